@@ -1,5 +1,6 @@
-//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE]` speaks that revision
-//! alone, over stdio or on that port, and adds a line to that file when it starts.
+//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE] [--rounds]` speaks that
+//! revision alone, over stdio or on that port, and adds a line to that file when it starts. With `--rounds` its handlers
+//! speak the newest revision, and ask in results.
 //!
 //! It adds numbers, asks in mid-call, tells of progress and logs, reads a resource and says when it changes, gets a prompt,
 //! takes its time, waits for other calls, says more than anybody reads, and knows a method that no revision has.
@@ -12,18 +13,19 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice, Profile, Server};
-use mcp_revisions::{RevisionSet, V2025_11_25, errors, http, stdio};
+use mcp_revisions::{Newest, Revision, RevisionSet, Spoken, V2025_11_25, errors, http, stdio};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (mut served, mut port) = (RevisionSet::all(), None);
+    let (mut served, mut port, mut rounds) = (RevisionSet::all(), None, false);
     while let Some(argument) = arguments.next() {
         if argument == "--only" {
             let id = arguments.next().ok_or("--only takes a revision")?;
             served = RevisionSet::none().with(id.parse()?);
         }
+        rounds |= argument == "--rounds";
         if argument == "--http" {
             port = Some(arguments.next().ok_or("--http takes a port")?.parse()?);
         }
@@ -36,11 +38,21 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let info = Json::from(json!({ "name": "peer", "version": "1" }));
     let resources = json!({ "subscribe": true, "listChanged": true });
-    let capabilities = json!({ "tools": {}, "resources": resources, "prompts": {}, "logging": {} });
-    let profile = Profile::new(&info, &Json::from(capabilities));
-    let server = Server::<V2025_11_25>::new(profile)?
-        .serving(served)
-        .with_other_methods();
+    let capabilities = json!({ "tools": {}, "resources": resources, "prompts": {}, "logging": {}, "tasks": { "list": {} } });
+    let profile = Profile::new(&info, &Json::from(capabilities))
+        .in_words_of(Revision::V2025_11_25)
+        .with_members([("x-vendor", Json::from(1))].into_iter().collect());
+    match rounds {
+        true => serve(Server::<Newest>::new(profile)?.serving(served), port).await,
+        false => serve(Server::<V2025_11_25>::new(profile)?.serving(served), port).await,
+    }
+}
+
+async fn serve<App: Spoken>(
+    server: Server<App>,
+    port: Option<u16>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let server = server.with_other_methods();
     match port {
         Some(port) => {
             let listener = http::bind(("127.0.0.1", port)).await?;
@@ -153,6 +165,25 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
                 .await?;
             let said: Value = said.parse().unwrap_or_default();
             text(said["content"]["day"].as_str().unwrap_or("?"))
+        }
+        ("tools/call", Some("who")) => {
+            text(call.caller.capabilities.as_ref().map_or("", Json::text))
+        }
+        ("tools/call", Some("two")) if params["inputResponses"].is_null() => {
+            let form = json!({ "type": "object", "properties": {} });
+            let asked = json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": form } });
+            json!({ "resultType": "input_required", "inputRequests": { "day": asked, "place": asked }, "requestState": "mine" })
+        }
+        ("tools/call", Some("two")) => {
+            let keys: Vec<&String> = params["inputResponses"]
+                .as_object()
+                .into_iter()
+                .flat_map(|it| it.keys())
+                .collect();
+            let mut result =
+                text(&json!({ "keys": keys, "state": params["requestState"] }).to_string());
+            result["resultType"] = "complete".into();
+            result
         }
         ("tools/call", Some("sample")) => {
             let message =

@@ -32,6 +32,7 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject};
 
 use crate::protocol::limits::Limits;
 use crate::protocol::revisions::is_legacy;
+use crate::protocol::server::lost::LossHook;
 use crate::protocol::translate::{Translated, Translator, Way};
 use crate::protocol::{Caller, Token};
 use seal::Seal;
@@ -60,6 +61,7 @@ pub struct World<'a> {
     /// `ServerCapabilities` of the application, in its revision.
     pub capabilities: &'a Json,
     pub(crate) translator: Translator,
+    pub(crate) on_loss: &'a LossHook,
     pub(crate) seal: &'a Seal,
 }
 
@@ -71,8 +73,10 @@ impl World<'_> {
         params: &Json,
         peer: Revision,
     ) -> Translated<Json> {
-        let sender = Direction::ServerToClient;
-        (self.translator).params(Way::Out, sender, method, params.text(), peer, None)
+        let (sender, text) = (Direction::ServerToClient, params.text());
+        let carried = (self.translator).params(Way::Out, sender, method, text, peer, None);
+        self.on_loss.tell(method, peer, None, &carried);
+        carried
     }
 
     /// An error of the newest revision, for a peer.
@@ -96,8 +100,10 @@ impl World<'_> {
         params: &Json,
         peer: Revision,
     ) -> Translated<Json> {
-        let sender = Direction::ClientToServer;
-        (self.translator).params(Way::In, sender, method, params.text(), peer, None)
+        let (sender, text) = (Direction::ClientToServer, params.text());
+        let carried = (self.translator).params(Way::In, sender, method, text, peer, None);
+        self.on_loss.tell(method, peer, None, &carried);
+        carried
     }
 
     /// The peer's answer to a request of the server, in the application's revision.
@@ -107,8 +113,10 @@ impl World<'_> {
         result: &Json,
         peer: Revision,
     ) -> Translated<Json> {
-        let sender = Direction::ServerToClient;
-        (self.translator).result(Way::In, sender, method, result.text(), peer, None)
+        let (sender, text) = (Direction::ServerToClient, result.text());
+        let carried = (self.translator).result(Way::In, sender, method, text, peer, None);
+        self.on_loss.tell(method, peer, None, &carried);
+        carried
     }
 
     /// Whether a capability such as `["tools", "listChanged"]` is declared.

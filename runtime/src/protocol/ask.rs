@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_registry::Loss;
-use mcp_wire::{Decode, Encode, ErrorObject, Json, Peeked, Raw, Request};
+use mcp_wire::{Decode, Encode, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
 use super::client::{Failure, InputRequired};
 use super::events::Token;
@@ -19,6 +19,7 @@ pub struct Ask {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) about: Option<Token>,
     pub(crate) behalf: Option<Arc<Profile>>,
+    pub(crate) takes_questions: bool,
 }
 
 impl Ask {
@@ -33,6 +34,7 @@ impl Ask {
             headers: Vec::new(),
             about: None,
             behalf: None,
+            takes_questions: false,
         }
     }
 
@@ -75,6 +77,15 @@ impl Ask {
         self
     }
 
+    /// Takes a result that asks for input as [`Answer::Result`], with the server's own keys and `requestState`, if the
+    /// server speaks the application's revision: the application makes the request again with the answers. A server of
+    /// another revision asks as without this.
+    #[must_use]
+    pub fn with_questions_in_result(mut self) -> Self {
+        self.takes_questions = true;
+        self
+    }
+
     /// The call of the peer for whose sake it is asked, so that it takes the same way.
     #[must_use]
     pub fn about(mut self, call: Token) -> Self {
@@ -97,7 +108,7 @@ pub struct Answered {
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The result, complete.
+    /// The result: complete, unless [`Ask::with_questions_in_result`] takes another.
     Result(Json),
     /// At a client without adapters: the server wants to be told more, and the request to be sent again.
     InputRequired(InputRequired),
@@ -144,4 +155,12 @@ pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
 /// An error of a peer that is no error object.
 pub(crate) fn no_error() -> ErrorObject {
     ErrorObject::new(ErrorObject::INTERNAL_ERROR, "an error that is none")
+}
+
+/// The number of an id that this end gave out.
+pub(crate) fn own_id(id: &RequestId) -> Option<i64> {
+    match id {
+        RequestId::Integer(id) => id.as_i64(),
+        RequestId::String(_) => None,
+    }
 }

@@ -161,6 +161,18 @@ pub fn too_much_pending(limit: usize) -> Box<Refusal> {
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
+/// As many requests of a client are suspended as may be; `full` says how many those are.
+#[cfg(feature = "http")]
+pub(crate) fn too_many_suspended(full: &str) -> Box<Refusal> {
+    refusal(
+        ErrorObject::INTERNAL_ERROR,
+        503,
+        format!(
+            "as many requests wait for their client's input as may: {full}: answer one of them, or cancel it, first"
+        ),
+    )
+}
+
 /// What the suspended requests of a client take up is as much as it may be; `full` says how much that is.
 #[cfg(feature = "http")]
 pub(crate) fn too_much_suspended(full: &str) -> Box<Refusal> {

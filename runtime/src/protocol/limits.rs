@@ -26,7 +26,8 @@ pub struct Limits {
     pub ask_time: Duration,
     /// Calls of one connection that wait for their client to come again.
     pub parked: usize,
-    /// Such calls of one service over HTTP, where each has a connection of its own.
+    /// Such calls of one service over HTTP, where each has a connection of its own. Those of one
+    /// [`Owner`](crate::server::Owner) take up a quarter at most; a call has its place until it is answered.
     pub all_parked: usize,
     /// Streams of one connection that are told of changes.
     pub streams: usize,

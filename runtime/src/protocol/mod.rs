@@ -20,6 +20,7 @@ pub(crate) mod rows;
 pub mod server;
 pub mod settle;
 pub(crate) mod translate;
+pub(crate) mod unread;
 
 pub use ask::{Answer, Answered, Ask};
 pub use connection::{Connection, Side};

@@ -1,10 +1,10 @@
 //! Who an end is and what it can do, as each revision says it.
 
 use mcp_registry::{Context, Failure, Outcome, Policy, Revision, Subject};
-use mcp_wire::{Encode, Json, JsonObject, Writer};
+use mcp_wire::{Encode, Json, JsonObject, Map, Writer};
 
 use crate::meta;
-use crate::protocol::revisions::RevisionSet;
+use crate::protocol::revisions::{RevisionSet, same};
 
 /// Who an end is and what it can do, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,9 @@ pub struct Profile {
     pub(crate) info: Json,
     pub(crate) capabilities: Json,
     instructions: Option<String>,
+    /// The revision of these words; the application's if none is named.
+    pub(crate) revision: Option<Revision>,
+    members: Map<Json>,
 }
 
 impl Profile {
@@ -23,7 +26,26 @@ impl Profile {
             info: Json::of(info),
             capabilities: Json::of(capabilities),
             instructions: None,
+            revision: None,
+            members: Map::new(),
         }
+    }
+
+    /// Names the revision that info and capabilities are of, where that is not the application's: a gateway hands on
+    /// what it was told. A peer of that revision is told exactly this.
+    #[must_use]
+    pub fn in_words_of(self, revision: Revision) -> Self {
+        Self {
+            revision: Some(revision),
+            ..self
+        }
+    }
+
+    /// Adds members to the result of `initialize` or `server/discover`, for clients of the profile's own revision.
+    /// Members that the endpoint sets itself stay as they are.
+    #[must_use]
+    pub fn with_members(self, members: Map<Json>) -> Self {
+        Self { members, ..self }
     }
 
     /// The profile of a server with guidance for the model of its client.
@@ -58,6 +80,7 @@ struct Introduction {
     info: Json,
     capabilities: Json,
     logs: bool,
+    members: Map<Json>,
 }
 
 impl Introductions {
@@ -66,7 +89,10 @@ impl Introductions {
             info,
             capabilities,
             instructions,
+            revision: own,
+            members,
         } = profile;
+        let app = own.unwrap_or(app);
         let introduce = |revision| {
             let capabilities = said_in("ServerCapabilities", &capabilities, app, revision)?;
             let object = JsonObject::try_from(capabilities.clone()).unwrap_or_default();
@@ -75,6 +101,10 @@ impl Introductions {
                 info: said_in("Implementation", &info, app, revision)?,
                 logs: object.get("logging").is_some(),
                 capabilities,
+                members: match same(app, revision) {
+                    true => members.clone(),
+                    false => Map::new(),
+                },
             })
         };
         let all = RevisionSet::all()
@@ -85,9 +115,7 @@ impl Introductions {
     }
 
     fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
-        self.all
-            .iter()
-            .find(|one| crate::protocol::revisions::same(one.revision, revision))
+        self.all.iter().find(|one| same(one.revision, revision))
     }
 
     /// `ServerCapabilities` in a revision.
@@ -111,6 +139,7 @@ impl Introductions {
             revision,
             info,
             capabilities,
+            members,
             ..
         } = self.in_revision(revision)?;
         let mut writer = Writer::new();
@@ -120,13 +149,16 @@ impl Introductions {
         object.member("serverInfo", info);
         object.optional("instructions", &self.instructions);
         object.end();
-        Some(writer.into_text())
+        Some(with_others(writer.into_text(), members))
     }
 
     /// The result of `server/discover`.
     pub(crate) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<String> {
         let Introduction {
-            info, capabilities, ..
+            info,
+            capabilities,
+            members,
+            ..
         } = self.in_revision(revision)?;
         let versions: Vec<String> = served.wire().into_iter().map(str::to_owned).collect();
         let mut writer = Writer::new();
@@ -139,8 +171,25 @@ impl Introductions {
         object.constant_integer("ttlMs", 0);
         object.constant("cacheScope", "private");
         object.end();
-        Some(meta::with(&writer.into_text(), meta::SERVER_INFO, info))
+        let text = with_others(writer.into_text(), members);
+        Some(meta::with(&text, meta::SERVER_INFO, info))
     }
+}
+
+/// An object with members that it does not have.
+fn with_others(text: String, members: &Map<Json>) -> String {
+    if members.is_empty() {
+        return text;
+    }
+    let Ok(mut all) = mcp_wire::from_str::<Map<Json>>(&text) else {
+        return text;
+    };
+    for (name, value) in members {
+        if !all.contains_key(name) {
+            all.insert(name, value.clone());
+        }
+    }
+    mcp_wire::to_string(&all)
 }
 
 fn said_in(

@@ -3,7 +3,8 @@
 //! A text of the application's own revision is handed on as it is: who reads it, checks it.
 
 use mcp_registry::{
-    Adapter, Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Revision, Session, Subject,
+    Adapter, Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Rejected, Revision,
+    Session, Subject,
 };
 use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
@@ -27,7 +28,7 @@ pub(crate) type Translated<T> = Result<(T, Vec<Loss>), Stopped>;
 #[derive(Debug)]
 pub(crate) enum Stopped {
     NeedsState(NeedsState),
-    Rejected(Box<ErrorObject>),
+    Rejected(Box<Rejected>),
     Swallowed(&'static str),
     /// The text is none of its type.
     Invalid(Box<Error>),
@@ -188,7 +189,7 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
             return Ok((value, losses));
         }
         Outcome::NeedsState(needs) => Stopped::NeedsState(needs),
-        Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected.error)),
+        Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected)),
         Outcome::Swallowed(swallowed) => Stopped::Swallowed(swallowed.rule),
     })
 }
@@ -200,7 +201,7 @@ impl Stopped {
         let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
         match self {
             Self::NeedsState(needs) => unknown(needs.to_string()),
-            Self::Rejected(error) => *error,
+            Self::Rejected(rejected) => rejected.error,
             Self::Swallowed(rule) => unknown(format!("not known here ({rule})")),
             Self::Invalid(error) => ErrorObject::new(invalid, error.to_string()),
             Self::Unknown(what) => unknown(what),

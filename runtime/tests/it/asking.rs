@@ -50,6 +50,50 @@ fn an_older_client_is_asked_by_a_request() {
 }
 
 #[test]
+fn a_question_whose_answer_is_no_message_ends_with_the_reason() {
+    let server = server::<V2026_07_28>();
+    for (answer, expected) in [
+        (r#""result":{"roots":[]}"#, "jsonrpc"),
+        (r#""jsonrpc":"2.0","result":{},"error":{}"#, "result"),
+        (
+            r#""jsonrpc":"1.0","error":{"code":1,"message":""}"#,
+            "jsonrpc",
+        ),
+        (r#""jsonrpc":"2.0","result":{"roots":[}"#, "not JSON"),
+    ] {
+        for is_batch in [false, true] {
+            // A batch that is not JSON does not say what it belongs to.
+            if is_batch && expected == "not JSON" {
+                continue;
+            }
+            let mut channel = open(&server, "2025-03-26");
+            let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+            let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+            let (_, asked) = server.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
+            let answer = format!(r#"{{"id":{},{answer}}}"#, text_of(&asked)["id"]);
+            let text = match is_batch {
+                true => format!("[{answer}]"),
+                false => answer,
+            };
+            let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+            let told = (received.events.iter()).find_map(|event| match event {
+                Event::Answered(answered) => Some(&answered.answer),
+                _ => None,
+            });
+            let Some(Answer::Error(error)) = told else {
+                panic!("{text}: {received:?}")
+            };
+            assert!(
+                error.message.contains(expected),
+                "{text}: {}",
+                error.message
+            );
+            assert_eq!(channel.asked(), 0);
+        }
+    }
+}
+
+#[test]
 fn what_a_result_asks_of_an_older_client_is_withdrawn_with_the_call() {
     let server = server::<V2026_07_28>();
     let mut channel = open(&server, "2025-06-18");

@@ -7,7 +7,7 @@ use crate::support::{
     profile_text, server, text_of,
 };
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::Event;
+use mcp_revisions::server::{Event, Undelivered};
 use mcp_revisions::{Era, Limits, Revision, RevisionSet, V2025_11_25, V2026_07_28};
 use serde_json::json;
 
@@ -210,6 +210,37 @@ fn losses_reach_the_hook() {
             output.losses.len()
         )]
     );
+}
+
+#[test]
+fn refused_requests_and_dropped_notifications_reach_the_hook() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let server = Server::<V2026_07_28>::new(profile())
+        .unwrap()
+        .told(|server| {
+            server.on_loss(move |lost| {
+                let code = match lost.undelivered {
+                    Some(Undelivered::Rejected { error, .. }) => error.code.as_i64(),
+                    Some(Undelivered::Swallowed { .. }) => Some(0),
+                    _ => None,
+                };
+                log.lock().unwrap().push((lost.method.to_owned(), code));
+            })
+        });
+    let mut channel = open(&server, "2025-11-25");
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+    ] {
+        server.receive(&mut channel, None, text.as_bytes(), NOW);
+    }
+    let told = |method: &str, code| (method.to_owned(), Some(code));
+    let expected = [
+        told("tasks/get", -32601),
+        told("notifications/roots/list_changed", 0),
+    ];
+    assert_eq!(*seen.lock().unwrap(), expected);
 }
 
 #[test]

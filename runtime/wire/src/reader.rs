@@ -129,6 +129,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an integer equal to `expected`, in any spelling; anything else is a fault.
+    ///
+    /// The spelling is not kept: a constant tells types apart and holds no data, and is written as the schema has it.
     pub fn constant_integer(&mut self, expected: i64) -> Result<(), Fault> {
         self.peek();
         let start = self.position;

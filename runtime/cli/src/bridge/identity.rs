@@ -1,8 +1,9 @@
 //! Who a client is and what it can do, in its own words and in those of its server.
 
-use mcp_registry::{Era, Outcome, Revision};
+use mcp_registry::{Era, Failure, Outcome, Revision};
+use mcp_revisions::client::{Profile, ServerFacts};
 use mcp_revisions::server::Caller;
-use mcp_wire::{Direction, Json, JsonObject, Raw, peek};
+use mcp_wire::{Direction, Json, JsonObject, Map, Raw, meta, peek};
 use serde_json::{Value, json};
 
 /// What is handed on of a client that has not said what it can do: whatever it may turn out to be able to.
@@ -38,21 +39,55 @@ pub(super) fn first_said(first: &[u8]) -> Option<Caller> {
     })
 }
 
-/// `Implementation` and `ClientCapabilities` for a server of this revision.
-pub(super) fn profile(caller: &Caller, revision: Revision) -> (Json, Json) {
+/// Who a client is and what it can do, for its server: in its own words, so that a server of its revision is told these.
+pub(super) fn profile(caller: &Caller) -> Profile {
     let own =
         || Json::from(json!({ "name": "mcp-rev bridge", "version": env!("CARGO_PKG_VERSION") }));
-    let info = caller.info_in(revision).ok().flatten();
-    let info = info.and_then(Outcome::value);
-    let capabilities = caller.capabilities_in(revision).ok().flatten();
-    let capabilities = capabilities.and_then(Outcome::value);
-    (info.unwrap_or_else(own), capabilities.unwrap_or_default())
+    let is_readable = |part: Result<Option<Outcome<Json>>, Failure>| matches!(part, Ok(Some(_)));
+    let (newest, info, capabilities) = (Revision::NEWEST, &caller.info, &caller.capabilities);
+    let info = (info.clone()).filter(|_| is_readable(caller.info_in(newest)));
+    let capabilities =
+        (capabilities.clone()).filter(|_| is_readable(caller.capabilities_in(newest)));
+    let nothing = || JsonObject::new().into();
+    Profile::new(
+        &info.unwrap_or_else(own),
+        &capabilities.unwrap_or_else(nothing),
+    )
+    .in_words_of(caller.revision)
+}
+
+/// What the bridge says of itself to clients: what its server says, in the server's own words.
+///
+/// # Errors
+/// Nothing that a server says; texts of ours that are no JSON.
+pub(super) fn introduction(facts: ServerFacts) -> anyhow::Result<Profile> {
+    let result = facts.result.map(|result| result.read::<Map<Json>>());
+    let mut members = result.transpose()?.unwrap_or_default();
+    let meta = members.get("_meta").cloned();
+    let named = meta.and_then(|meta| JsonObject::try_from(meta).ok()?.get(meta::SERVER_INFO));
+    let info = members.remove("serverInfo").or(named);
+    let capabilities = members.remove("capabilities");
+    // What cannot be read in its own revision is told to nobody.
+    let info = match info.filter(|_| facts.info.is_some()) {
+        Some(info) => info,
+        None => Json::from_text(r#"{"name":"unnamed","version":"0"}"#)?,
+    };
+    let capabilities = match capabilities.filter(|_| facts.capabilities.is_some()) {
+        Some(capabilities) => capabilities,
+        None => JsonObject::new().into(),
+    };
+    let profile = Profile::new(&info, &capabilities).with_members(members);
+    Ok(match facts.instructions {
+        Some(instructions) => profile.with_instructions(instructions),
+        None => profile,
+    })
 }
 
 /// Whether a server of this revision is told the same of what two clients can do.
 pub(super) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
     let told = |caller: &Caller| {
-        let (_, capabilities) = profile(caller, revision);
+        let capabilities = caller.capabilities_in(revision).ok().flatten();
+        let capabilities = capabilities.and_then(Outcome::value).unwrap_or_default();
         let mut told: Value = serde_json::from_str(capabilities.text()).unwrap_or_default();
         // Each of these says no more than the name alone.
         let alike = [

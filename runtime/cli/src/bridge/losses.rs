@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use mcp_registry::{Context, Loss, LossKind, Revision, Subject};
+use mcp_revisions::server::{Lost, Undelivered};
 use mcp_wire::{ErrorObject, Json, Map, RequestId};
 
 /// Where losses are told, and which of them are not put up with.
@@ -41,6 +42,41 @@ impl Losses {
         })
     }
 
+    /// One JSON line for each loss of a message on its way to or from a client, or for the message that did not arrive.
+    pub(super) fn tell_of(&self, lost: &Lost<'_>) {
+        let Lost {
+            method,
+            peer,
+            request,
+            losses,
+            undelivered,
+            ..
+        } = *lost;
+        self.tell(End::Client, method, peer, request, losses);
+        let row: &[(&str, Json)] = match undelivered {
+            Some(Undelivered::Rejected {
+                rule, hop, error, ..
+            }) => &[
+                ("hop", Json::of(hop)),
+                ("rule", Json::of(rule)),
+                ("change", Json::of("rejected")),
+                ("code", Json::of(&error.code)),
+                ("message", Json::of(&error.message)),
+            ],
+            Some(Undelivered::Swallowed { rule, .. }) => {
+                &[("rule", Json::of(rule)), ("change", Json::of("dropped"))]
+            }
+            _ => return,
+        };
+        self.write(
+            End::Client,
+            method,
+            peer,
+            request,
+            [row.iter().cloned().collect()],
+        );
+    }
+
     /// One JSON line a loss.
     pub(super) fn tell(
         &self,
@@ -50,9 +86,25 @@ impl Losses {
         request: Option<&RequestId>,
         losses: &[Loss],
     ) {
-        if losses.is_empty() {
-            return;
+        if !losses.is_empty() {
+            self.write(
+                end,
+                method,
+                peer,
+                request,
+                losses.iter().map(crate::loss::row),
+            );
         }
+    }
+
+    fn write(
+        &self,
+        end: End,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        rows: impl IntoIterator<Item = Map<Json>>,
+    ) {
         let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(to) = to.as_mut() else { return };
         let end = match end {
@@ -65,9 +117,9 @@ impl Losses {
             ("method", Json::of(method)),
             ("request", Json::of(&request)),
         ];
-        for loss in losses {
+        for more in rows {
             let mut row: Map<Json> = about.iter().cloned().collect();
-            row.extend(crate::loss::row(loss));
+            row.extend(more);
             // A log that cannot be written stops no message.
             let _ = writeln!(to, "{}", mcp_wire::to_string(&row));
         }

@@ -25,16 +25,14 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use mcp_registry::{LossKind, Newest, Policy, Revision, Spoken, WithSpoken};
-use mcp_revisions::client::ServerFacts;
-use mcp_revisions::server::{Caller, Profile, Server};
+use mcp_revisions::server::{Caller, Server};
 use mcp_revisions::{Limits, RevisionSet};
-use mcp_wire::Json;
 
 use crate::Outcome;
 use greeting::Greeting;
 use join::Join;
 use listen::Listen;
-use losses::{End, Losses};
+use losses::Losses;
 use servers::{Room, Servers, Start};
 use spare::Spare;
 use upstream::{Negotiated, Upstream};
@@ -54,7 +52,8 @@ pub(crate) struct Arguments {
     /// What becomes of members that the older revision does not name
     #[arg(long, default_value = "strict")]
     policy: PolicyName,
-    /// Where each loss is told, one JSON line each: a file, `stderr` or `off`
+    /// Where each loss, and each message that is refused or dropped, is told, one JSON line each: a file, `stderr` or
+    /// `off`
     #[arg(long, value_name = "FILE", default_value = "stderr")]
     losses: String,
     /// Refuse what loses something of this kind: an error goes in its place
@@ -279,20 +278,12 @@ impl Setup {
             negotiated,
         } = self;
         let told = Arc::clone(&losses);
-        let facts = upstream::own_words(negotiated.facts.clone());
-        let server = Server::<App>::new(profile(facts)?)?
+        let profile = identity::introduction(negotiated.facts.clone())?;
+        let server = Server::<App>::new(profile)?
             .serving(served)
             .with_policy(policy)
             .with_other_methods()
-            .on_loss(move |lost| {
-                told.tell(
-                    End::Client,
-                    lost.method,
-                    lost.peer,
-                    lost.request,
-                    lost.losses,
-                );
-            });
+            .on_loss(move |lost| told.tell_of(lost));
         let (first, spare) = match &front {
             Front::Http(_) => (None, Some(negotiated)),
             Front::Stdio(..) => (Some(negotiated), None),
@@ -347,21 +338,4 @@ impl Setup {
         unused.end().await;
         served
     }
-}
-
-/// What the bridge says of itself to clients: what its server says.
-fn profile(facts: ServerFacts) -> anyhow::Result<Profile> {
-    let info = match facts.info {
-        Some(info) => info,
-        None => Json::from_text(r#"{"name":"unnamed","version":"0"}"#)?,
-    };
-    let capabilities = match facts.capabilities {
-        Some(capabilities) => capabilities,
-        None => Json::from_text("{}")?,
-    };
-    let profile = Profile::new(&info, &capabilities);
-    Ok(match facts.instructions {
-        Some(instructions) => profile.with_instructions(instructions),
-        None => profile,
-    })
 }

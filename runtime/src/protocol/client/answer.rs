@@ -7,13 +7,15 @@ use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, U
 
 use super::era::{Evidence, choose, supported};
 use super::output::{Failure, InputRequired, Retry};
-use super::send::{member, own_id};
+use super::send::member;
 use super::tools::RefusedCall;
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
+use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
+use crate::protocol::revisions::same;
 use crate::protocol::rows::may_ask_back;
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
@@ -167,6 +169,10 @@ impl<App: Spoken> Connection<Client<App>> {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
+                Some(Ok("input_required"))
+                    if request.ask.takes_questions
+                        && may_ask_back(revision, method)
+                        && same(revision, App::REVISION) => {}
                 Some(Ok("input_required")) if may_ask_back(revision, method) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.side.options.adapts => {

@@ -193,6 +193,11 @@ impl<App: Spoken> Connection<Client<App>> {
         self.take_http(exchange, status, session, body, now);
     }
 
+    /// The server cannot be reached, or its answer broke off: nothing comes in this exchange, and why.
+    pub fn failed(&mut self, exchange: Exchange, why: impl Into<String>, now: Duration) {
+        self.post_failed(exchange, why.into(), now);
+    }
+
     /// What was found out about the server, for the next client of the same process or origin.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {

@@ -84,11 +84,9 @@ impl<App: Spoken> Client<App> {
             },
             session: mcp_registry::Session::default(),
         };
-        let capabilities = options.profile.capabilities.text();
         let newest = RevisionSet::modern().newest(Era::PerRequest);
-        translator.session.client_capabilities = newest.and_then(|newest| {
-            translator.definition_out("ClientCapabilities", newest, capabilities)
-        });
+        translator.session.client_capabilities =
+            newest.and_then(|newest| translator.capabilities_of(&options.profile, newest));
         Self {
             translator,
             options,

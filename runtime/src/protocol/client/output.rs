@@ -77,6 +77,8 @@ pub struct ServerFacts {
     pub capabilities: Option<Json>,
     /// How to use it.
     pub instructions: Option<String>,
+    /// The result of `initialize` or `server/discover`, as it came: in the server's own revision.
+    pub result: Option<Json>,
 }
 
 impl ServerFacts {
@@ -87,6 +89,7 @@ impl ServerFacts {
             info: None,
             capabilities: None,
             instructions: None,
+            result: None,
         }
     }
 }
@@ -111,6 +114,8 @@ pub enum Failure {
     HandshakeRefused(ErrorObject),
     /// An HTTP answer without a message that answers.
     Http(u16),
+    /// The request did not reach the server, or its answer did not arrive; why, as the transport says.
+    Transport(String),
     /// The connection, the server or the stream ended first.
     Closed,
     /// The application cancelled it.
@@ -151,6 +156,7 @@ impl fmt::Display for Failure {
                 )
             }
             Self::Http(status) => write!(f, "HTTP status {status} without an answer"),
+            Self::Transport(why) => write!(f, "no answer of the server arrived: {why}"),
             Self::Closed => f.write_str("the connection ended before the answer"),
             Self::Cancelled => f.write_str("cancelled"),
             Self::Unanswered => f.write_str("the server's questions were not answered in time"),

@@ -7,11 +7,12 @@ use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 
-use super::send::{member, own_id};
+use super::send::member;
 use super::translate::{Stopped, empty_object};
 use super::{Called, Client, Pending, Purpose};
 use crate::Spoken;
 use crate::methods;
+use crate::protocol::ask::own_id;
 use crate::protocol::{
     Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, NeedsAdapter,
     Notice, OtherCall, OtherNotice, Said, Token,
@@ -132,8 +133,8 @@ impl<App: Spoken> Connection<Client<App>> {
                 Event::NeedsAdapter(NeedsAdapter::new(needs, method, peer))
             }
             Stopped::Swallowed(rule) => Event::Ignored(Ignored::Swallowed(owned, rule)),
-            Stopped::Rejected(error) => {
-                Event::Ignored(Ignored::Invalid(owned, error.message.clone()))
+            Stopped::Rejected(rejected) => {
+                Event::Ignored(Ignored::Invalid(owned, rejected.to_string()))
             }
             Stopped::Invalid(error) => Event::Ignored(Ignored::Invalid(owned, error.to_string())),
             Stopped::Unknown(what) => Event::Ignored(Ignored::Invalid(owned, what.clone())),

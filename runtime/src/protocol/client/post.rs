@@ -8,9 +8,9 @@ use mcp_wire::{MessageKind, Peeked};
 use super::answer::MOST_SENDS;
 use super::era::{Evidence, Finding, judge};
 use super::output::Failure;
-use super::send::own_id;
-use super::unread::why;
 use super::{Channel, Client, Pending, Purpose};
+use crate::protocol::ask::own_id;
+use crate::protocol::unread::why;
 use crate::protocol::{Answer, Connection, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
 
@@ -75,7 +75,7 @@ impl<App: Spoken> Connection<Client<App>> {
                     self.end_unanswered(id, Some(status), &Failure::InvalidResult(why), now);
                 }
             }
-            _ => self.unanswered(exchange, Some(status), now),
+            _ => self.unanswered(exchange, Some(status), &Failure::Http(status), now),
         }
     }
 
@@ -104,11 +104,22 @@ impl<App: Spoken> Connection<Client<App>> {
 
     /// The response stream of a POST is over, or there was none.
     pub(super) fn end_of_post(&mut self, exchange: Exchange, now: Duration) {
-        self.unanswered(exchange, None, now);
+        self.unanswered(exchange, None, &Failure::Closed, now);
+    }
+
+    /// A POST did not reach the server, or its answer broke off.
+    pub(super) fn post_failed(&mut self, exchange: Exchange, why: String, now: Duration) {
+        self.unanswered(exchange, None, &Failure::Transport(why), now);
     }
 
     /// A POST is over: whatever it carried and was not answered ends here.
-    fn unanswered(&mut self, exchange: Exchange, status: Option<u16>, now: Duration) {
+    fn unanswered(
+        &mut self,
+        exchange: Exchange,
+        status: Option<u16>,
+        failure: &Failure,
+        now: Duration,
+    ) {
         let Some(Some(id)) = self.state.exchanges.get(&exchange).copied() else {
             self.state.exchanges.remove(&exchange);
             return;
@@ -120,8 +131,7 @@ impl<App: Spoken> Connection<Client<App>> {
             return self.send_again(exchange, now);
         }
         self.state.exchanges.remove(&exchange);
-        let failure = status.map_or(Failure::Closed, Failure::Http);
-        self.end_unanswered(id, status, &failure, now);
+        self.end_unanswered(id, status, failure, now);
     }
 
     /// A request has no answer, and will have none.
@@ -138,6 +148,7 @@ impl<App: Spoken> Connection<Client<App>> {
         match purpose {
             Purpose::Probe => match failure {
                 Failure::Closed => self.probed(Evidence::Ended(Channel::Http), now),
+                Failure::Transport(_) => self.unsettle(failure),
                 _ => self.probed(
                     Evidence::Answer {
                         status,

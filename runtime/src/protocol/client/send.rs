@@ -100,10 +100,12 @@ impl<App: Spoken> Connection<Client<App>> {
         let params = match self.side.translator.inner.app.era() {
             Era::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this era takes what the endpoint will stamp anyway.
-                let capabilities = self.side.options.profile.capabilities.clone();
+                let (translator, profile) = (&self.side.translator, &self.side.options.profile);
+                let app = translator.inner.app;
+                let capabilities = translator.capabilities_of(profile, app);
                 let claim = Claim {
-                    revision: self.side.translator.inner.app,
-                    capabilities,
+                    revision: app,
+                    capabilities: capabilities.unwrap_or_else(empty_object),
                     info: None,
                     log_level: None,
                 };
@@ -204,16 +206,13 @@ impl<App: Spoken> Connection<Client<App>> {
         let translator = &self.side.translator;
         let profile = behalf.unwrap_or(&self.side.options.profile);
         let capabilities = match behalf {
-            Some(behalf) => {
-                let declared = behalf.capabilities.text();
-                translator.definition_out("ClientCapabilities", revision, declared)
-            }
+            Some(behalf) => translator.capabilities_of(behalf, revision),
             None => translator.session.client_capabilities.clone(),
         };
         Some(Claim {
             revision,
             capabilities: capabilities.unwrap_or_else(empty_object),
-            info: translator.definition_out("Implementation", revision, profile.info.text()),
+            info: translator.info_of(profile, revision),
             log_level,
         })
     }
@@ -479,14 +478,6 @@ fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
         }
         params => params,
     })
-}
-
-/// The number of an id that this client gave out.
-pub(super) fn own_id(id: &RequestId) -> Option<i64> {
-    match id {
-        RequestId::Integer(id) => id.as_i64(),
-        RequestId::String(_) => None,
-    }
 }
 
 /// The member of an object, if it is one.

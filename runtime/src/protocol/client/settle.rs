@@ -274,21 +274,17 @@ impl<App: Spoken> Connection<Client<App>> {
     pub(super) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
         let tried = tried.with(offer);
         self.state.stage = Stage::Initializing { tried };
-        let profile = &self.side.options.profile;
-        let carry = |name, json: &Json| {
-            self.side
-                .translator
-                .definition_out(name, offer, json.text())
-        };
+        let (profile, translator) = (&self.side.options.profile, &self.side.translator);
         let mut params = Map::new();
         params.insert("protocolVersion", Json::of(offer.wire()));
-        let capabilities = carry("ClientCapabilities", &profile.capabilities);
+        let capabilities = translator.capabilities_of(profile, offer);
         params.insert(
             "capabilities",
             capabilities.unwrap_or_else(super::translate::empty_object),
         );
         // What cannot be carried over is named all the same: the member must be there.
-        let info = carry("Implementation", &profile.info).unwrap_or_else(|| profile.info.clone());
+        let info = translator.info_of(profile, offer);
+        let info = info.unwrap_or_else(|| profile.info.clone());
         params.insert("clientInfo", info);
         let id = self.fresh_id();
         self.post_request(
@@ -429,6 +425,7 @@ impl<App: Spoken> Connection<Client<App>> {
             capabilities: member(result, "capabilities")
                 .and_then(|it| carry("ServerCapabilities", it)),
             instructions: member(result, "instructions").and_then(|it| it.read().ok()),
+            result: Some(result.clone()),
         }
     }
 }

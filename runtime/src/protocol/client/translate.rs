@@ -5,6 +5,7 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use super::output::{Failure, Question};
 use crate::errors;
+use crate::protocol::Profile;
 pub(super) use crate::protocol::translate::Stopped;
 use crate::protocol::translate::{Translated, Way};
 
@@ -21,7 +22,7 @@ impl Stopped {
     pub(super) fn of_params(self) -> Failure {
         match self {
             Self::NeedsState(needs) => Failure::NeedsAdapter(needs),
-            Self::Rejected(error) => Failure::Rejected(*error),
+            Self::Rejected(rejected) => Failure::Rejected(rejected.error),
             Self::Swallowed(rule) => Failure::UnknownMethod(format!(
                 "the server's revision has no such notification ({rule})"
             )),
@@ -79,10 +80,22 @@ impl Translator {
         (self.inner).result(Way::Out, sender, method, result.text(), to, self.session())
     }
 
-    /// A definition of the application's revision, for the server.
-    pub(super) fn definition_out(&self, name: &str, to: Revision, text: &str) -> Option<Json> {
-        self.inner
-            .definition(Way::Out, name, text, to, self.session())
+    /// Who a client is, in the words of the server.
+    pub(super) fn info_of(&self, profile: &Profile, to: Revision) -> Option<Json> {
+        self.of_profile(profile, "Implementation", &profile.info, to)
+    }
+
+    /// What a client can do, in the words of the server.
+    pub(super) fn capabilities_of(&self, profile: &Profile, to: Revision) -> Option<Json> {
+        self.of_profile(profile, "ClientCapabilities", &profile.capabilities, to)
+    }
+
+    fn of_profile(&self, profile: &Profile, name: &str, part: &Json, to: Revision) -> Option<Json> {
+        let translator = crate::protocol::translate::Translator {
+            app: profile.revision.unwrap_or(self.inner.app),
+            ..self.inner
+        };
+        translator.definition(Way::Out, name, part.text(), to, self.session())
     }
 
     /// A definition of the server, for the application.

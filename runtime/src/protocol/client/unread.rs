@@ -1,19 +1,12 @@
-//! Texts that are no message, and the request that each of them was to answer: it ends with the reason.
+//! Texts that are no message: the request that one was to answer ends with the reason.
 
 use std::time::Duration;
 
-use mcp_wire::{Members, Reader, RequestId};
-
 use super::Client;
 use super::output::Failure;
-use super::send::own_id;
 use crate::Spoken;
+use crate::protocol::unread::{answered, why};
 use crate::protocol::{Connection, Exchange, Ignored, Output};
-
-/// How a text begins that says in which order its bytes are, which JSON must not.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
-/// How many bytes at the end of a text that was cut are looked at.
-const TAIL: usize = 128;
 
 impl<App: Spoken> Connection<Client<App>> {
     /// A text that is no message: it is reported, unless it is the answer to a request, which then ends with the reason.
@@ -39,86 +32,5 @@ impl<App: Spoken> Connection<Client<App>> {
             self.put(Output::Close(exchange));
         }
         self.end_unanswered(id, None, &Failure::InvalidResult(why), now);
-    }
-}
-
-/// Why a text is no answer; none of what answers nothing.
-pub(super) fn why(ignored: &Ignored, bytes: &[u8], limit: usize) -> Option<String> {
-    match ignored {
-        Ignored::Unreadable(_) if bytes.starts_with(BYTE_ORDER_MARK.as_bytes()) => {
-            Some("it begins with a byte order mark, which JSON must not".to_owned())
-        }
-        Ignored::Unreadable(unreadable) => Some(unreadable.to_string()),
-        Ignored::TooLong(_) => Some(format!("it is longer than {limit} bytes")),
-        _ => None,
-    }
-}
-
-/// The request that a text was to answer, as far as that can be told of one that is no message, or not whole.
-fn answered(bytes: &[u8]) -> Option<i64> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-    let mut seen = Seen::default();
-    seen.look(text);
-    if seen.id.is_none() {
-        // Many write the id last, which is behind what was cut.
-        let from = text.len().saturating_sub(TAIL);
-        let from = (from..text.len()).find(|at| text.is_char_boundary(*at))?;
-        let tail = text.get(from..)?;
-        let last = format!("{{{}", tail.get(tail.rfind("\"id\"")?..)?);
-        let mut end = Seen::default();
-        end.is_whole(&last).then_some(())?;
-        seen.id = end.id;
-    }
-    seen.id.filter(|_| seen.is_answer && !seen.is_call)
-}
-
-/// What a text says of itself before it breaks off.
-#[derive(Default)]
-struct Seen {
-    id: Option<i64>,
-    is_call: bool,
-    is_answer: bool,
-}
-
-impl Seen {
-    fn look(&mut self, text: &str) {
-        let mut reader = Reader::new(text);
-        let _ = self.members(&mut reader);
-    }
-
-    fn is_whole(&mut self, text: &str) -> bool {
-        let mut reader = Reader::new(text);
-        self.members(&mut reader) && reader.finish().is_ok()
-    }
-
-    /// Reads members up to the end of the object; whether it has one.
-    fn members(&mut self, reader: &mut Reader<'_>) -> bool {
-        static MEMBERS: Members = Members::ignoring(
-            "message",
-            &["id", "method", "params", "jsonrpc", "result", "error"],
-        );
-        let Ok(mut object) = reader.object(&MEMBERS) else {
-            return false;
-        };
-        loop {
-            let member = match object.next(reader) {
-                Ok(Some(member)) => member,
-                Ok(None) => return true,
-                Err(_) => return false,
-            };
-            match member {
-                0 => {}
-                1 | 2 => self.is_call = true,
-                _ => self.is_answer = true,
-            }
-            let Ok(value) = reader.text_of_value() else {
-                return false;
-            };
-            if member == 0 {
-                let id: Option<RequestId> = mcp_wire::from_str(value).ok();
-                self.id = id.as_ref().and_then(own_id);
-            }
-        }
     }
 }

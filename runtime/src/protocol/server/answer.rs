@@ -180,6 +180,7 @@ impl<App: Spoken> Server<App> {
             return Done::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
+        (self.on_loss).tell(method, peer, Some(&pending.id), &translated);
         let (result, losses, fate) = match translated {
             Ok((result, losses)) => (result, losses, Fate::Sent),
             Err(Stopped::Swallowed(rule)) => {
@@ -204,7 +205,6 @@ impl<App: Spoken> Server<App> {
                 )
             }
         };
-        self.report(method, peer, Some(&pending.id), &losses);
         let result =
             match result {
                 // Only the runtime knows the id that ties the end of a stream to its request.

@@ -4,11 +4,11 @@ use mcp_registry::Revision;
 
 use super::Server;
 use super::done::{Handled, Outgoing, Received};
-use super::incoming::Incoming;
+use super::incoming::{Incoming, Unlooked};
 use super::state::{Batch, Pending, State};
 use crate::errors::{self, Refusal};
-use crate::protocol::Exchange;
 use crate::protocol::revisions::Spoken;
+use crate::protocol::{Exchange, Ignored};
 use crate::settle;
 use mcp_wire::envelope::write;
 use mcp_wire::{Unreadable, peek};
@@ -61,8 +61,14 @@ pub(super) fn receive<App: Spoken>(
                     Unreadable::NotAMessage { id, .. } => id.as_deref(),
                     Unreadable::NotJson(_) => None,
                 };
+                let refused = (write::error(id, &refusal.error), 200);
+                let why = Ignored::Unreadable(unreadable);
+                let limit = server.limits().message_bytes;
+                let unlooked = Unlooked::new(why, text.as_bytes(), limit);
+                let answered = server.unanswered(state, unlooked.instead, batch.now);
                 Handled {
-                    answer: Some((write::error(id, &refusal.error), 200)),
+                    answer: Some(refused),
+                    outputs: answered.map(|it| it.outputs).unwrap_or_default(),
                     ..Handled::default()
                 }
             }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mcp_wire::{Peeked, Unreadable};
+use mcp_wire::Peeked;
 
 use crate::errors::Refusal;
-use crate::protocol::Exchange;
+use crate::protocol::{Exchange, Ignored, unread};
 use crate::settle::Settlement;
 
 /// What one look at a text has shown: the message, and what it says of its revision.
@@ -19,9 +19,18 @@ pub(super) struct Seen<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Unlooked {
-    TooLarge(usize),
-    Unreadable(Unreadable),
+pub(super) struct Unlooked {
+    pub(super) why: Ignored,
+    /// The request of the server that the text was to answer, and why it does not.
+    pub(super) instead: Option<(i64, String)>,
+}
+
+impl Unlooked {
+    pub(super) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
+        let reason = unread::why(&why, bytes, limit);
+        let instead = unread::answered(bytes).zip(reason);
+        Self { why, instead }
+    }
 }
 
 impl<'a> Looked<'a> {

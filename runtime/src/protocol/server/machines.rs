@@ -57,6 +57,7 @@ impl<App: Spoken> Server<App> {
                 .capabilities(App::REVISION)
                 .unwrap_or(&empty),
             translator: self.translator(),
+            on_loss: &self.on_loss,
             seal: &self.seal,
         };
         let machine = state

@@ -40,6 +40,7 @@ mod batch;
 mod connection;
 mod done;
 mod incoming;
+pub(crate) mod lost;
 mod machines;
 mod needs;
 mod notify;
@@ -54,11 +55,9 @@ mod translate;
 mod unasked;
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Era, Loss, Policy, Revision};
-use mcp_wire::RequestId;
+use mcp_registry::{Era, Policy};
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
@@ -68,30 +67,14 @@ pub use super::{
 pub use crate::adapters::{About, Occasion, StateMachine, Step, World};
 pub use done::Outgoing;
 pub use incoming::Looked;
+pub use lost::{Lost, Undelivered};
 pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use super::profile::Introductions;
 use crate::adapters::seal::Seal;
 use crate::protocol::limits::Limits;
 use crate::protocol::revisions::{RevisionSet, Spoken};
-
-/// What is told of each message that lost something.
-type LossHook = Arc<dyn Fn(&Lost<'_>) + Send + Sync>;
-
-/// What one message lost on its way to or from a peer.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Lost<'a> {
-    /// The method of the message, or of the request that it answers.
-    pub method: &'a str,
-    /// The revision of the peer.
-    pub peer: Revision,
-    /// The id of the request that the message is, answers or belongs to, on whichever side it was asked; none for a
-    /// notification that belongs to no request.
-    pub request: Option<&'a RequestId>,
-    /// What was lost.
-    pub losses: &'a [Loss],
-}
+use lost::LossHook;
 
 /// A server whose handlers speak the revision `App`.
 pub struct Server<App> {
@@ -100,7 +83,7 @@ pub struct Server<App> {
     policy: Policy,
     introductions: Introductions,
     seal: Seal,
-    on_loss: Option<LossHook>,
+    on_loss: LossHook,
     takes_others: bool,
     /// Whether the application is of the era without a handshake.
     modern: bool,
@@ -119,7 +102,7 @@ impl<App: Spoken> Server<App> {
             policy: Policy::Strict,
             introductions: Introductions::new(profile, App::REVISION)?,
             seal: Seal::random(),
-            on_loss: None,
+            on_loss: LossHook::default(),
             takes_others: false,
             modern: App::REVISION.era() == Era::PerRequest,
             app: PhantomData,
@@ -175,11 +158,12 @@ impl<App: Spoken> Server<App> {
         }
     }
 
-    /// The server with a hook that is told what was lost on the way to or from a peer, message by message.
+    /// The server with a hook that is told what was lost on the way to or from a peer, message by message, and which
+    /// messages were refused or dropped.
     #[must_use]
     pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         Self {
-            on_loss: Some(Arc::new(hook)),
+            on_loss: LossHook::new(hook),
             ..self
         }
     }
@@ -194,19 +178,6 @@ impl<App: Spoken> Server<App> {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
-    }
-
-    fn report(&self, method: &str, peer: Revision, request: Option<&RequestId>, losses: &[Loss]) {
-        if let Some(hook) = &self.on_loss
-            && !losses.is_empty()
-        {
-            hook(&Lost {
-                method,
-                peer,
-                request,
-                losses,
-            });
-        }
     }
 }
 

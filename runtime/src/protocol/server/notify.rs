@@ -98,7 +98,13 @@ impl<App: Spoken> Server<App> {
             }
             Err(fate) => return Done::of(fate),
         };
-        let (text, losses) = match self.params_out(method, params, peer) {
+        let about = match to {
+            To::Request(token) => state.get(token).map(|pending| &pending.id),
+            To::Session => None,
+        };
+        let carried = self.params_out(method, params, peer);
+        self.on_loss.tell(method, peer, about, &carried);
+        let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
             Err(Stopped::Swallowed(rule)) => return Done::of(Fate::Swallowed(rule)),
             Err(Stopped::NeedsState(needs)) => {
@@ -113,11 +119,6 @@ impl<App: Spoken> Server<App> {
             }
             Err(stopped) => return refused(stopped),
         };
-        let about = match to {
-            To::Request(token) => state.get(token).map(|pending| &pending.id),
-            To::Session => None,
-        };
-        self.report(method, peer, about, &losses);
         let mut exchange = None;
         let mut done = Done::of(Fate::Sent);
         done.losses = losses;
@@ -239,7 +240,11 @@ impl<App: Spoken> Server<App> {
         if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
             return Done::of(Fate::Refused(Box::new(error)));
         }
-        match self.params_out(row.name, params, peer) {
+        let carried = self.params_out(row.name, params, peer);
+        // Only what is sent gets an id.
+        let id = (carried.is_ok()).then(|| RequestId::from(state.last_ask.wrapping_add(1)));
+        self.on_loss.tell(row.name, peer, id.as_ref(), &carried);
+        match carried {
             Ok((text, losses)) => {
                 let send = self.send_request(
                     state,
@@ -250,8 +255,6 @@ impl<App: Spoken> Server<App> {
                 );
                 match send {
                     Some(send) => {
-                        let id = RequestId::from(state.last_ask);
-                        self.report(row.name, peer, Some(&id), &losses);
                         let mut done = Done::of(Fate::Sent);
                         done.losses = losses;
                         done.send(send);

@@ -41,12 +41,17 @@ impl<App: Spoken> Server<App> {
         headers: Option<&Headers<'_>>,
         bytes: &'a [u8],
     ) -> Looked<'a> {
-        Looked(match bytes.len() > self.limits.message_bytes {
-            true => Err(Unlooked::TooLarge(bytes.len())),
-            false => (peek(bytes).map_err(Unlooked::Unreadable)).map(|message| Seen {
+        let limit = self.limits.message_bytes;
+        let message = match bytes.len() > limit {
+            true => Err(Ignored::TooLong(bytes.len())),
+            false => peek(bytes).map_err(Ignored::Unreadable),
+        };
+        Looked(match message {
+            Ok(message) => Ok(Seen {
                 settlement: settle::settle(&message, headers, served),
                 message,
             }),
+            Err(why) => Err(Unlooked::new(why, bytes, limit)),
         })
     }
 
@@ -64,12 +69,12 @@ impl<App: Spoken> Server<App> {
             settlement,
         } = match looked.0 {
             Ok(seen) => seen,
-            Err(Unlooked::TooLarge(bytes)) => {
-                let refusal = errors::message_too_large(bytes, self.limits.message_bytes);
-                return single(exchange, Handled::refused(None, &refusal));
-            }
-            Err(Unlooked::Unreadable(unreadable)) => {
-                return single(exchange, refuse_unreadable(&unreadable));
+            Err(unlooked) => {
+                let mut handled = self.refuse_unlooked(&unlooked.why);
+                if let Some(answered) = self.unanswered(state, unlooked.instead, now) {
+                    handled.outputs.extend(answered.outputs);
+                }
+                return single(exchange, handled);
             }
         };
         let incoming = Incoming {
@@ -128,6 +133,24 @@ impl<App: Spoken> Server<App> {
         }
     }
 
+    /// Refuses a text that is no message.
+    fn refuse_unlooked(&self, why: &Ignored) -> Handled {
+        let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
+        match why {
+            Ignored::TooLong(bytes) => {
+                let refusal = errors::message_too_large(*bytes, self.limits.message_bytes);
+                Handled::refused(None, &refusal)
+            }
+            Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }) => {
+                Handled::refused(id.as_deref(), &invalid(it))
+            }
+            Ignored::Unreadable(it) => {
+                Handled::refused(None, &errors::parse_error(&it.to_string()))
+            }
+            _ => Handled::refused(None, &errors::invalid_request("not a message")),
+        }
+    }
+
     /// The id of a message; refused is one that is too long to be kept, and a progress token that is.
     fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Box<Handled>> {
         let message = incoming.message;
@@ -143,18 +166,6 @@ impl<App: Spoken> Server<App> {
             return Err(Box::new(Handled::refused(id.as_ref(), &refusal)));
         }
         Ok(id)
-    }
-}
-
-fn refuse_unreadable(unreadable: &Unreadable) -> Handled {
-    match unreadable {
-        Unreadable::NotJson(_) => {
-            Handled::refused(None, &errors::parse_error(&unreadable.to_string()))
-        }
-        Unreadable::NotAMessage { id, .. } => Handled::refused(
-            id.as_deref(),
-            &errors::invalid_request(&unreadable.to_string()),
-        ),
     }
 }
 

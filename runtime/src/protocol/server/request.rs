@@ -89,8 +89,8 @@ impl<App: Spoken> Server<App> {
                 Ok((params, Vec::new()))
             }
         };
-        if let Ok((params, losses)) = &carried {
-            self.report(wanted.name(), peer, Some(&pending.id), losses);
+        (self.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
+        if let Ok((params, _)) = &carried {
             let mut plugged = state.machines.iter().map(|machine| machine.adapter());
             let keeps = asks_back
                 || wanted.name() == methods::SUBSCRIPTIONS_LISTEN

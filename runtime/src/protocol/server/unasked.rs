@@ -7,13 +7,14 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
 use super::done::Handled;
-use super::state::{AskedBy, State};
+use super::state::{Asked, AskedBy, State};
 use super::translate::{Stopped, no_params};
 use crate::adapters::Occasion;
-use crate::methods;
+use crate::protocol::ask::{outcome, own_id};
 use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Answered, Event, Ignored, NeedsAdapter, Notice, OtherNotice, Token};
+use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
 
 impl<App: Spoken> Server<App> {
@@ -73,17 +74,16 @@ impl<App: Spoken> Server<App> {
             return Handled::put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
-        match self.params_in(row.name, message.params, peer, session) {
-            Ok((params, losses)) => {
-                self.report(row.name, peer, None, &losses);
-                Handled::told(Event::Notice(Notice {
-                    method: row.name,
-                    params,
-                    peer,
-                    about: None,
-                    losses,
-                }))
-            }
+        let carried = self.params_in(row.name, message.params, peer, session);
+        self.on_loss.tell(row.name, peer, None, &carried);
+        match carried {
+            Ok((params, losses)) => Handled::told(Event::Notice(Notice {
+                method: row.name,
+                params,
+                peer,
+                about: None,
+                losses,
+            })),
             Err(Stopped::Swallowed(rule)) => {
                 Handled::put_aside(Ignored::Swallowed(name.to_owned(), rule), 202)
             }
@@ -130,22 +130,35 @@ impl<App: Spoken> Server<App> {
         id: Option<RequestId>,
         now: Duration,
     ) -> Handled {
-        let number = match &id {
-            Some(RequestId::Integer(number)) => number.as_i64(),
-            _ => None,
-        };
+        let number = id.as_ref().and_then(own_id);
         let Some(asked) = number.and_then(|number| state.asked.remove(&number)) else {
             return Handled::put_aside(Ignored::AnswerToNothing(id), 202);
         };
-        let result: Result<Json, ErrorObject> =
-            match (message.result.map(Raw::to_json), message.error) {
-                (Some(result), _) => Ok(result),
-                (None, error) => Err(error
-                    .and_then(|error| mcp_wire::from_str(error.text()).ok())
-                    .unwrap_or_else(|| {
-                        ErrorObject::new(ErrorObject::INTERNAL_ERROR, "an error that is none")
-                    })),
-            };
+        self.answered(state, asked, id.as_ref(), outcome(message), now)
+    }
+
+    /// A request of the server whose answer is no message: it ends with an error that says why.
+    pub(super) fn unanswered(
+        &self,
+        state: &mut State,
+        instead: Option<(i64, String)>,
+        now: Duration,
+    ) -> Option<Handled> {
+        let (number, why) = instead?;
+        let asked = state.asked.remove(&number)?;
+        let error = errors::internal(&format!("the client's answer is not valid: {why}")).error;
+        let id = RequestId::from(number);
+        Some(self.answered(state, asked, Some(&id), Err(error), now))
+    }
+
+    fn answered(
+        &self,
+        state: &mut State,
+        asked: Asked,
+        id: Option<&RequestId>,
+        result: Result<Json, ErrorObject>,
+        now: Duration,
+    ) -> Handled {
         match asked.by {
             AskedBy::Machine(adapter, key) => {
                 let occasion = Occasion::Answered {
@@ -161,9 +174,7 @@ impl<App: Spoken> Server<App> {
             }
             AskedBy::Application(key) => {
                 let (result, losses) = match asked.method {
-                    Some(method) => {
-                        self.answer_for_application(method, id.as_ref(), result, asked.peer)
-                    }
+                    Some(method) => self.answer_for_application(method, id, result, asked.peer),
                     None => (result, Vec::new()),
                 };
                 Handled::told(Event::Answered(Answered {
@@ -186,11 +197,10 @@ impl<App: Spoken> Server<App> {
             Ok(result) => result,
             Err(error) => return (Err(error), Vec::new()),
         };
-        match self.answer_in(method, result.text(), peer) {
-            Ok((result, losses)) => {
-                self.report(method, peer, id, &losses);
-                (Ok(result), losses)
-            }
+        let carried = self.answer_in(method, result.text(), peer);
+        self.on_loss.tell(method, peer, id, &carried);
+        match carried {
+            Ok((result, losses)) => (Ok(result), losses),
             Err(stopped) => (
                 Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
                 Vec::new(),

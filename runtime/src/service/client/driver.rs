@@ -299,9 +299,9 @@ where
                 body,
             } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
             #[cfg(feature = "client-http")]
-            Incoming::Ended(exchange) | Incoming::Failed { exchange, .. } => {
-                connection.ended(exchange, now);
-            }
+            Incoming::Ended(exchange) => connection.ended(exchange, now),
+            #[cfg(feature = "client-http")]
+            Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
             Incoming::Closed => {
                 self.over = true;
                 connection.closed(now);

@@ -13,7 +13,7 @@ use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
 use crate::errors::{self, Refusal};
 use crate::serve::{
-    Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, started,
+    Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended, started,
 };
 use crate::server::{NewSession, Owner, Server, Sessions};
 use crate::{Spoken, headers};
@@ -26,6 +26,8 @@ pub(super) struct Inner<App: Spoken, H> {
     /// not read of their answers; each with a share per owner.
     requests: Arc<Budget>,
     suspended: Arc<Budget>,
+    /// How many requests are suspended.
+    suspensions: Arc<Budget>,
     unread: Arc<Budget>,
     pub(super) tools: Tools,
     handler: Arc<H>,
@@ -52,6 +54,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         Self {
             requests: Budget::new(options.body_bytes, message),
             suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
+            suspensions: Budget::new(server.limits().all_parked, 1),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
             server,
@@ -72,7 +75,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
 
     /// What a request takes up that was read, until nobody works on it.
     pub(super) fn reservation(&self, permit: Permit, owner: Owner) -> Arc<Reservation> {
-        Arc::new(Reservation::new(permit, self.suspended.of(owner)))
+        let suspended = Suspended {
+            bytes: self.suspended.of(owner.clone()),
+            number: self.suspensions.of(owner),
+        };
+        Arc::new(Reservation::new(permit, suspended))
     }
 
     /// What a client may leave unread.

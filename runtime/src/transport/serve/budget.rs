@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "http")]
+use crate::errors::{self, Refusal};
 use crate::server::Owner;
 
 /// What all clients together may take up of something, in bytes or in connections.
@@ -142,7 +144,15 @@ impl Drop for Permit {
 /// What a request takes up of the bytes for requests, from its first byte until no task works on it any more.
 pub(crate) struct Reservation {
     permit: Mutex<Permit>,
-    suspended: Share,
+    suspended: Suspended,
+    /// Its place among the suspended ones, once it has been one of them.
+    place: Mutex<Option<Permit>>,
+}
+
+/// What the suspended requests of an owner are counted against: their bytes, and how many they are.
+pub(crate) struct Suspended {
+    pub(crate) bytes: Share,
+    pub(crate) number: Share,
 }
 
 /// What a suspended request costs beside its bytes: its task, its connection, and what is kept of its headers.
@@ -150,22 +160,33 @@ pub(crate) const SUSPENDED_BYTES: usize = 4 << 10;
 
 impl Reservation {
     /// The reservation of a request that was read; `suspended` is what it is counted against while it is suspended.
-    pub(crate) fn new(permit: Permit, suspended: Share) -> Self {
+    pub(crate) fn new(permit: Permit, suspended: Suspended) -> Self {
         Self {
             permit: Mutex::new(permit),
             suspended,
+            place: Mutex::default(),
         }
     }
 
-    /// Gives back the room of a request that is suspended: what is kept of it counts against its owner's share of the
-    /// bytes for those. A request that was suspended before has been counted.
-    pub(crate) fn suspend(&self) -> Result<(), Full> {
-        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
-        if Arc::ptr_eq(&permit.share.budget, &self.suspended.budget) {
+    /// Gives back the room of a request that is suspended: it counts against its owner's share of those, and what is
+    /// kept of it against the share of their bytes. A request that was suspended before has been counted.
+    ///
+    /// # Errors
+    /// A share, or all that clients may take up, that is used up.
+    #[cfg(feature = "http")]
+    pub(crate) fn suspend(&self) -> Result<(), Box<Refusal>> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if place.is_some() {
             return Ok(());
         }
+        let Suspended { bytes, number } = &self.suspended;
+        let taken =
+            (number.take(1)).map_err(|full| errors::too_many_suspended(&full.to_string()))?;
+        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = permit.amount().saturating_add(SUSPENDED_BYTES);
-        *permit = self.suspended.take(kept)?;
+        *permit =
+            (bytes.take(kept)).map_err(|full| errors::too_much_suspended(&full.to_string()))?;
+        *place = Some(taken);
         Ok(())
     }
 }

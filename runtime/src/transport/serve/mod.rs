@@ -48,7 +48,7 @@ use crate::protocol::server::Owner;
 
 pub(crate) use budget::Budget;
 #[cfg(feature = "http")]
-pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share};
+pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
 pub(crate) use lane::{Parked, Taken};

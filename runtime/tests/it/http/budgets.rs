@@ -229,6 +229,27 @@ async fn parked_calls_of_all_clients_have_one_limit() {
     panic!("the parked calls stay for ever");
 }
 
+/// However small its calls are.
+#[tokio::test]
+async fn a_client_that_leaves_many_calls_suspended_leaves_room_for_the_others() {
+    let limits = Limits {
+        all_parked: 8,
+        ..Limits::default()
+    };
+    let service = Service::new(server().with_limits(limits), curious);
+    let [greedy, other] = ["greedy", "other"].map(|name| Principal(name.to_owned()));
+    let call = || askable(json!({}));
+    for _ in 0..2 {
+        let answer = message(send_as(&service, &greedy, call()).await).await;
+        assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    }
+    let refused = message(send_as(&service, &greedy, call()).await).await;
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("2, the share of one client"), "{refused}");
+    let answer = message(send_as(&service, &other, call()).await).await;
+    assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+}
+
 /// Lists a tool with a parameter that a header repeats; the first time it takes longer than anybody waits.
 #[tokio::test(start_paused = true)]
 async fn a_list_of_tools_that_came_too_late_is_asked_for_again_soon() {

@@ -433,6 +433,40 @@ async fn the_stream_of_a_session_is_asked_for_before_its_first_call() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_too_long_ends_its_call_with_the_reason() {
+    let long: Fault = Arc::new(|_, request| {
+        is_call(request).then(|| Response::new(Body::from(vec![b' '; 2 << 20])))
+    });
+    let url = serve([Revision::NEWEST], long).await;
+    let limits = mcp_revisions::Limits {
+        message_bytes: 1 << 20,
+        ..Default::default()
+    };
+    let client = client().with_limits(limits).http(quick(&url));
+    let failed = call(&client, "hello").await.unwrap_err().to_string();
+    assert!(failed.contains("longer than 1048576 bytes"), "{failed}");
+}
+
+/// It would be missing, and nobody would know why the server refuses.
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_is_an_error_that_keeps_its_value_to_itself() {
+    let url = serve([Revision::NEWEST], none()).await;
+    let token = "hush\n".to_owned();
+    for (http, name) in [
+        (quick(&url).with_header("X-Token", token.clone()), "x-token"),
+        (
+            quick(&url).with_authorization(token.clone()),
+            "authorization",
+        ),
+        (quick(&url).with_header("X Token", "1"), "X Token"),
+    ] {
+        let failed = call(&client().http(http), "hello").await;
+        let why = failed.unwrap_err().to_string();
+        assert!(why.contains(name) && !why.contains("hush"), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_never_begins_ends_its_call() {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
         .await
@@ -464,9 +498,10 @@ async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
     assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(200))));
     drop((client, listener));
     let client = crate::transports::client().http(quick(&url).with_tries(2));
-    assert_eq!(
-        call(&client, "hello").await,
-        Err(Error::NoAnswer(Failure::Closed))
+    let failed = call(&client, "hello").await;
+    assert!(
+        matches!(&failed, Err(Error::NoAnswer(Failure::Transport(why))) if why.contains("connect")),
+        "{failed:?}"
     );
     for (url, why) in [
         ("no url at all", "is no URL"),

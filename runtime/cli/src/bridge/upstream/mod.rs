@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_registry::{Era, Policy, Revision, Spoken};
-use mcp_revisions::client::{Answered, Ask, Client, ServerFacts, Token, Verdict};
+use mcp_registry::{Era, Policy, Spoken};
+use mcp_revisions::client::{Answered, Ask, Client, Token, Verdict};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::server::Caller;
 use mcp_revisions::{RevisionSet, errors};
@@ -132,12 +132,6 @@ pub(super) struct Upstream {
     listeners: Listeners,
 }
 
-/// What a server said of itself when it was probed, in the words of its own revision.
-pub(super) fn own_words(facts: ServerFacts) -> ServerFacts {
-    let own = facts.revision;
-    settle::in_words_of(facts, Revision::NEWEST, own)
-}
-
 impl Upstream {
     /// Connects to a server of the revision `App`, on behalf of a client.
     ///
@@ -149,7 +143,7 @@ impl Upstream {
         policy: Policy,
         losses: Arc<Losses>,
     ) -> anyhow::Result<Self> {
-        let options = settle::options::<App>(wire, caller, policy)
+        let options = settle::options(wire, caller, policy)
             .with_revisions(RevisionSet::none().with(App::REVISION))
             .with_verdict(Verdict(App::REVISION));
         let negotiated = settle::negotiate_as::<App>(wire, options).await?;
@@ -166,7 +160,7 @@ impl Upstream {
         policy: Policy,
         losses: Arc<Losses>,
     ) -> Self {
-        let options = settle::options::<App>(wire, caller, policy)
+        let options = settle::options(wire, caller, policy)
             .with_revisions(RevisionSet::none().with(App::REVISION));
         let Negotiated {
             connection,

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use mcp_registry::{Newest, Outcome, Policy, Revision, Spoken, Subject};
+use mcp_registry::{Newest, Policy, Spoken};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::carrier::Incoming;
-use mcp_revisions::client::{Client, Connection, Event, Options, Output, Profile, ServerFacts};
+use mcp_revisions::client::{Client, Connection, Event, Options, Output, ServerFacts};
 use mcp_revisions::server::Caller;
 use mcp_wire::peek;
 use serde_json::Value;
@@ -21,9 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MEANWHILE: usize = 64;
 
 /// What a connection to a server is told, on behalf of a client.
-pub(super) fn options<App: Spoken>(wire: &Wire, caller: &Caller, policy: Policy) -> Options {
-    let (info, capabilities) = identity::profile(caller, App::REVISION);
-    Options::new(wire.channel(), Profile::new(&info, &capabilities))
+pub(super) fn options(wire: &Wire, caller: &Caller, policy: Policy) -> Options {
+    Options::new(wire.channel(), identity::profile(caller))
         .with_policy(policy)
         .with_other_methods()
 }
@@ -69,7 +68,7 @@ pub(in crate::bridge) async fn negotiate(
     policy: Policy,
     revisions: RevisionSet,
 ) -> anyhow::Result<Negotiated<Newest>> {
-    let options = options::<Newest>(wire, caller, policy).with_revisions(revisions);
+    let options = options(wire, caller, policy).with_revisions(revisions);
     negotiate_as(wire, options).await
 }
 
@@ -242,9 +241,8 @@ pub(super) fn hand_in<App: Spoken>(
             session,
             body,
         } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
-        Incoming::Ended(exchange) | Incoming::Failed { exchange, .. } => {
-            connection.ended(exchange, now);
-        }
+        Incoming::Ended(exchange) => connection.ended(exchange, now),
+        Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
         Incoming::Closed => connection.closed(now),
     }
 }
@@ -253,20 +251,5 @@ pub(super) async fn sleep_until(at: Option<Duration>, start: Instant) {
     match at {
         Some(at) => tokio::time::sleep(at.saturating_sub(start.elapsed())).await,
         None => std::future::pending().await,
-    }
-}
-
-/// What a server said of itself in one revision, in the words of another.
-pub(super) fn in_words_of(facts: ServerFacts, from: Revision, to: Revision) -> ServerFacts {
-    let said = |name: &str, part: Option<mcp_wire::Json>| {
-        let cx = mcp_registry::Context::new(Policy::Strict);
-        let text = part?;
-        let carried = mcp_registry::convert(Subject::Type(name), from, to, text.text(), cx);
-        carried.ok().and_then(Outcome::value)
-    };
-    ServerFacts {
-        info: said("Implementation", facts.info),
-        capabilities: said("ServerCapabilities", facts.capabilities),
-        ..facts
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_registry::{Era, Spoken};
 use mcp_revisions::carrier::Incoming;
-use mcp_revisions::client::{Answer, Client, Connection, Event, Failure, Output, To, Token};
+use mcp_revisions::client::{Answer, Client, Connection, Event, Output, To, Token};
 use mcp_revisions::errors;
 use mcp_wire::Json;
 use tokio::sync::{mpsc, watch};
@@ -52,8 +52,6 @@ pub(super) struct Task<App: Spoken> {
     /// What the server has asked, until a client has answered.
     pub(super) questions: HashMap<Token, (AbortHandle, Option<Token>)>,
     pub(super) turns: Turns,
-    /// What kept the last request from reaching the server.
-    unreachable: Option<String>,
     pub(super) listeners: Listeners,
     /// Whether the client can be asked in results alone.
     pub(super) is_modern: bool,
@@ -77,7 +75,6 @@ impl<App: Spoken> Task<App> {
             numbers: HashMap::new(),
             questions: HashMap::new(),
             turns: Turns::default(),
-            unreachable: None,
             listeners,
             is_modern,
             commands: commands.downgrade(),
@@ -111,7 +108,6 @@ impl<App: Spoken> Task<App> {
                     let is_over = matches!(came, Incoming::Closed);
                     if let Incoming::Failed { why, .. } = &came {
                         warn!("a request did not reach the server: {why}");
-                        self.unreachable = Some(why.clone());
                     }
                     let now = self.now();
                     hand_in(&mut self.connection, came, now);
@@ -119,8 +115,6 @@ impl<App: Spoken> Task<App> {
                         self.lost().await;
                         let _ = ending.send(true);
                     }
-                    self.outputs();
-                    self.unreachable = None;
                 }
                 () = wake => self.connection.wake(self.start.elapsed()),
             }
@@ -256,15 +250,7 @@ impl<App: Spoken> Task<App> {
                     if matches!(answered.answer, Answer::Result(_)) {
                         self.turns.answered(&waiting);
                     }
-                    waiting
-                        .news
-                        .answer(match (&self.unreachable, &answered.answer) {
-                            (Some(why), Answer::Failed(Failure::Closed)) => {
-                                let why = format!("the server cannot be reached: {why}");
-                                Err(errors::internal(&why).error)
-                            }
-                            _ => Ok(answered),
-                        });
+                    waiting.news.answer(Ok(answered));
                 }
             }
             Event::Call(call) => self.question(call),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
 
 /// A message over HTTP, and the body that answers.
-fn post(port: u16, revision: Revision, body: &Value) -> String {
+pub(super) fn post(port: u16, revision: Revision, body: &Value) -> String {
     post_with(port, revision, "", body)
 }
 
@@ -46,7 +46,7 @@ fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
 }
 
 /// A program that ends with the test, however that ends.
-struct Program(Child);
+pub(super) struct Program(Child);
 
 impl std::ops::Deref for Program {
     type Target = Child;
@@ -84,7 +84,7 @@ fn serving(revision: Revision) -> (Program, String) {
     (server, url.to_owned())
 }
 
-const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
+pub(super) const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
 
 /// A bridge that listens on HTTP, and its port.
 fn listening(server: Revision) -> (Program, u16) {
@@ -96,7 +96,7 @@ fn listening_with(more: &[&str], server: Revision) -> (Program, u16) {
 }
 
 /// A bridge that listens, and where.
-fn port_of(child: Child) -> (Program, u16) {
+pub(super) fn port_of(child: Child) -> (Program, u16) {
     let mut child = Program(child);
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -584,7 +584,7 @@ fn one_address_has_its_share_of_servers() {
 }
 
 /// A call of a client that can be asked for a form.
-fn asking(tool: &str, more: Value) -> Value {
+pub(super) fn asking(tool: &str, more: Value) -> Value {
     let mut asking = call("asked", tool);
     let form = json!({ "elicitation": { "form": {} } });
     asking["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = form;
@@ -595,7 +595,7 @@ fn asking(tool: &str, more: Value) -> Value {
 }
 
 /// What a body says that answers, whether it is one of JSON or a stream of events.
-fn result(answer: &str) -> Value {
+pub(super) fn result(answer: &str) -> Value {
     let message = answer.lines().rev().find_map(|line| {
         let line = line.strip_prefix("data: ").unwrap_or(line);
         serde_json::from_str::<Value>(line).ok()

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use mcp_registry::Revision;
-use mcp_revisions::client::Ask;
+use mcp_revisions::client::{Ask, Fate, To};
 use mcp_wire::Json;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bridge::talk::{Talk, bridge, value};
 
@@ -56,6 +56,45 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     );
     let list = talk.ask(Ask::new("tools/list", None));
     assert!(value(&talk.answers(&[list])[&list])["tools"].is_array());
+}
+
+/// The one is answered with an error, the other with nothing: neither shows what became of it.
+#[test]
+fn what_is_refused_or_dropped_is_told() {
+    let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refused.jsonl");
+    let name = losses.to_str().unwrap();
+    let bridged = bridge(&["--losses", name], Revision::NEWEST);
+    let mut talk = Talk::new(Revision::V2025_11_25, bridged);
+    let add = talk.tool("add");
+    talk.answers(&[add]);
+    let (method, now) = ("notifications/roots/list_changed", talk.start.elapsed());
+    let said = talk.client.notify(To::Session, method, None, now);
+    assert_eq!(said.fate, Fate::Sent);
+    let task = Json::from_text(r#"{"taskId":"1"}"#).ok();
+    let get = talk.ask(Ask::new("tasks/get", task));
+    talk.answers(&[get]);
+    talk.ends();
+    let told = std::fs::read_to_string(&losses).unwrap();
+    let of = |method: &str| {
+        let mut rows = talked(&told).into_iter();
+        let row = rows.find(|row| row["method"] == method);
+        row.unwrap_or_else(|| panic!("{method}: {told}"))
+    };
+    let dropped = of(method);
+    assert_eq!(
+        (&dropped["change"], &dropped["end"]),
+        (&json!("dropped"), &json!("client"))
+    );
+    assert!(dropped["rule"].is_string(), "{dropped}");
+    let refused = of("tasks/get");
+    assert_eq!(
+        (&refused["change"], &refused["code"]),
+        (&json!("rejected"), &json!(-32601))
+    );
+    assert!(
+        refused["rule"].is_string() && refused["request"] == 3,
+        "{refused}"
+    );
 }
 
 fn talked(told: &str) -> Vec<Value> {

@@ -6,4 +6,5 @@ mod judged;
 mod losses;
 mod matrix;
 mod others;
+mod same;
 mod talk;

@@ -73,7 +73,7 @@ impl Talk {
     pub(crate) fn new(revision: Revision, mut child: Child) -> Self {
         let info = Json::from(json!({ "name": "client", "version": "1" }));
         let capabilities = Json::from(
-            json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": { "listChanged": true } }),
+            json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": { "listChanged": true }, "tasks": { "list": {} } }),
         );
         let options = Options::new(Channel::Stdio, Profile::new(&info, &capabilities))
             .with_revisions(RevisionSet::none().with(revision))

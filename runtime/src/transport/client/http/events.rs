@@ -214,12 +214,17 @@ impl Parser {
 }
 
 /// A whole body, if it is not longer than it may be.
-pub(super) async fn whole(body: Body, limit: usize) -> Option<Bytes> {
+///
+/// # Errors
+/// A body that is longer ([`http_body_util::LengthLimitError`]), or breaks off.
+pub(super) async fn whole(
+    body: Body,
+    limit: usize,
+) -> Result<Bytes, Box<dyn std::error::Error + Send + Sync>> {
     let body = Limited::new(body, limit.saturating_add(1))
         .collect()
-        .await
-        .ok()?;
-    Some(body.to_bytes())
+        .await?;
+    Ok(body.to_bytes())
 }
 
 #[cfg(test)]

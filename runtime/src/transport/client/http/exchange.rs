@@ -87,19 +87,13 @@ pub(super) async fn run(
     let session = header(&response, SESSION_ID);
     if !is_stream(&response) {
         let came = match requests.whole(response.into_body()).await {
-            Some(body) => Incoming::Answered {
+            Ok(body) => Incoming::Answered {
                 exchange,
                 status,
                 session,
                 body: Some(body.to_vec()),
             },
-            None => Incoming::Failed {
-                exchange,
-                why: format!(
-                    "the answer broke off, or is longer than {} bytes",
-                    requests.limit
-                ),
-            },
+            Err(why) => Incoming::Failed { exchange, why },
         };
         let _ = tell.send(came).await;
         return;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ::http::header::{AUTHORIZATION, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Full, LengthLimitError};
 use hyper::body::Incoming as Body;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
@@ -69,10 +69,13 @@ impl Requests {
         headers: &[(String, String)],
         body: &Bytes,
     ) -> Result<Response<Body>, String> {
+        let all = self.http.headers.iter().chain(headers);
+        let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
         let (mut tries, mut redirects, mut is_challenged) = (0, 0, false);
         loop {
             tries += 1;
             let last = tries >= self.http.tries;
+            let headers = self.authorized(headers.clone()).await?;
             let answer = self.once(method, &url, headers, body);
             let answer = tokio::time::timeout(self.http.answer_time, answer).await;
             // A server that keeps silent may be at work on it.
@@ -119,35 +122,41 @@ impl Requests {
         }
     }
 
-    /// A whole body, if it is not longer than it may be, and comes in time.
-    pub(super) async fn whole(&self, body: Body) -> Option<Bytes> {
-        let whole = whole(body, self.limit);
-        tokio::time::timeout(self.http.answer_time, whole)
-            .await
-            .ok()?
+    /// A whole body, if it is not longer than it may be, and comes in time; else why there is none.
+    pub(super) async fn whole(&self, body: Body) -> Result<Bytes, String> {
+        let within = self.http.answer_time;
+        match tokio::time::timeout(within, whole(body, self.limit)).await {
+            Ok(Ok(body)) => Ok(body),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                Err(format!("the answer is longer than {} bytes", self.limit))
+            }
+            Ok(Err(error)) => Err(format!("the answer broke off: {error}")),
+            Err(_) => Err(format!("the answer did not arrive within {within:?}")),
+        }
     }
 
     async fn once(
         &self,
         method: &Method,
         url: &Uri,
-        headers: &[(String, String)],
+        headers: HeaderMap,
         body: &Bytes,
     ) -> Result<Response<Body>, Error> {
         let mut request = Request::new(Full::new(body.clone()));
         *request.method_mut() = method.clone();
         *request.uri_mut() = url.clone();
-        let all = request.headers_mut();
-        // Those of the protocol come last: nobody else sets them.
-        for (name, value) in self.http.headers.iter().chain(headers) {
-            set(all, name, value);
-        }
+        *request.headers_mut() = headers;
+        self.client.request(request).await
+    }
+
+    /// The headers of a request with its authorization.
+    async fn authorized(&self, mut headers: HeaderMap) -> Result<HeaderMap, String> {
         if let Some(authorize) = &self.http.authorize
             && let Some(value) = authorize.header().await
         {
-            set(all, AUTHORIZATION.as_str(), &value);
+            set(&mut headers, AUTHORIZATION.as_str(), &value)?;
         }
-        self.client.request(request).await
+        Ok(headers)
     }
 
     /// How long to wait before a try: twice as long each time, and up to half of it more, by chance.
@@ -214,10 +223,27 @@ fn cause(error: &Error) -> String {
     said
 }
 
-fn set(headers: &mut HeaderMap, name: &str, value: &str) {
-    if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
-        headers.insert(name, value);
+/// The headers of a request. Those of the protocol come last: nothing else sets them.
+fn header_map<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in all {
+        set(&mut headers, name, value)?;
     }
+    Ok(headers)
+}
+
+/// Sets a header; the error keeps the value to itself, which may be a secret.
+fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
+    let set: HeaderName = (name.parse())
+        .map_err(|_| format!("the request was not sent: {name:?} is not a valid header name"))?;
+    let value = HeaderValue::from_str(value).map_err(|_| {
+        format!(
+            "the request was not sent: the value of header `{set}` holds a line break or another character that no \
+             header can hold"
+        )
+    })?;
+    headers.insert(set, value);
+    Ok(())
 }
 
 /// `Retry-After`, where it counts seconds.

@@ -413,25 +413,21 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         }
     }
 
-    /// Why no call more is parked: too many are, each with a connection of its own, or those of its owner take up too
-    /// much. Else what the call takes up counts against that from now on.
+    /// Why no call more is parked: too many are, each with a connection of its own, of all clients or of its owner, or
+    /// they take up too much. Else the call and what it takes up count against that from now on.
     fn refuses_to_park(&self, state: &State<App>, facts: Option<&Facts>) -> Option<ErrorObject> {
-        let parked = self.parked.as_ref()?;
-        if state.connection.session_revision().is_some() {
+        if self.parked.is_none() || state.connection.session_revision().is_some() {
             return None;
         }
         #[cfg(feature = "http")]
         if let Some(room) = facts.and_then(|facts| facts.room.as_ref())
-            && let Err(full) = room.suspend()
+            && let Err(refusal) = room.suspend()
         {
-            return Some(crate::errors::too_much_suspended(&full.to_string()).error);
+            return Some(refusal.error);
         }
         #[cfg(not(feature = "http"))]
         let _ = facts;
-        let limit = state.connection.side().limits().all_parked;
-        let is_parked = (state.work.as_ref()).is_some_and(|work| !work.tickets.is_empty());
-        let parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
-        (!is_parked && parked.len() >= limit).then(|| crate::errors::too_many_pending(limit).error)
+        None
     }
 
     /// Sees to it that the connection is woken when it wants to be.

@@ -1,0 +1,94 @@
+//! What is told of messages that lost something on their way to or from a peer, or did not get through.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_registry::{Loss, Revision};
+use mcp_wire::{ErrorObject, RequestId};
+
+use crate::protocol::translate::{Stopped, Translated};
+
+/// What one message lost on its way to or from a peer.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Lost<'a> {
+    /// The method of the message, or of the request that it answers.
+    pub method: &'a str,
+    /// The revision of the peer.
+    pub peer: Revision,
+    /// The id of the request that the message is, answers or belongs to, on whichever side it was asked; none for a
+    /// notification that belongs to no request, and for a question that a client is asked in a result.
+    pub request: Option<&'a RequestId>,
+    /// What was lost of it.
+    pub losses: &'a [Loss],
+    /// Why nothing of it arrived; none if it did.
+    pub undelivered: Option<Undelivered<'a>>,
+}
+
+/// Why a message did not get through: the receiver's revision does not have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Undelivered<'a> {
+    /// A request or a response that was refused: this error went in its place, to whoever waits for the answer.
+    Rejected {
+        /// The rule in `spec/shims/` that says so.
+        rule: &'static str,
+        /// The conversion, as `2025-11-25..2026-07-28`.
+        hop: &'static str,
+        /// The error.
+        error: &'a ErrorObject,
+    },
+    /// A notification that was dropped.
+    Swallowed {
+        /// The rule in `spec/shims/` that says so.
+        rule: &'static str,
+    },
+}
+
+type Hook = dyn Fn(&Lost<'_>) + Send + Sync;
+
+/// What is told of each message that lost something; nothing, if nobody wants to know.
+#[derive(Clone, Default)]
+pub(crate) struct LossHook(Option<Arc<Hook>>);
+
+impl LossHook {
+    pub(super) fn new(hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hook)))
+    }
+
+    /// Tells what a conversion came to, if that is worth telling.
+    pub(crate) fn tell<T>(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        translated: &Translated<T>,
+    ) {
+        let Some(hook) = &self.0 else { return };
+        let (losses, undelivered) = match translated {
+            Ok((_, losses)) if losses.is_empty() => return,
+            Ok((_, losses)) => (losses.as_slice(), None),
+            Err(Stopped::Rejected(rejected)) => {
+                let error = &rejected.error;
+                let (rule, hop) = (rejected.rule, rejected.hop);
+                (&[][..], Some(Undelivered::Rejected { rule, hop, error }))
+            }
+            Err(Stopped::Swallowed(rule)) => (&[][..], Some(Undelivered::Swallowed { rule })),
+            // A machine takes these over, or they are none of their revision, which is nothing that gets lost.
+            Err(Stopped::NeedsState(_) | Stopped::Invalid(_) | Stopped::Unknown(_)) => return,
+        };
+        hook(&Lost {
+            method,
+            peer,
+            request,
+            losses,
+            undelivered,
+        });
+    }
+}
+
+impl fmt::Debug for LossHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LossHook").field(&self.0.is_some()).finish()
+    }
+}
