@@ -16,7 +16,7 @@ type Items = BTreeMap<String, Vec<String>>;
 fn emitted<'m>(models: &'m Models<'_>) -> Vec<(&'m RevisionModel<'m>, Items)> {
     let mut all = Vec::new();
     for of in &models.revisions {
-        let made = revision_crate(&models, &of.revision.id).unwrap();
+        let made = revision_crate(models, &of.revision.id).unwrap();
         // A crate that re-exports another one has that one's items.
         if made.reexports.is_some() {
             continue;
