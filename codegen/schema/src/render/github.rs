@@ -11,9 +11,10 @@ use crate::diff::{Diff, Level, Row};
 pub fn render(diff: &Diff, gate: Option<Level>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);
     let title = one_line(&title);
-    let mut text = command("notice", None, &title, &headline(diff, &diff.summary()));
+    let head = headline(diff, &diff.summary());
+    let mut text = command("notice", None, &title, &one_line(&head));
     for note in &diff.notes {
-        text.push_str(&command("notice", None, &title, note));
+        text.push_str(&command("notice", None, &title, &one_line(note)));
     }
     let asked = |row: &&Row| gate.is_none_or(|gate| row.level >= gate);
     for row in diff.rows.iter().filter(asked) {

@@ -41,7 +41,7 @@ pub(crate) const CHOICES: &[Change] = &[
             );
             draft.push("Tool/required", json!("version"));
         },
-        Crate(&["object.constant_integer(\"version\", 2);"]),
+        Crate(&["\"version\": constant_integer(2);"]),
     ),
     (
         "a constant number that may be absent",

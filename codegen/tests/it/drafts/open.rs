@@ -107,8 +107,7 @@ pub(crate) const OPEN: &[Change] = &[
             draft.push("Tool/required", json!("final"));
         },
         Crate(&[
-            "reader.constant_boolean(true)",
-            "object.constant_boolean(\"final\", true);",
+            "\"final\": constant_boolean(true);",
             "pub beta: Option<bool>,",
         ]),
     ),

@@ -73,7 +73,7 @@ pub(crate) const SHAPES: &[Change] = &[
     (
         "close an object",
         |draft| draft.put("Tool", "additionalProperties", json!(false)),
-        Crate(&["Members::closed(\n                \"Tool\","]),
+        Crate(&["Tool closed {"]),
     ),
     (
         "type the rest of an object",
