@@ -1,7 +1,7 @@
 //! Decisions: what the input leaves open, the safe answer that stands in, and the line of `spec/` that would settle it.
 //!
 //! Whoever meets something open says so and goes on with the safe answer, so that one run names all that is open.
-//! Whether that was allowed is settled in one place, [`crate::generate`]: a draft and a schema that stands alone take
+//! Whether that was allowed is settled in one place, `mcp_codegen::generate`: a draft and a schema that stands alone take
 //! the answer and list it, for a released revision or a candidate each is a problem.
 
 use std::fmt;
