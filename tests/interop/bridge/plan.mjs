@@ -30,7 +30,7 @@ export async function go({ client, transport, revision, watch, updated }) {
     await step('sampling', () => text(plan.sampling));
     if (plan.elicitation) await step('elicitation', () => text(plan.elicitation));
     await step('resource', async () => (await client.readResource({ uri: plan.resource })).contents[0].text);
-    await step('subscription', async () => {
+    if (plan.touch) await step('subscription', async () => {
       await watch(plan.resource);
       await text(plan.touch);
       return await Promise.race([

@@ -62,7 +62,8 @@ async def run(client, updated):
     if PLAN["elicitation"]:
         await step("elicitation", lambda: text(PLAN["elicitation"]))
     await step("resource", resource)
-    await step("subscription", subscription)
+    if PLAN["touch"]:
+        await step("subscription", subscription)
     await step("prompt", prompt)
 
 

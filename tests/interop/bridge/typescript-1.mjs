@@ -1,22 +1,33 @@
 // The TypeScript SDK 1.x behind a bridge: `node typescript-1.mjs PLAN handshake stdio|http TARGET...`
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import {
-  CreateMessageRequestSchema, ElicitRequestSchema, ResourceUpdatedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import * as types from '@modelcontextprotocol/sdk/types.js';
 import { args, channel, command, elicited, go, sampled } from './plan.mjs';
 
-const transport = channel === 'http'
-  ? new StreamableHTTPClientTransport(new URL(command))
-  : new StdioClientTransport({ command, args });
+async function overHttp() {
+  // The oldest ones have none.
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  return new StreamableHTTPClientTransport(new URL(command));
+}
+const transport = channel === 'http' ? await overHttp() : new StdioClientTransport({ command, args });
+// Not every one of them says what was agreed on.
 let agreed;
-const keep = transport.setProtocolVersion?.bind(transport);
-transport.setProtocolVersion = (version) => { agreed = version; keep?.(version); };
-const client = new Client({ name: 'interop', version: '1' }, { capabilities: { sampling: {}, elicitation: {} } });
-client.setRequestHandler(CreateMessageRequestSchema, sampled);
-client.setRequestHandler(ElicitRequestSchema, elicited);
+let hear;
+Object.defineProperty(transport, 'onmessage', {
+  get: () => hear,
+  set(heard) {
+    hear = heard && ((message, ...more) => {
+      agreed ??= message.result?.protocolVersion;
+      return heard(message, ...more);
+    });
+  },
+});
+const elicits = types.ElicitRequestSchema !== undefined;
+const capabilities = { sampling: {}, ...(elicits ? { elicitation: {} } : {}) };
+const client = new Client({ name: 'interop', version: '1' }, { capabilities });
+client.setRequestHandler(types.CreateMessageRequestSchema, sampled);
+if (elicits) client.setRequestHandler(types.ElicitRequestSchema, elicited);
 const updated = new Promise((heard) => {
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, (said) => heard(said.params.uri));
+  client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, (said) => heard(said.params.uri));
 });
 await go({ client, transport, updated, revision: () => agreed, watch: (uri) => client.subscribeResource({ uri }) });

@@ -32,6 +32,8 @@ enum Source {
     Npm(&'static str, &'static str),
     /// A package of PyPI, and the script that uses it.
     PyPi(&'static str, &'static str),
+    /// Packages of PyPI of certain versions, the first of which is the peer, and the script that uses it.
+    OldPyPi(&'static [&'static str], &'static str),
     /// A crate of which the newest version is built, and the binary that uses it.
     Cargo(&'static str, &'static str),
 }
@@ -56,7 +58,7 @@ impl Mode {
 }
 
 /// An implementation of others.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Peer {
     pub(super) name: &'static str,
     pub(super) role: Role,
@@ -170,6 +172,44 @@ pub(super) fn all() -> [Peer; 7] {
     ]
 }
 
+/// The last version of an SDK that knew no newer revision than the last one of these, for what is tried with old ones
+/// alone.
+pub(super) fn old() -> [Peer; 5] {
+    macro_rules! until {
+        ($revisions:expr) => {
+            &[Mode {
+                name: "initialize",
+                revisions: Some($revisions),
+            }]
+        };
+    }
+    const FIRST: &[&str] = &["2024-11-05"];
+    const SECOND: &[&str] = &["2024-11-05", "2025-03-26"];
+    const THIRD: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18"];
+    let typescript = |modes, package| Peer {
+        name: "old TypeScript SDK",
+        role: Role::Client,
+        modes,
+        channels: &["stdio", "http"],
+        source: Source::Npm(package, "typescript-1.mjs"),
+    };
+    // What they use of pydantic is gone from newer ones.
+    let python = |modes, packages| Peer {
+        name: "old Python SDK",
+        role: Role::Client,
+        modes,
+        channels: &["stdio", "http"],
+        source: Source::OldPyPi(packages, "python_1.py"),
+    };
+    [
+        typescript(until!(FIRST), "@modelcontextprotocol/sdk@1.9.0"),
+        typescript(until!(SECOND), "@modelcontextprotocol/sdk@1.12.3"),
+        typescript(until!(THIRD), "@modelcontextprotocol/sdk@1.22.0"),
+        python(until!(SECOND), &["mcp==1.9.4", "pydantic<2.12"]),
+        python(until!(THIRD), &["mcp==1.12.4", "pydantic<2.12"]),
+    ]
+}
+
 /// A peer that can be started.
 #[derive(Debug)]
 pub(super) struct Installed {
@@ -185,7 +225,15 @@ pub(super) fn install(peer: &Peer, workspace: &Path, folder: &Path) -> anyhow::R
     let scripts = workspace.join("tests/interop");
     match peer.source {
         Source::Npm(package, script) => npm(peer.role, package, script, &scripts, folder),
-        Source::PyPi(package, script) => pypi(peer.role, package, script, &scripts, folder),
+        Source::PyPi(package, script) => {
+            copy_to(&scripts.join(script), &folder.join("python"))?;
+            pypi(peer.role, &[package], script, &folder.join("python"))
+        }
+        Source::OldPyPi(packages, script) => {
+            let folder = folder.join(packages.first().context("no package")?);
+            copy_to(&scripts.join("bridge").join(script), &folder)?;
+            pypi(peer.role, packages, script, &folder)
+        }
         Source::Cargo(name, binary) => cargo(peer.role, name, binary, &scripts, folder),
     }
 }
@@ -198,7 +246,13 @@ fn npm(
     folder: &Path,
 ) -> anyhow::Result<Installed> {
     output(Command::new("node").arg("--version"))?;
-    let folder = folder.join(script.trim_end_matches(".mjs"));
+    // Versions that are named exactly have a folder each.
+    let (_, version) = package.rsplit_once('@').unwrap_or((package, ""));
+    let stem = script.trim_end_matches(".mjs");
+    let folder = match version.contains('.') {
+        true => folder.join(format!("{stem}-{version}")),
+        false => folder.join(stem),
+    };
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("package.json"), "{\"private\":true}")?;
     for file in [script, "steps.mjs"] {
@@ -221,25 +275,19 @@ fn npm(
     })
 }
 
-fn pypi(
-    role: Role,
-    package: &str,
-    script: &str,
-    scripts: &Path,
-    folder: &Path,
-) -> anyhow::Result<Installed> {
-    let folder = folder.join("python");
-    fs::create_dir_all(&folder)?;
-    copy(&scripts.join(script), &folder.join(script))?;
+fn pypi(role: Role, packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Installed> {
     let program = folder.join("venv/bin/python");
     if !program.exists() {
         output(
             Command::new("python3")
                 .args(["-m", "venv", "venv"])
-                .current_dir(&folder),
+                .current_dir(folder),
         )?;
     }
-    output(Command::new(&program).args(["-m", "pip", "install", "--quiet", "--upgrade", package]))?;
+    let install = ["-m", "pip", "install", "--quiet", "--upgrade"];
+    output(Command::new(&program).args(install).args(packages))?;
+    let package = packages.first().context("no package")?;
+    let package = package.split('=').next().unwrap_or(package);
     let ask = format!("import importlib.metadata as m; print(m.version('{package}'))");
     let version = output(Command::new(&program).args(["-c", &ask]))?
         .trim()
@@ -288,6 +336,12 @@ fn cargo(
         program: target.join("debug").join(binary),
         arguments: Vec::new(),
     })
+}
+
+/// Copies a file into a folder, which is made.
+fn copy_to(from: &Path, folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder)?;
+    copy(from, &folder.join(from.file_name().context("no name")?))
 }
 
 pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {

@@ -10,6 +10,7 @@ use crate::interop::peers::{Installed, copy, output};
 /// A client that can be started.
 pub(super) struct Client {
     pub(super) version: String,
+    pub(super) has_http: bool,
     pub(super) program: PathBuf,
     /// What comes before all other arguments.
     pub(super) arguments: Vec<PathBuf>,
@@ -38,6 +39,7 @@ pub(super) fn prepare(installed: Installed, workspace: &Path) -> anyhow::Result<
         )?;
         return Ok(Client {
             version,
+            has_http: true,
             program: program.with_file_name("bridged"),
             arguments: Vec::new(),
         });
@@ -49,9 +51,17 @@ pub(super) fn prepare(installed: Installed, workspace: &Path) -> anyhow::Result<
     for file in [name.as_str(), "plan.mjs"] {
         copy(&scripts.join(file), &folder.join(file))?;
     }
+    let has_http = has_http(script);
     Ok(Client {
         version,
+        has_http,
         program,
         arguments: vec![folder.join(name)],
     })
+}
+
+/// Whether what is installed beside a script speaks streamable HTTP: the oldest SDK of TypeScript does not.
+pub(super) fn has_http(script: &Path) -> bool {
+    let sdk = script.with_file_name("node_modules/@modelcontextprotocol/sdk");
+    !sdk.exists() || sdk.join("dist/esm/client/streamableHttp.js").exists()
 }

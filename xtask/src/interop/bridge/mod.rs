@@ -36,7 +36,7 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
     let mut text = heading(revisions);
     let mut notes = BTreeSet::new();
     let mut passed = true;
-    let all = peers::all();
+    let all = [&peers::all()[..], &peers::old()].concat();
     let clients = all.iter().filter(|peer| peer.role == Role::Client);
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| name.starts_with(one));
     for peer in clients.filter(|peer| is_wanted(peer.name)) {
@@ -51,7 +51,11 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
             }
         };
         for server in &servers {
-            for channel in CHANNELS {
+            // What has no HTTP is tried over standard streams alone.
+            for channel in CHANNELS
+                .into_iter()
+                .filter(|it| *it == "stdio" || (client.has_http && !server.http.is_empty()))
+            {
                 let _ = write!(
                     text,
                     "| {} {} | {} | {channel} |",

@@ -1,14 +1,15 @@
 //! The servers, and what each is asked: a tool, two questions in mid-call, a resource that changes, a prompt.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::Programs;
-use crate::interop::peers::output;
+use super::clients::has_http;
+use crate::interop::peers::{self, Peer, copy, output};
 
 /// A server, and what a client does with it.
 pub(super) struct Server {
@@ -41,16 +42,66 @@ impl Server {
     }
 }
 
-/// The reference server from npm, and our own in the newest and in the oldest revision.
+/// The reference server from npm, our own in the newest and in the oldest revision, and those of old SDKs.
 pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<Server>> {
     let (oldest, newest) = (revisions.first(), revisions.last());
     let oldest = oldest.context("no revision is released")?;
     let newest = newest.context("no revision is released")?;
-    Ok(vec![
+    let mut all = vec![
         everything(programs)?,
         ours(programs, newest, Some("2025-06-18")),
         ours(programs, oldest, None),
-    ])
+    ];
+    for peer in peers::old() {
+        match old(&peer, programs) {
+            Ok(server) => all.push(server),
+            Err(why) => eprintln!("a server of {} is skipped: {why:#}", peer.name),
+        }
+    }
+    Ok(all)
+}
+
+/// A server of an old SDK, which speaks what its client does.
+fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
+    eprintln!("{}: installing", peer.name);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let installed = peers::install(peer, &workspace, &programs.folder)?;
+    let script = installed.arguments.first().context("no script")?;
+    let has_http = has_http(script);
+    let is_python = script.extension().is_some_and(|it| it == "py");
+    let server = match is_python {
+        true => "python_1_server.py",
+        false => "typescript-1-server.mjs",
+    };
+    let to = script.with_file_name(server);
+    copy(&workspace.join("tests/interop/bridge").join(server), &to)?;
+    let port = free_port()?;
+    let command = |more: &[&str]| {
+        let program = [&installed.program, &to].map(|it| it.to_string_lossy().into_owned());
+        let more = more.iter().map(|&word| word.to_owned());
+        program.into_iter().chain(more).collect()
+    };
+    // The first one that can be asked by a form, and which of them can.
+    let elicits = peer
+        .modes
+        .iter()
+        .any(|mode| mode.reaches("2025-06-18", "http"));
+    let mut server = Server {
+        name: format!("{} {}", peer.name, installed.version),
+        stdio: command(&["stdio"]),
+        http: match has_http {
+            true => command(&["http", &port.to_string()]),
+            false => Vec::new(),
+        },
+        port: Some(port),
+        ..ours(programs, "", elicits.then_some("2025-06-18"))
+    };
+    // Its framework has no subscriptions.
+    if is_python {
+        server.plan["touch"] = Value::Null;
+        server.expected.retain(|(step, _)| *step != "subscription");
+    }
+    Ok(server)
 }
 
 fn everything(programs: &Programs) -> anyhow::Result<Server> {
