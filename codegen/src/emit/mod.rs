@@ -66,9 +66,8 @@ pub fn crate_files(
         files: CrateFiles::new(),
     };
     let areas = files.areas()?;
-    let mut ties = methods::ties(model);
-    ties.retain(|name, _| is_own(name));
-    let ties = ties.values();
+    let ties = pieces.iter().filter(|(name, _)| is_own(name));
+    let ties = ties.filter_map(|(_, piece)| piece.tie.as_ref());
     let tables = methods::tables(model);
     let about = scaffold::ABOUT_METHODS;
     files.add("methods.rs", None, about, quote!(#tables #(#ties)*))?;

@@ -392,7 +392,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What stands at a place that is no definition.
+    /// Returns the schema at a place that has no definition of its own.
     fn elsewhere(&mut self, target: &str, depth: usize) -> Result<NodeId, Error> {
         if let Some(known) = self.elsewhere.get(target) {
             return Ok(*known);

@@ -19,7 +19,7 @@ impl Patterns {
         }
     }
 
-    /// Whether a text matches; none where nobody can tell.
+    /// Returns whether a text matches; `None` if the pattern cannot be decided.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         // Beyond ASCII the classes of the two dialects are not the same.
         let known = text.is_ascii().then(|| self.0.get(pattern))??;

@@ -247,8 +247,8 @@ pub(crate) fn expected(finding: &Finding) -> Verdicts {
     }
 }
 
-/// A hint such as `default` changes what absence means; a limit can refuse what it did not refuse before, and one that
-/// nobody understands can refuse anything. A refusal is proven by a witness alone.
+/// A hint such as `default` changes what absence means; a limit can refuse what it did not refuse before, and an
+/// unknown keyword can refuse anything. Only a witness proves a refusal.
 fn constraint(detail: &Detail) -> Verdicts {
     let Detail::Limit(name, before, after) = detail else {
         return both(false, false);

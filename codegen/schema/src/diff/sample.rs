@@ -65,7 +65,7 @@ pub(super) fn anything() -> Vec<Value> {
     .into()
 }
 
-/// The smallest values of a shape, whatever its limits.
+/// Returns the smallest values of a shape, without regard to its limits.
 fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
     match &node.shape {
         Shape::Any => anything(),

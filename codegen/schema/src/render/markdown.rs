@@ -141,7 +141,7 @@ fn entry(text: &mut String, change: &Change<'_>) {
     }
 }
 
-/// Text between backticks, whatever backticks and line breaks it has itself.
+/// Puts a text between backticks; backticks and line breaks within it stay part of it.
 fn code(text: &str) -> String {
     let text = one_line(text);
     let mut fence = String::from("`");
