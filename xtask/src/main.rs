@@ -37,7 +37,7 @@ enum Command {
     Diff(diff::Arguments),
     /// Try the history of a draft: import each dated schema in turn, and generate
     Replay(replay::Arguments),
-    /// Explain a kind of change
+    /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
     /// Print the model of a revision as JSON
     Model(model::Arguments),
@@ -47,14 +47,21 @@ enum Command {
     Conformance(conformance::Arguments),
 }
 
+fn own_spec() -> Result<Spec, mcp_schema::Error> {
+    Spec::read(&spec::default_dir())
+}
+
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Spec(arguments) => spec::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Shims(arguments) => shims::run(arguments),
-        Command::Diff(arguments) => diff::run(&arguments, || Spec::read(&spec::default_dir())),
+        Command::Diff(arguments) => {
+            let colours = command::is_coloured(clap::ColorChoice::Auto, std::io::stdout());
+            diff::run(&arguments, own_spec, colours)
+        }
         Command::Replay(arguments) => replay::run(arguments),
-        Command::Explain(arguments) => Ok(explain::run(&arguments)),
+        Command::Explain(arguments) => explain::run(&arguments, own_spec),
         Command::Model(arguments) => model::run(arguments),
         Command::Interop(arguments) => interop::run(arguments),
         Command::Conformance(arguments) => conformance::run(arguments),

@@ -64,6 +64,25 @@ pub(crate) fn plain(name: &str) -> String {
     name.chars().filter(plain).collect()
 }
 
+/// Returns the known name that is nearest to an unknown one, if any is near enough to be meant.
+///
+/// ```
+/// let known = ["tools/call", "tools/list"];
+/// assert_eq!(mcp_schema::naming::nearest("tool/cal", known), Some("tools/call"));
+/// assert_eq!(mcp_schema::naming::nearest("ping", known), None);
+/// ```
+#[must_use]
+pub fn nearest<'n>(unknown: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let wanted = unknown.to_lowercase();
+    let likeness =
+        |name: &str| strsim::normalized_damerau_levenshtein(&wanted, &name.to_lowercase());
+    let likely = known.into_iter().map(|name| (likeness(name), name));
+    // At half of its letters a name is another one.
+    let near = likely.filter(|(likeness, _)| *likeness > 0.5);
+    near.max_by(|(a, first), (b, second)| a.total_cmp(b).then_with(|| second.cmp(first)))
+        .map(|(_, name)| name)
+}
+
 /// `digit` is put before a name that starts with a digit.
 fn finish(name: String, digit: &str) -> String {
     match name.chars().next() {

@@ -1,4 +1,4 @@
-//! `mcp-rev check`: read, write, compare.
+//! `mcp-rev check`: reads each input, writes it back, and compares.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,19 +14,19 @@ use crate::revisions::{methods, similar};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The revision
+    /// Protocol revision to validate against
     #[arg(long, value_name = "ID")]
     revision: Revision,
     /// Read each file as this definition of the schema
     #[arg(long = "type", value_name = "NAME", conflicts_with = "method")]
     ty: Option<String>,
-    /// Read each file as a message of this method, or as the response to it
+    /// Read each file as a message of this method, or as a response to it
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Print one JSON object per line
+    /// Print one JSON object per input
     #[arg(long)]
     json: bool,
-    /// The files, each one text or one a line; `-` is standard input
+    /// Files to check, each one JSON text or JSON Lines; `-` is standard input
     #[arg(required = true)]
     files: Vec<String>,
 }
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(name) => match revision.type_named(name) {
             Some(ty) => Some(ty),
             None => bail!(
-                "revision {revision} has no definition `{name}`{}; `mcp-rev types --revision {revision}` lists them",
+                "revision {revision} has no type `{name}`{}; `mcp-rev list types {revision}` lists all",
                 similar(name, revision.types().iter().map(|ty| ty.name))
             ),
         },
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         && methods(revision, name).next().is_none()
     {
         bail!(
-            "revision {revision} has no method `{name}`{}; `mcp-rev types --methods --revision {revision}` lists them",
+            "revision {revision} has no method `{name}`{}; `mcp-rev list methods {revision}` lists all",
             similar(name, revision.methods().iter().map(|method| method.name))
         );
     }

@@ -1,7 +1,11 @@
-//! Colours, where a person looks: none in pipes, and none where `NO_COLOR` is set.
+//! Colours, by `--color`, and text that cannot control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use clap::ColorChoice;
 
 /// The codes by which this program colours what it prints.
 const OWN: [&str; 11] = [
@@ -54,15 +58,28 @@ pub(crate) enum Colour {
     Cyan,
 }
 
+/// The value of `--color`.
+static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Sets when there are colours, once for the whole program.
+pub(crate) fn choose(choice: ColorChoice) {
+    let _ = CHOICE.set(choice);
+}
+
+/// Returns whether a stream gets colours.
+pub(crate) fn is_on(stream: impl IsTerminal) -> bool {
+    let choice = CHOICE.get().copied().unwrap_or_default();
+    mcp_schema::command::is_coloured(choice, stream)
+}
+
 /// Whether there are colours.
 #[derive(Clone, Copy)]
 pub(crate) struct Paint(bool);
 
 impl Paint {
-    /// Colours on a terminal, unless its owner wants none.
-    pub(crate) fn of(is_terminal: bool) -> Self {
-        let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self(is_terminal && !wants_none)
+    /// Returns the colours of a stream.
+    pub(crate) fn of(stream: impl IsTerminal) -> Self {
+        Self(is_on(stream))
     }
 
     /// The text in a colour.

@@ -16,40 +16,40 @@ use crate::whole::{self, About, Refused, Whole};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The revision that the file is of
+    /// Protocol revision of the input
     #[arg(long, value_name = "ID")]
     from: Revision,
-    /// The revision that it shall become one of
+    /// Protocol revision of the output
     #[arg(long, value_name = "ID")]
     to: Revision,
-    /// The definition that the file is; without it the file is a whole message, or a batch
+    /// Read the file as this definition of the schema [default: a whole message, or a batch]
     #[arg(long = "type", value_name = "NAME", conflicts_with = "part")]
     ty: Option<String>,
-    /// The method that a response answers, or whose part the file is
+    /// Method of the request that a response answers, or whose part the file is
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Which part of the method's messages the file is, if not a whole one
+    /// Read the file as this part of a message of --method
     #[arg(long, requires = "method")]
     part: Option<Part>,
-    /// Who sends the method, where both sides can
+    /// Sender of the method, for methods of both sides
     #[arg(long)]
     sender: Option<Sender>,
-    /// What becomes of members that the older revision does not name
-    #[arg(long, default_value = "strict")]
-    policy: PolicyName,
-    /// What the client said it can do in the handshake, as JSON, for requests to a revision without one
+    /// Drop or preserve fields that the older revision does not define
+    #[arg(long, default_value = "drop")]
+    unknown_fields: UnknownFields,
+    /// Client capabilities of the session, as JSON, for requests to a revision without a handshake
     #[arg(long, value_name = "JSON")]
     session_capabilities: Option<String>,
-    /// Which client it is, as it said in the handshake, as JSON
+    /// Client `Implementation` of the session, as JSON
     #[arg(long, value_name = "JSON")]
     session_client: Option<String>,
-    /// The id of the stream that a notification of a change goes to, as JSON
+    /// Subscription id of a change notification, as JSON
     #[arg(long, value_name = "ID")]
     session_subscription: Option<String>,
-    /// Print value and losses as one JSON object
+    /// Print one JSON object per message, with status, value and losses
     #[arg(long)]
     json: bool,
-    /// The file; `-` is standard input
+    /// File to convert; `-` is standard input
     file: String,
 }
 
@@ -66,10 +66,22 @@ enum Sender {
     Server,
 }
 
+/// What happens to fields that the older revision does not define.
 #[derive(Clone, Copy, ValueEnum)]
-enum PolicyName {
-    Strict,
-    Carry,
+pub(crate) enum UnknownFields {
+    /// Leave them out, and report a loss
+    Drop,
+    /// Pass them on as unknown fields
+    Preserve,
+}
+
+impl From<UnknownFields> for Policy {
+    fn from(fields: UnknownFields) -> Self {
+        match fields {
+            UnknownFields::Drop => Self::Strict,
+            UnknownFields::Preserve => Self::Carry,
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -94,8 +106,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     });
     // A candidate is the revision that it became, as far as its values read as that.
     let (start, end) = (stand_in(*from), stand_in(*to));
-    let unknown =
-        |what: String| format!("{what}; `mcp-rev types --revision {from}` lists what there is");
+    let unknown = |what: String| {
+        format!("{what}; see `mcp-rev list types {from}` and `mcp-rev list methods {from}`")
+    };
     let whole = match (ty, part) {
         (None, None) => Some(None),
         (Some(ty), None) => whole::envelope(*from, ty),
@@ -107,18 +120,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             ("sender", direction.is_some()),
         ] {
             if is_there {
-                bail!("--{option} cannot be used with --type {ty}, which is no whole message");
+                bail!("--{option} cannot be used with --type {ty}: the type is not a message");
             }
         }
     }
     if let (Some(ty), true) = (ty, *from != start || whole.is_some())
         && let Err(error) = whole::check(*from, ty, &text)
     {
-        return Ok(invalid(error.pointer(), &error.to_string(), *json));
+        return Ok(invalid(*from, error.pointer(), &error.to_string(), *json));
     }
     let failed = |refused| match refused {
         Refused::Unknown(what) => Err(anyhow::anyhow!(unknown(what))),
-        Refused::Invalid(pointer, problem) => Ok(invalid(&pointer, &problem, *json)),
+        Refused::Invalid(pointer, problem) => Ok(invalid(*from, &pointer, &problem, *json)),
     };
     if let Some(named) = whole {
         let about = About {
@@ -136,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             Err(error) => {
                 let cure = if ty.is_none() { OTHERWISE } else { "" };
                 let problem = format!("{error}{cure}");
-                return Ok(invalid(error.pointer(), &problem, *json));
+                return Ok(invalid(*from, error.pointer(), &problem, *json));
             }
         };
         let made = || cx.clone();
@@ -161,7 +174,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             mcp_registry::convert(subject, start, end, &text, cx)
         }
         (Some(ty), _, _) => mcp_registry::convert(Subject::Type(ty), start, end, &text, cx),
-        (None, None, _) => bail!("say what the file is: --type, or --method with --part"),
+        (None, None, _) => bail!("give --type, or --method with --part"),
     };
     match converted {
         Ok(conversion) => Ok(report(conversion, *json)),
@@ -213,10 +226,7 @@ fn error(
 
 /// The context, with what the options say of a session: each is read, and converted to the revision that needs it.
 fn context(arguments: &Arguments) -> anyhow::Result<Context> {
-    let policy = match arguments.policy {
-        PolicyName::Strict => Policy::Strict,
-        PolicyName::Carry => Policy::Carry,
-    };
+    let policy = Policy::from(arguments.unknown_fields);
     let (from, to) = (stand_in(arguments.from), stand_in(arguments.to));
     let stands_alone = |revision: &Revision| revision.era() == Era::PerRequest;
     let first = whole::way(from, to).into_iter().find(stands_alone);
@@ -263,9 +273,8 @@ fn converted(
             let problem = format!("--{option} cannot be converted to revision {to}");
             outcome.value().context(problem)
         }
-        Err(failure) => {
-            Err(failure).with_context(|| format!("--{option} is no `{name}` of revision {from}"))
-        }
+        Err(failure) => Err(failure)
+            .with_context(|| format!("--{option} is not a valid `{name}` of revision {from}")),
     }
 }
 
@@ -285,25 +294,29 @@ fn read(file: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Exit codes: 0 exact or reversible, 4 lossy, 5 needs state, 6 rejected or swallowed.
+/// Exit codes: 0 exact or reversible, 4 lossy, 5 requires state, 6 rejected or dropped.
 fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
     let (status, code) = match &conversion {
         Conversion::Exact(_) => ("exact", 0),
         Conversion::Reversible(..) => ("reversible", 0),
         Conversion::Lossy(..) => ("lossy", 4),
-        Conversion::NeedsState(_) => ("needs-state", 5),
+        Conversion::NeedsState(_) => ("requires-state", 5),
         Conversion::Rejected(_) => ("rejected", 6),
-        Conversion::Swallowed(_) => ("swallowed", 6),
+        Conversion::Swallowed(_) => ("dropped", 6),
     };
     let losses = conversion.losses();
     let mut note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
     let mut row = Map::default();
     row.insert("status", Json::of(status));
-    let told: Vec<Map<Json>> = losses.iter().map(told).collect();
+    let (lost, reshaped): (Vec<&Loss>, Vec<&Loss>) =
+        losses.iter().partition(|loss| loss.change.is_loss());
+    let rows = |of: Vec<&Loss>| of.into_iter().map(told).collect::<Vec<_>>();
+    let (lost, reshaped) = (Json::of(&rows(lost)), Json::of(&rows(reshaped)));
     let mut value = None;
     match conversion {
         Conversion::Exact(it) | Conversion::Reversible(it, _) | Conversion::Lossy(it, _) => {
-            row.insert("losses", Json::of(&told));
+            row.insert("losses", lost);
+            row.insert("reshaped", reshaped);
             row.insert("value", it.clone());
             value = Some(it);
         }
@@ -353,32 +366,32 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
 }
 
 /// What may help where a file was taken for a message since nothing else was said.
-const OTHERWISE: &str = "; it was read as a whole message: if it is none, say what it is by --type, or by --method with --part";
+const OTHERWISE: &str =
+    "; the file was read as a whole message: use --type, or --method with --part, if it is not one";
 
 /// Exit code 1.
-fn invalid(pointer: &str, problem: &str, as_json: bool) -> Outcome {
+fn invalid(from: Revision, pointer: &str, problem: &str, as_json: bool) -> Outcome {
     let text = match as_json {
         true => {
             let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });
             format!("{row}\n")
         }
         false => {
-            let what = "not valid in the revision that it is said to be of";
-            crate::colour::print_error(format_args!("{what}: {problem}"));
+            crate::colour::print_error(format_args!("input is not valid in {from}: {problem}"));
             String::new()
         }
     };
     Outcome { text, code: 1 }
 }
 
-/// Whatever the outcome, it names rule, hop and place.
+/// Adds rule, step and pointer to an outcome without a value.
 fn stopped(row: &mut Map<Json>, rule: &str, hop: &str, pointer: &str) {
     row.insert("rule", Json::of(rule));
-    row.insert("hop", Json::of(hop));
+    row.insert("step", Json::of(hop));
     row.insert("pointer", Json::of(pointer));
 }
 
-/// A loss with what stood there.
+/// Returns the row of a loss, with the value that was there.
 fn told(loss: &Loss) -> Map<Json> {
     let mut row = crate::loss::row(loss);
     row.insert("value", Json::of(&loss.value()));

@@ -1,7 +1,6 @@
-//! `mcp-rev`: a day's work with the Model Context Protocol, in whatever revision.
+//! `mcp-rev`: bridges, records, validates, converts and compares MCP messages, in every protocol revision.
 //!
-//! Each subcommand is a file of its own. Exit codes: 0 all is well, 1 something is not, 2 usage,
-//! 3 an input cannot be read, or the output not written; of `convert` and `transcript --as` also 4 lossy, of `convert` 5 needs state, 6 rejected.
+//! Each subcommand is a file of its own. [`manual`] lists the exit codes.
 
 use std::io::{IsTerminal as _, Write};
 use std::process::ExitCode;
@@ -15,6 +14,7 @@ mod colour;
 mod compare;
 mod convert;
 mod embedded;
+mod list;
 mod loss;
 mod manual;
 mod message;
@@ -22,44 +22,45 @@ mod report;
 mod revisions;
 mod tap;
 mod transcript;
-mod types;
 mod whole;
 
 #[derive(Parser)]
 #[command(
     name = "mcp-rev",
     version = manual::version(),
-    about = "Check, convert, compare, tap and bridge MCP, in any revision of the protocol",
-    after_help = manual::examples(),
+    about = "Bridge, record, validate, convert and compare Model Context Protocol messages, in every protocol revision",
     after_long_help = manual::examples()
 )]
 struct Arguments {
+    /// When to use colors
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: clap::ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Put any client in front of any server, each spoken to in its own revision
+    /// Connect a client and a server that speak different protocol revisions
     Bridge(bridge::Arguments),
-    /// Read files as messages or types of a revision, write them back, and say what was lost
+    /// Validate messages, or values of a type, against a protocol revision
     Check(check::Arguments),
-    /// Convert a file to another revision, and say what was lost
+    /// Convert a message or a value to another protocol revision, and report losses
     Convert(convert::Arguments),
     /// Show what changed between two revisions, or between a revision and a schema.json
     Diff(diff::Arguments),
-    /// Explain a kind of change that `diff` tells of
+    /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
-    /// Pass a server's stdio through untouched, and write down or show what goes by
+    /// Record or print the traffic of a stdio server, without changing it
     Tap(tap::Arguments),
-    /// Say what is wrong in a talk that was written down
+    /// Validate a recorded session
     Transcript(transcript::Arguments),
-    /// List what --type and --method can name
-    Types(types::Arguments),
+    /// List the types or the methods of a protocol revision
+    List(list::Arguments),
     /// Print completions for a shell
     Completions(manual::Completions),
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or write one page per subcommand
+    Man(manual::Pages),
 }
 
 /// What a subcommand prints, and its exit code.
@@ -68,21 +69,26 @@ struct Outcome {
     code: u8,
 }
 
-/// What is printed is lost, as on a disk that is full: nothing is known to be well.
+/// The exit code if the output cannot be written, such as on a full disk.
 const OUTPUT_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    colour::choose(arguments.color);
+    let outcome = match arguments.command {
         Command::Bridge(arguments) => bridge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
-        Command::Diff(arguments) => return shared(diff::run(&arguments, embedded::spec)),
-        Command::Explain(arguments) => return shared(Ok(explain::run(&arguments))),
+        Command::Diff(arguments) => {
+            let colours = colour::is_on(std::io::stdout());
+            return shared(diff::run(&arguments, embedded::spec, colours));
+        }
+        Command::Explain(arguments) => return shared(explain::run(&arguments, embedded::spec)),
         Command::Tap(arguments) => tap::run(&arguments),
         Command::Transcript(arguments) => transcript::run(&arguments),
-        Command::Types(arguments) => types::run(&arguments),
+        Command::List(arguments) => list::run(&arguments),
         Command::Completions(arguments) => Ok(manual::completions(&arguments)),
-        Command::Man => manual::page(),
+        Command::Man(arguments) => manual::pages(&arguments),
     };
     match outcome {
         Ok(Outcome { text, code }) => printed(&text, code),
@@ -93,7 +99,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A subcommand that `cargo xtask` has, too.
+/// Prints the outcome of a subcommand that `cargo xtask` has as well.
 fn shared(outcome: anyhow::Result<command::Outcome>) -> ExitCode {
     match outcome {
         Ok(command::Outcome { text, passed }) => printed(&text, u8::from(!passed)),

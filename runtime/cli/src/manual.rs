@@ -1,14 +1,17 @@
-//! What the program says of itself: version, examples, completions and the manual page.
+//! The help of the whole program: version, examples, exit codes, completions and manual pages.
 
+use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use mcp_registry::Revision;
 
 use crate::{Arguments, Outcome};
 
-/// Below the list of subcommands.
+/// Returns the examples and the exit codes, for the end of `--help`.
 pub(crate) fn examples() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut released = Revision::NEGOTIATED.iter().rev();
@@ -22,27 +25,27 @@ Examples:
   mcp-rev convert --from {newest} --to {older} call.json
   mcp-rev diff {before} {newest}
   mcp-rev diff {newest} schema.json --baseline known.json --fail-on breaking
-  mcp-rev tap --record talk.jsonl --watch -- my-server --its-option
-  mcp-rev transcript talk.jsonl --as {older}
-  mcp-rev bridge --losses losses.jsonl -- my-server
+  mcp-rev tap --record session.jsonl --watch -- my-server --its-option
+  mcp-rev transcript session.jsonl --as {older}
+  mcp-rev bridge --loss-log losses.jsonl -- my-server
   mcp-rev bridge --listen http://127.0.0.1:8000/mcp -- my-server
-  mcp-rev bridge --header 'Authorization: Bearer TOKEN' https://example.com/mcp
+  mcp-rev bridge --header-env Authorization=MCP_AUTHORIZATION https://example.com/mcp
 
 Exit codes:
-  0  all is well
-  1  something is not: a message, a finding, a change that --fail-on names, a server that cannot be bridged
-  2  the command was not put right
-  3  an input cannot be read, or the output not be written
-  4  something would be lost (convert, transcript --as)
-  5  an adapter has to do it (convert)
-  6  the other revision has no such thing (convert)
-  tap ends with the code of the server that it taps."
+  0  success
+  1  a check failed: an invalid message, a change of --fail-on, a server that cannot be bridged
+  2  usage error
+  3  an input cannot be read, or the output cannot be written
+  4  a conversion loses something (convert, transcript --as)
+  5  a conversion requires session state (convert)
+  6  the target revision has no equivalent (convert)
+  tap exits with the exit code of its server."
         )
     });
     &TEXT
 }
 
-/// The version, and the revisions that it knows.
+/// Returns the version and the known revisions.
 pub(crate) fn version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let revisions: Vec<&str> = Revision::ALL.iter().map(|revision| revision.id()).collect();
@@ -57,11 +60,11 @@ pub(crate) fn version() -> &'static str {
 
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 }
 
-/// A script that the shell reads.
+/// Renders the completion script of a shell.
 pub(crate) fn completions(arguments: &Completions) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(
@@ -76,27 +79,40 @@ pub(crate) fn completions(arguments: &Completions) -> Outcome {
     }
 }
 
-/// The manual page, in roff, with a section for each subcommand.
-pub(crate) fn page() -> anyhow::Result<Outcome> {
-    let mut roff = Vec::new();
+#[derive(Args)]
+pub(crate) struct Pages {
+    /// Write one page per subcommand to this directory: mcp-rev.1, mcp-rev-bridge.1, ... [default: print mcp-rev.1]
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Renders the manual in roff: one page for the program, and one for each subcommand.
+pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<Outcome> {
     let mut command = Arguments::command();
-    // Subcommands learn what they are called in full.
+    // Subcommands get their full names only when the command is built.
     command.build();
-    // What stands in the headings is one line; the revisions stand below.
+    // The version of a page is one line, without the list of revisions.
     let source = concat!("mcp-rev ", env!("CARGO_PKG_VERSION"));
-    clap_mangen::Man::new(command.clone())
-        .source(source)
-        .render(&mut roff)?;
-    for subcommand in command.get_subcommands() {
-        if subcommand.get_name() == "help" {
-            continue;
-        }
-        clap_mangen::Man::new(subcommand.clone())
+    let page = |command: &clap::Command| -> anyhow::Result<Vec<u8>> {
+        let mut roff = Vec::new();
+        clap_mangen::Man::new(command.clone())
             .source(source)
             .render(&mut roff)?;
+        Ok(roff)
+    };
+    let Some(dir) = &arguments.output else {
+        let text = String::from_utf8_lossy(&page(&command)?).into_owned();
+        return Ok(Outcome { text, code: 0 });
+    };
+    let subcommands = command.get_subcommands();
+    let subcommands = subcommands.filter(|subcommand| subcommand.get_name() != "help");
+    let mut text = String::new();
+    for command in std::iter::once(&command).chain(subcommands) {
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let file = dir.join(format!("{name}.1"));
+        std::fs::write(&file, page(command)?)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+        let _ = writeln!(text, "{}", file.display());
     }
-    Ok(Outcome {
-        text: String::from_utf8_lossy(&roff).into_owned(),
-        code: 0,
-    })
+    Ok(Outcome { text, code: 0 })
 }

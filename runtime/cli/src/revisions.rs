@@ -1,35 +1,24 @@
-//! What is asked of a revision by name.
+//! Names that users give, looked up in a revision.
 
 use mcp_registry::Revision;
+use mcp_schema::naming::nearest;
 use mcp_wire::MethodInfo;
 
-/// The rows of a method; `ping` of the handshake revisions has two.
+/// Returns the rows of a method; `ping` of the handshake revisions has two.
 pub(crate) fn methods(revision: Revision, name: &str) -> impl Iterator<Item = &'static MethodInfo> {
     let rows = revision.methods().iter();
     rows.filter(move |method| method.name == name)
 }
 
-/// The names that are nearest to a name that is not there, for an error.
+/// Returns the known name that is nearest to an unknown one, for an error: `; did you mean ...?`, or nothing.
 pub(crate) fn similar<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
-    let wanted = name.to_lowercase();
-    let mut near: Vec<&str> = all
-        .filter(|other| {
-            let other = other.to_lowercase();
-            other.contains(&wanted) || wanted.contains(&other)
-        })
-        .collect();
-    near.sort_unstable();
-    near.dedup();
-    if let Some(same) = near.iter().find(|other| other.eq_ignore_ascii_case(name)) {
-        return format!("; did you mean {same}");
-    }
-    match near.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}", near.join(", ")),
+    match nearest(name, all) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
     }
 }
 
-/// The revision that stands in for one that takes no part in conversions: the one of the same version on the wire.
+/// Returns the revision that is converted in place of a candidate: the one with the same protocol version.
 pub(crate) fn stand_in(revision: Revision) -> Revision {
     match revision.is_converted() {
         true => revision,

@@ -1,4 +1,4 @@
-//! `mcp-rev tap`: stands between a client and a server over stdio, changes nothing, and writes down what goes by.
+//! `mcp-rev tap`: forwards the stdio of a server unchanged, and records or prints the messages.
 
 mod watch;
 
@@ -19,13 +19,13 @@ use watch::Watch;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Write a transcript, for `mcp-rev transcript`
+    /// Record each message to this file, for `mcp-rev transcript`
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
-    /// Show each message on standard error as it goes by, with the time that its answer took
+    /// Print each message to standard error, with the time until its response
     #[arg(long)]
     watch: bool,
-    /// The server, after `--`
+    /// Command that starts the server, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

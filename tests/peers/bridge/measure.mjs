@@ -137,7 +137,7 @@ function memory(pid) {
 const server = start(peer, ['--http', '0']);
 const url = await address(server);
 const through = {
-  'mcp-rev bridge': () => overStdio(bridge, ['bridge', '--losses', 'off', '--log', 'off', url]),
+  'mcp-rev bridge': () => overStdio(bridge, ['bridge', '--loss-log', 'off', '--log', 'off', url]),
   [`mcp-remote ${manifest.version}`]: () => overStdio('node', [proxy, url, '--allow-http', '--transport', 'http-only'], {
     env: { ...process.env, MCP_REMOTE_CONFIG_DIR: mkdtempSync(join(tmpdir(), 'mcp-remote-')) },
   }),
@@ -157,7 +157,7 @@ for (const [name, make] of Object.entries(through)) {
 }
 
 // Many clients: one process of ours for all of them; the other has a process a client, of which ten are measured.
-const listener = start(bridge, ['bridge', '--losses', 'off', '--log', 'info', '--listen', 'http://127.0.0.1:0/mcp', url]);
+const listener = start(bridge, ['bridge', '--loss-log', 'off', '--log', 'info', '--listen', 'http://127.0.0.1:0/mcp', url]);
 const front = await address(listener);
 const empty = memory(listener.pid);
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });

@@ -1,8 +1,8 @@
 //! `diff`: what changed between two revisions.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::{Outcome, Unread};
@@ -11,58 +11,61 @@ use crate::render::text::TextOptions;
 use crate::render::{github, html, json, markdown, text};
 use crate::{Error, Spec, shims};
 
-/// What it takes.
+/// Options of `diff`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// The old state: a revision, or the path of a schema.json as the specification publishes it
+    /// Old revision: an id, the path of a schema.json, or `git:REF:PATH`
+    ///
+    /// Ids: `mcp-rev --version` lists them. A schema.json is one that the specification publishes. `git:REF:PATH` is a
+    /// file of a commit in the repository of the current directory, such as `git:main:schema/draft/schema.json`.
     #[arg(required_unless_present = "all")]
     old: Option<String>,
-    /// The new state, likewise
+    /// New revision, named in the same ways
     #[arg(required_unless_present = "all")]
     new: Option<String>,
-    /// The whole history: every neighbouring pair of revisions
+    /// Compare every pair of adjacent revisions
     #[arg(long, conflicts_with_all = ["old", "new"])]
     all: bool,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Write to a file instead
+    /// Write the output to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only changes that reach this method; `tools/*` for several
+    /// Show only changes of this method, or of `tools/*`
     #[arg(long, value_name = "METHOD")]
     method: Vec<String>,
-    /// Only what is sent that way
+    /// Show only changes of messages in this direction
     #[arg(long, value_enum, ignore_case = true)]
     direction: Vec<Direction>,
-    /// Only changes of this kind
-    #[arg(long)]
+    /// Show only changes of this kind; `mcp-rev explain` lists the kinds
+    #[arg(long, value_parser = kinds(), hide_possible_values = true)]
     kind: Vec<Kind>,
-    /// Only changes of this level: breaking, risky, compatible or representation
-    #[arg(long)]
+    /// Show only changes of this level
+    #[arg(long, value_parser = levels())]
     level: Vec<Level>,
-    /// Only changes that no shim rule covers
+    /// Show only changes that no conversion rule handles
     #[arg(long)]
-    uncovered: bool,
-    /// Compare the schemas as upstream has them, without errata
+    unhandled: bool,
+    /// Compare the schemas as published, without the corrections of `spec/`
     #[arg(long)]
     raw: bool,
     /// Exit with 1 if there is a change of this level or worse
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_name = "LEVEL", value_parser = levels())]
     fail_on: Option<Level>,
-    /// Set this change aside, by the fingerprint that is printed with it; may be given several times
+    /// Ignore the change with this fingerprint; repeatable
     #[arg(long, value_name = "FINGERPRINT")]
     ignore: Vec<String>,
-    /// Set aside what this file knows: a diff of `--format json`, or a fingerprint a line
+    /// Ignore the changes of this file: a diff in `--format json`, or one fingerprint per line
     #[arg(long, value_name = "FILE")]
     baseline: Vec<PathBuf>,
-    /// Text: every wire path of each change
+    /// Text format: print every wire path of each change
     #[arg(long)]
     paths: bool,
-    /// Text: a message that shows each breaking change
+    /// Text format: print a message that shows each breaking change
     #[arg(long)]
-    witnesses: bool,
-    /// The spec directory [default: the one that this program comes with]
+    examples: bool,
+    /// Directory of schemas and rules [default: the ones in this program]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
 }
@@ -84,13 +87,24 @@ enum Direction {
     S2c,
 }
 
-/// Compares, and prints what is asked for; `own` is the spec that the program comes with.
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.id()))
+        .try_map(|id| id.parse::<Kind>())
+}
+
+fn levels() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(Level::ALL.iter().map(|level| level.id()))
+        .try_map(|id| id.parse::<Level>())
+}
+
+/// Compares two revisions and renders the changes; `own` reads the spec of the program, `colour` is for text.
 ///
 /// # Errors
-/// What cannot be read, and what is not known.
+/// An input that cannot be read, and a name that is not known.
 pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
+    colour: bool,
 ) -> anyhow::Result<Outcome> {
     let spec = match &arguments.spec {
         Some(dir) => Spec::read(dir),
@@ -119,7 +133,7 @@ pub fn run(
         limit.is_some_and(|limit| diff.rows.iter().any(|row| row.level >= limit))
     };
     let passed = !history.diffs.iter().any(too_bad);
-    let text = render(arguments, &history)?;
+    let text = render(arguments, &history, colour)?;
     let text = match &arguments.output {
         Some(file) => {
             crate::files::write_file(file, text.as_bytes())?;
@@ -153,20 +167,18 @@ fn filter(arguments: &Arguments) -> Filter {
         directions: directions.collect(),
         kinds: arguments.kind.clone(),
         levels: arguments.level.clone(),
-        uncovered: arguments.uncovered,
+        uncovered: arguments.unhandled,
     }
 }
 
-fn render(arguments: &Arguments, history: &History) -> anyhow::Result<String> {
+fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
     Ok(match arguments.format {
         Format::Text => {
             let options = TextOptions {
-                colour: arguments.output.is_none()
-                    && std::env::var_os("NO_COLOR").is_none()
-                    && std::io::stdout().is_terminal(),
+                colour: colour && arguments.output.is_none(),
                 paths: arguments.paths,
-                witnesses: arguments.witnesses,
+                witnesses: arguments.examples,
             };
             let texts: Vec<String> = diffs
                 .iter()

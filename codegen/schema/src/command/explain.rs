@@ -1,34 +1,126 @@
-//! `explain`: what a kind of change means, who breaks, and what to do.
+//! `explain`: what a kind of change means, and what a conversion rule does.
+
+use std::fmt::Write as _;
 
 use clap::Args;
+use serde_json::Value;
 
-use super::Outcome;
+use super::{Outcome, Unread};
 use crate::diff::{Kind, explain};
+use crate::naming::nearest;
+use crate::shims::rules::PairRules;
+use crate::{Error, Spec};
 
-/// What it takes.
+/// Options of `explain`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// The kind, as `diff` prints it; without one, all kinds are listed
-    kind: Option<Kind>,
+    /// Kind of change, or id of a conversion rule, as `diff` and losses name it [default: list all kinds]
+    name: Option<String>,
 }
 
-/// Explains a kind, or lists them all.
-#[must_use]
-pub fn run(arguments: &Arguments) -> Outcome {
-    let text = match arguments.kind {
-        Some(kind) => {
-            let told = explain(kind);
-            format!(
-                "{kind}\n\nWhat it means: {}\nWho breaks:    {}\nWhat to do:    {}\nFor example:   {}\n",
-                told.means, told.breaks, told.todo, told.example
-            )
-        }
-        None => {
-            let lines = Kind::ALL
-                .iter()
-                .map(|kind| format!("{:<22}  {}\n", kind.id(), explain(*kind).means));
-            lines.collect()
-        }
+/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program.
+///
+/// # Errors
+/// A name that is neither, and a spec that cannot be read.
+pub fn run(
+    arguments: &Arguments,
+    own: impl FnOnce() -> Result<Spec, Error>,
+) -> anyhow::Result<Outcome> {
+    let Some(name) = &arguments.name else {
+        let line = |kind: &Kind| format!("{:<22}  {}\n", kind.id(), explain(*kind).means);
+        return Ok(Outcome::passed(Kind::ALL.iter().map(line).collect()));
     };
-    Outcome::passed(text)
+    if let Some(kind) = Kind::ALL.iter().find(|kind| kind.id() == name) {
+        let told = explain(*kind);
+        return Ok(Outcome::passed(format!(
+            "{kind}\n\nWhat it means: {}\nWho breaks:    {}\nWhat to do:    {}\nFor example:   {}\n",
+            told.means, told.breaks, told.todo, told.example
+        )));
+    }
+    let rules = rules(&own().map_err(Unread)?)?;
+    let named: Vec<String> = rules
+        .iter()
+        .filter(|(_, rule)| rule.get("id").is_some_and(|id| id == name))
+        .map(|(pair, rule)| of_rule(pair, rule))
+        .collect();
+    if !named.is_empty() {
+        return Ok(Outcome::passed(named.join("\n")));
+    }
+    let ids = rules
+        .iter()
+        .filter_map(|(_, rule)| rule.get("id")?.as_str());
+    let known = Kind::ALL.iter().map(|kind| kind.id()).chain(ids);
+    let help = match nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`explain` without a name lists the kinds of change".to_owned(),
+    };
+    let problem = format!("no kind of change and no conversion rule `{name}`").into();
+    let help = help.into();
+    Err(Error::Usage { problem, help }.into())
+}
+
+/// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
+fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
+    let mut rules = Vec::new();
+    for (file, text) in spec.rules.iter() {
+        let Some(pair) = file.strip_prefix("shims/") else {
+            continue;
+        };
+        let pair = pair.trim_end_matches(".toml");
+        let of = PairRules::read(text.clone()).map_err(Unread)?;
+        let mut add = |row: Result<Value, serde_json::Error>| {
+            row.map(|row| rules.push((pair.to_owned(), row)))
+        };
+        of.rules()
+            .try_for_each(|rule| add(serde_json::to_value(rule)))?;
+        of.methods()
+            .try_for_each(|rule| add(serde_json::to_value(rule)))?;
+        of.errors()
+            .try_for_each(|rule| add(serde_json::to_value(rule)))?;
+    }
+    Ok(rules)
+}
+
+/// Returns a rule as text: where it applies, what it does in each direction, why, and an example.
+fn of_rule(pair: &str, rule: &Value) -> String {
+    let id = rule.get("id").map(plain).unwrap_or_default();
+    let mut text = format!("{id}: conversion rule of {pair}\n\n");
+    let lines = [
+        ("at", "Applies to:"),
+        ("name", "Applies to:"),
+        ("code", "Applies to:"),
+        ("method", "Of method:"),
+        ("direction", "Sent by:"),
+        ("action", "Both ways:"),
+        ("up", "To newer:"),
+        ("down", "To older:"),
+        ("loss", "Loss:"),
+        ("reason", "Why:"),
+        ("source", "Source:"),
+    ];
+    for (member, head) in lines {
+        if let Some(value) = rule.get(member).filter(|value| !value.is_null()) {
+            let _ = writeln!(text, "{head:<13}{}", plain(value));
+        }
+    }
+    let example = rule.get("example").and_then(|examples| examples.get(0));
+    if let Some(example) = example {
+        let of = |member| example.get(member).map(plain).unwrap_or_default();
+        let _ = writeln!(text, "{:<13}{}", "For example:", of("input"));
+        let _ = writeln!(text, "{:<13}{}", "  becomes:", of("output"));
+    }
+    text
+}
+
+/// Returns a value of a row as words: a text as it is, a list with commas, an action as its name and its argument.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => (members.iter())
+            .map(|(name, value)| format!("{name} {}", plain(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        value => value.to_string(),
+    }
 }

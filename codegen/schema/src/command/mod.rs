@@ -2,8 +2,23 @@
 //!
 //! `cargo xtask` and `mcp-rev` share them; each brings the spec that it reads where none is named.
 
+use std::io::IsTerminal;
+
 pub mod diff;
 pub mod explain;
 pub mod outcome;
 
 pub use outcome::{Outcome, Unread, failure_code};
+
+/// Returns whether a stream gets colours: by `--color`, and for `auto` on a terminal unless `NO_COLOR` is set.
+#[must_use]
+pub fn is_coloured(choice: clap::ColorChoice, stream: impl IsTerminal) -> bool {
+    match choice {
+        clap::ColorChoice::Always => true,
+        clap::ColorChoice::Never => false,
+        clap::ColorChoice::Auto => {
+            let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            stream.is_terminal() && !wants_none
+        }
+    }
+}

@@ -8,6 +8,7 @@ use super::path::direction_id;
 use super::row::Row;
 use super::verdict::Level;
 use crate::Error;
+use crate::naming::nearest;
 
 /// A choice of rows; what is empty asks for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,15 +67,10 @@ impl Filter {
         let Some(unknown) = self.methods.iter().find(matches_none) else {
             return Ok(());
         };
-        let likeness = |method: &String| strsim::normalized_damerau_levenshtein(unknown, method);
-        let nearest = known
-            .iter()
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)).then_with(|| b.cmp(a)));
-        let help = match nearest {
-            Some(nearest) => {
-                format!("did you mean `{nearest}`? `tools/*` stands for all that begin like that")
-            }
-            None => "the schemas have no methods".to_owned(),
+        let every = "`tools/*` is every method that begins with `tools/`";
+        let help = match nearest(unknown, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`? {every}"),
+            None => every.to_owned(),
         };
         Err(Error::Usage {
             problem: format!("no method `{unknown}`").into(),

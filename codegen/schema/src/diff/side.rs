@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -46,6 +47,24 @@ impl Side {
     }
 }
 
+/// Reads a file as `git show` prints it: `main:schema/draft/schema.json`, with the path from the root of the repository.
+fn committed(place: &str) -> Result<String, Error> {
+    let at = Path::new(place);
+    let output = Command::new("git")
+        .args(["show", "--end-of-options", place])
+        .output()
+        .map_err(|cause| Error::io("run git to read", at, cause))?;
+    let failed = |why: String| {
+        let cause = std::io::Error::new(std::io::ErrorKind::InvalidData, why);
+        Error::io("read from git", at, cause)
+    };
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(why.trim().to_owned()));
+    }
+    String::from_utf8(output.stdout).map_err(|error| failed(error.to_string()))
+}
+
 /// What the protocol states of a revision outside its schema.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
@@ -84,12 +103,15 @@ impl<'s> Sources<'s> {
         revisions.flat_map(crate::spec::methods::methods).collect()
     }
 
-    /// A revision by its id, else a file by its path.
+    /// Reads a revision by its id, a committed file by `git:REF:PATH`, or a file by its path.
     ///
     /// # Errors
-    /// [`Error::UnknownRevision`] for what is neither, [`Error::Io`] for a file that cannot be read,
-    /// and whatever stands against the schema.
+    /// [`Error::UnknownRevision`] for a name that is none of them, [`Error::Io`] for a file that cannot be read, and the
+    /// errors of the schema.
     pub fn open(&self, name: &str, raw: bool) -> Result<Side, Error> {
+        if let Some(place) = name.strip_prefix("git:") {
+            return self.of_text(name, &committed(place)?, raw);
+        }
         let path = Path::new(name);
         let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
         match self.spec.revision(name) {

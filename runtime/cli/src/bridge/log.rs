@@ -1,6 +1,5 @@
 //! What the bridge tells of its work, on standard error: standard output is the protocol's.
 
-use std::io::IsTerminal as _;
 use std::str::FromStr;
 
 use tracing::level_filters::LevelFilter;
@@ -16,7 +15,8 @@ impl FromStr for Level {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let wrong = |_| format!("`{name}` is none of off, error, warn, info, debug, trace");
+        let wrong =
+            |_| format!("unknown level `{name}`: expected off, error, warn, info, debug or trace");
         name.parse().map(Self).map_err(wrong)
     }
 }
@@ -32,7 +32,7 @@ pub(super) fn begin(level: Option<Level>) -> Result<(), String> {
         (None, Some(said)) => (said.parse()).map_err(|why| format!("{VARIABLE}: {why}"))?,
         (None, None) => Level(LevelFilter::INFO),
     };
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colours = crate::colour::is_on(std::io::stderr());
     // Whoever has begun already goes on.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level.0)

@@ -12,7 +12,8 @@ use mcp_wire::{ErrorObject, Json, Map, RequestId};
 /// Where losses are told, and which of them are not put up with.
 pub(super) struct Losses {
     to: Mutex<Option<Box<dyn Write + Send>>>,
-    refused: Vec<LossKind>,
+    /// The least grave loss for which an error is sent.
+    rejected: Option<LossKind>,
 }
 
 /// Whom something is lost to or from.
@@ -27,7 +28,7 @@ impl Losses {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(super) fn to(place: &str, refused: Vec<LossKind>) -> anyhow::Result<Self> {
+    pub(super) fn to(place: &str, rejected: Option<LossKind>) -> anyhow::Result<Self> {
         let to: Option<Box<dyn Write + Send>> = match place {
             "off" => None,
             "stderr" => Some(Box::new(std::io::stderr())),
@@ -38,7 +39,7 @@ impl Losses {
         };
         Ok(Self {
             to: Mutex::new(to),
-            refused,
+            rejected,
         })
     }
 
@@ -57,7 +58,7 @@ impl Losses {
             Some(Undelivered::Rejected {
                 rule, hop, error, ..
             }) => &[
-                ("hop", Json::of(hop)),
+                ("step", Json::of(hop)),
                 ("rule", Json::of(rule)),
                 ("change", Json::of("rejected")),
                 ("code", Json::of(&error.code)),
@@ -132,18 +133,17 @@ impl Losses {
         (from, to): (Revision, Revision),
         value: &Json,
     ) -> Option<ErrorObject> {
-        if self.refused.is_empty() {
-            return None;
-        }
+        self.rejected?;
         let outcome = mcp_registry::convert(subject, from, to, value.text(), Context::default());
         self.refuse(outcome.ok()?.losses())
     }
 
     /// The error in the place of what loses something that is not put up with.
     pub(super) fn refuse(&self, losses: &[Loss]) -> Option<ErrorObject> {
+        let least = self.rejected?;
         let loss = losses
             .iter()
-            .find(|loss| loss.change.is_loss() && self.refused.contains(&loss.kind()))?;
+            .find(|loss| loss.change.is_loss() && loss.kind() >= least)?;
         let told = format!(
             "refused: {} at {} would be lost ({}, rule {})",
             loss.kind().as_str(),

@@ -23,12 +23,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use mcp_registry::{LossKind, Newest, Policy, Revision, Spoken, WithSpoken};
 use mcp_revisions::server::{Caller, Server};
 use mcp_revisions::{Limits, RevisionSet};
 
 use crate::Outcome;
+use crate::convert::UnknownFields;
 use greeting::Greeting;
 use join::Join;
 use listen::Listen;
@@ -39,35 +40,46 @@ use upstream::{Negotiated, Upstream};
 use wire::{Target, Wire};
 
 #[derive(Args)]
+#[command(
+    group(ArgGroup::new("server").required(true).args(["url", "command"])),
+    override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>..."
+)]
 pub(crate) struct Arguments {
-    /// Where clients come from: `stdio`, or `http://127.0.0.1:PORT/mcp`
+    /// Where to accept clients: `stdio`, or `http://ADDRESS:PORT/mcp`
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     listen: Listen,
-    /// Speak these revisions alone with clients
+    /// Accept only these protocol revisions from clients [default: all]
     #[arg(long, value_name = "ID,...", value_delimiter = ',')]
-    serve_only: Vec<Revision>,
-    /// The revision to speak with the server [default: its newest]
+    client_revisions: Vec<Revision>,
+    /// Speak this protocol revision with the server [default: the latest that it supports]
     #[arg(long, value_name = "ID")]
-    server_revision: Option<Revision>,
-    /// What becomes of members that the older revision does not name
-    #[arg(long, default_value = "strict")]
-    policy: PolicyName,
-    /// Where each loss, and each message that is refused or dropped, is told, one JSON line each: a file, `stderr` or
-    /// `off`
+    upstream_revision: Option<Revision>,
+    /// Drop or preserve fields that the older revision does not define
+    #[arg(long, default_value = "drop")]
+    unknown_fields: UnknownFields,
+    /// Log each loss, and each message that is rejected or dropped, as a line of JSON: a file, `stderr` or `off`
     #[arg(long, value_name = "FILE", default_value = "stderr")]
-    losses: String,
-    /// Refuse what loses something of this kind: an error goes in its place
-    #[arg(long, value_name = "KIND")]
-    refuse: Vec<Kind>,
-    /// Write down what goes to and from the server, for `mcp-rev transcript`; each further server of an HTTP listener
-    /// gets a file beside it
+    loss_log: String,
+    /// Send an error in place of a message that has a loss of this severity or worse [default: send all messages]
+    #[arg(long, value_name = "SEVERITY")]
+    reject_loss: Option<Severity>,
+    /// Record the traffic with the server to this file, for `mcp-rev transcript`
+    ///
+    /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`.
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
-    /// A header of each request to a server at a URL, such as `Authorization:Bearer TOKEN`
+    /// Send this header with each request to the server's URL, such as `Accept-Language: en`
+    ///
+    /// Other users of the machine can read command lines: pass secrets with --header-env.
     #[arg(long, value_name = "NAME:VALUE", value_parser = header, requires = "url")]
     header: Vec<(String, String)>,
-    /// Maximum number of servers of an HTTP listener: one per session, and one for all modern clients of one address that
-    /// say the same of themselves
+    /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
+    #[arg(long, value_name = "NAME=VARIABLE", value_parser = header_env, requires = "url")]
+    header_env: Vec<(String, String)>,
+    /// Maximum number of servers that an HTTP listener starts
+    ///
+    /// Each session has a server of its own. 2026-07-28 clients of one address that send the same `clientInfo` and the
+    /// same capabilities share one.
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     max_servers: usize,
     /// Maximum number of servers for the clients of one address [default: a tenth of --max-servers, at least 10]
@@ -76,54 +88,71 @@ pub(crate) struct Arguments {
     /// End a session of an HTTP listener, and its server, after this many seconds without a message
     #[arg(long, value_name = "SECONDS", default_value_t = 1_800)]
     idle_timeout: u64,
-    /// Serve an HTTP listener under this name, beside localhost and the address that it listens on: `mcp.example.com`,
-    /// `mcp.example.com:8443`, or `*` for any behind a proxy that checks it
+    /// Accept this `Host` of HTTP requests, besides localhost and the address of --listen
+    ///
+    /// Examples: `mcp.example.com`, `mcp.example.com:8443`, or `*` behind a proxy that checks it.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// Take requests of web pages from this origin, beside those of localhost, and let them read the answers (CORS)
+    /// Accept requests of web pages from this origin, besides localhost, and let them read the responses (CORS)
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`, as clients see it
+    /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
     #[arg(long, value_name = "PATH")]
     http_sse: Option<String>,
-    /// How much is told on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
+    /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
-    /// The server, if it is one over HTTP
-    #[arg(conflicts_with = "command", required_unless_present = "command")]
+    /// URL of a streamable HTTP or HTTP+SSE server
+    #[arg(conflicts_with = "command", value_parser = url)]
     url: Option<String>,
-    /// The server, after `--`, if it is a program to start
+    /// Command that starts a stdio server, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// A header, as it is written on the command line.
+/// Parses a header of the command line.
 fn header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("a header is `NAME:VALUE`")?;
+    let (name, value) = text.split_once(':').ok_or("expected NAME:VALUE")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum PolicyName {
-    Strict,
-    Carry,
+/// Parses a header whose value is in the environment.
+fn header_env(text: &str) -> Result<(String, String), String> {
+    let (name, variable) = text.split_once('=').ok_or("expected NAME=VARIABLE")?;
+    match std::env::var(variable) {
+        Ok(value) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        Err(why) => Err(format!("environment variable `{variable}`: {why}")),
+    }
 }
 
+/// Checks the URL before a client waits for it.
+fn url(text: &str) -> Result<String, String> {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    match rest {
+        Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(text.to_owned()),
+        Some(_) => Err("the URL has no host".to_owned()),
+        None => Err("expected http:// or https://; put a command after `--`".to_owned()),
+    }
+}
+
+/// How grave a loss is, as it is named on the command line.
 #[derive(Clone, Copy, ValueEnum)]
-enum Kind {
+enum Severity {
     Cosmetic,
     Semantic,
     Interaction,
     Safety,
 }
 
-impl From<Kind> for LossKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Cosmetic => Self::Cosmetic,
-            Kind::Semantic => Self::Semantic,
-            Kind::Interaction => Self::Interaction,
-            Kind::Safety => Self::Safety,
+impl From<Severity> for LossKind {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Cosmetic => Self::Cosmetic,
+            Severity::Semantic => Self::Semantic,
+            Severity::Interaction => Self::Interaction,
+            Severity::Safety => Self::Safety,
         }
     }
 }
@@ -200,22 +229,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 }
 
 async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
-    let served: RevisionSet = match arguments.serve_only.is_empty() {
+    let served: RevisionSet = match arguments.client_revisions.is_empty() {
         true => RevisionSet::all(),
-        false => arguments.serve_only.iter().copied().collect(),
+        false => arguments.client_revisions.iter().copied().collect(),
     };
-    let refused = arguments.refuse.iter().copied().map(LossKind::from);
-    let losses = Losses::to(&arguments.losses, refused.collect())?;
+    let losses = Losses::to(
+        &arguments.loss_log,
+        arguments.reject_loss.map(LossKind::from),
+    )?;
     let target = match &arguments.url {
-        Some(url) => Target::Url(url.clone(), arguments.header.clone()),
+        Some(url) => {
+            let headers = arguments.header.iter().chain(&arguments.header_env);
+            Target::Url(url.clone(), headers.cloned().collect())
+        }
         None => Target::Command(arguments.command.clone()),
     };
     let wire = Wire::new(target, arguments.record.as_deref())?;
-    let policy = match arguments.policy {
-        PolicyName::Strict => Policy::Strict,
-        PolicyName::Carry => Policy::Carry,
-    };
-    let spoken = match arguments.server_revision {
+    let policy = Policy::from(arguments.unknown_fields);
+    let spoken = match arguments.upstream_revision {
         Some(revision) => RevisionSet::none().with(revision),
         None => RevisionSet::all(),
     };
@@ -253,7 +284,7 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
     match revision.spoken(setup) {
         Some(bridge) => bridge.await,
         None => {
-            bail!("revision {revision} is spoken by nobody; name another one by --server-revision")
+            bail!("no message names revision {revision}; choose another with --upstream-revision")
         }
     }
 }

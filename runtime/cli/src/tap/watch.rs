@@ -1,7 +1,7 @@
 //! A line a message, for people who look on while it goes by.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, stderr};
+use std::io::stderr;
 
 use mcp_wire::{Direction, Message, Packet};
 
@@ -21,7 +21,7 @@ impl Watch {
         Self {
             talk: Talk::default(),
             line: 0,
-            paint: Paint::of(stderr().is_terminal()),
+            paint: Paint::of(stderr()),
         }
     }
 

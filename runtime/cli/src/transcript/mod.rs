@@ -1,4 +1,4 @@
-//! `mcp-rev transcript`: what is wrong in a talk that was written down, and what it would lose with another peer.
+//! `mcp-rev transcript`: validates a recorded session, and reports what it would lose with another revision.
 
 mod calls;
 mod finding;
@@ -22,13 +22,13 @@ use unknown::Unknown;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Say what would be lost if the other end spoke this revision
+    /// Also report what would be lost if one end spoke this protocol revision
     #[arg(long = "as", value_name = "ID")]
     other: Option<Revision>,
-    /// Print one JSON object a line: each finding, each loss, and a summary
+    /// Print one JSON object per line: each finding, each loss, and a summary
     #[arg(long)]
     json: bool,
-    /// The transcript; `-` is standard input
+    /// Recorded session, of `tap --record` or `bridge --record`; `-` is standard input
     file: String,
 }
 

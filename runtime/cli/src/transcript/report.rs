@@ -1,4 +1,4 @@
-//! What a transcript comes to, for people and for programs.
+//! The report on a recorded session, as text and as JSON Lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -115,7 +115,7 @@ impl Report<'_> {
             text.push_str(&with(other));
         }
         let found = match talk.findings.len() {
-            0 => "nothing found".to_owned(),
+            0 => "no findings".to_owned(),
             count => counted(count, "finding"),
         };
         let _ = writeln!(text, "{found}");
@@ -138,7 +138,7 @@ impl Report<'_> {
         for ((hop, rule), loss) in self.other.iter().flat_map(|other| &other.losses) {
             let row = json!({
                 "loss": loss.cost.to_string(),
-                "hop": hop,
+                "step": hop,
                 "rule": rule,
                 "count": loss.count,
                 "line": loss.line,
@@ -188,7 +188,7 @@ fn with(other: &Other) -> String {
         all,
     } = other;
     let mut text = format!(
-        "with a peer of {revision}: {whole} of {} would lose nothing\n",
+        "with a peer of {revision}: {whole} of {} known to their revision would lose nothing\n",
         counted(*all, "message")
     );
     for ((hop, rule), loss) in losses {
@@ -205,7 +205,7 @@ fn with(other: &Other) -> String {
         };
         let _ = writeln!(
             text,
-            "  {cost:11}  {count:>4} x {rule} ({hop}), first in line {line}, {method}{place}"
+            "  {cost:11}  {count:>4} x {rule} ({hop}), first on line {line}, {method}{place}"
         );
     }
     text

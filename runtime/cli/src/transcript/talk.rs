@@ -50,6 +50,13 @@ fn member(object: Option<&Json>, name: &str) -> Option<Json> {
     object.get(name)
 }
 
+fn sender(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ClientToServer => "client",
+        Direction::ServerToClient => "server",
+    }
+}
+
 fn text_of(json: Option<Json>) -> Option<String> {
     json?.as_str().map(std::borrow::Cow::into_owned)
 }
@@ -219,7 +226,7 @@ impl Talk {
         };
         let Some(named) = named else {
             if self.settled.is_none() {
-                let told = "nothing says which revision is spoken: neither a handshake before it nor a claim in `_meta`";
+                let told = "unknown protocol version: no `initialize` before it, and no version in `_meta`";
                 // One that is told once is told enough.
                 if !self
                     .findings
@@ -246,7 +253,7 @@ impl Talk {
                     .copied();
             }
             None => {
-                let told = format!("expected a version of the protocol, found `{named}`");
+                let told = format!("expected a protocol version, found `{named}`");
                 self.findings.add(
                     line,
                     Fault::Version,
@@ -267,7 +274,7 @@ impl Talk {
             Some(Some(revision)) => self.settled = Some(revision),
             Some(None) => {
                 let told = format!(
-                    "expected a version of the protocol, found `{}`",
+                    "expected a protocol version, found `{}`",
                     named.unwrap_or_default()
                 );
                 let pointer = format!("{place}/result/protocolVersion");
@@ -300,7 +307,10 @@ impl Talk {
                 .entry((direction, method.to_owned()))
                 .or_default() += 1;
         } else if rows().next().is_some() && !rows().any(|row| row.direction == direction) {
-            let told = format!("revision {revision} has it {} alone", direction.back());
+            let told = format!(
+                "in {revision}, only the {} sends this method",
+                sender(direction.back())
+            );
             self.findings.add(
                 line,
                 Fault::Direction,
@@ -339,11 +349,10 @@ impl Talk {
         let (fault, told) = match stray {
             Stray::Twice => (
                 Fault::AnsweredTwice,
-                "the request of this id was answered before",
+                format!("second response to request {id}"),
             ),
-            Stray::Unasked => (Fault::Unasked, "no request of this id was sent"),
+            Stray::Unasked => (Fault::Unasked, format!("response to unknown request {id}")),
         };
-        let told = format!("id {id}: {told}");
         self.findings
             .add(line, fault, &format!("{place}/id"), "response", &told);
         None
@@ -366,7 +375,7 @@ impl Talk {
             // A stream of changes stays open as long as its client listens.
             if !open.is_cancelled && open.method != methods::SUBSCRIPTIONS_LISTEN {
                 let about = format!("{} request", open.method);
-                let told = format!("id {id} was never answered");
+                let told = format!("no response to request {id}");
                 self.findings
                     .add(open.line, Fault::Unanswered, "", &about, &told);
             }

@@ -113,8 +113,8 @@ fn value_and_losses_are_one_object_if_asked_for() {
     assert_eq!(
         row["losses"][1],
         json!({
-            "pointer": "/structuredContent", "hop": "2025-06-18..2025-03-26", "rule": "structured-content",
-            "kind": "semantic", "change": "removed", "value": {"a": 1.5},
+            "pointer": "/structuredContent", "step": "2025-06-18..2025-03-26", "rule": "structured-content",
+            "severity": "semantic", "change": "removed", "value": {"a": 1.5},
         })
     );
     assert_eq!(row["losses"][0]["value"], Value::Null);
@@ -122,7 +122,10 @@ fn value_and_losses_are_one_object_if_asked_for() {
 
 #[test]
 fn carried_members_travel_and_come_back() {
-    let carried = down(&[&RESULT[..], &["--policy", "carry"]].concat(), LOSSY);
+    let carried = down(
+        &[&RESULT[..], &["--unknown-fields", "preserve"]].concat(),
+        LOSSY,
+    );
     // A text is all that an old client shows, under any policy.
     assert_eq!(carried.code, 4, "{}", carried.err);
     assert!(
@@ -132,18 +135,18 @@ fn carried_members_travel_and_come_back() {
     );
     let up = ["--from", "2025-03-26", "--to", "2026-07-28"];
     let back = |policy| {
-        let more = ["--policy", policy, "-"];
+        let more = ["--unknown-fields", policy, "-"];
         run(&[&up[..], &RESULT, &more].concat(), &carried.out)
     };
     // Who did not ask for it takes nothing from a member that the older revision does not name, and is told.
-    let strict = back("strict");
+    let strict = back("drop");
     assert_eq!(strict.code, 4, "{}", strict.err);
     assert!(
         (strict.err).contains("unknown-member-of-that-name): removed {\"a\":1.50}"),
         "{}",
         strict.err
     );
-    let back = back("carry");
+    let back = back("preserve");
     assert_eq!((back.code, back.err.as_str()), (0, ""));
     let values =
         [back.out.as_str(), LOSSY].map(|text| serde_json::from_str::<Value>(text).unwrap());
@@ -170,8 +173,8 @@ fn what_needs_state_names_the_adapter() {
     assert_eq!(
         row,
         json!({
-            "status": "needs-state", "adapter": "multi-round-trip", "rule": "input-required",
-            "hop": "2026-07-28..2025-11-25", "pointer": "",
+            "status": "requires-state", "adapter": "multi-round-trip", "rule": "input-required",
+            "step": "2026-07-28..2025-11-25", "pointer": "",
         })
     );
 }
@@ -244,8 +247,8 @@ fn what_is_rejected_or_swallowed_has_no_value() {
     assert_eq!(
         row,
         json!({
-            "status": "swallowed", "rule": "elicitation-complete",
-            "hop": "2025-11-25..2025-06-18", "pointer": "",
+            "status": "dropped", "rule": "elicitation-complete",
+            "step": "2025-11-25..2025-06-18", "pointer": "",
         })
     );
 }
@@ -288,7 +291,7 @@ fn a_file_that_is_not_valid_says_where() {
 fn what_makes_no_sense_is_a_matter_of_usage() {
     let tool = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
     for (arguments, told) in [
-        (&["--type", "Tol"][..], "mcp-rev types"),
+        (&["--type", "Tol"][..], "mcp-rev list types"),
         (
             &["--method", "tools/cal", "--part", "result"],
             "no method `tools/cal`",
@@ -297,7 +300,7 @@ fn what_makes_no_sense_is_a_matter_of_usage() {
             &["--type", "Tool", "--method", "tools/call"],
             "cannot be used with",
         ),
-        (&["--type", "Tool", "--policy", "hope"], "carry"),
+        (&["--type", "Tool", "--unknown-fields", "hope"], "preserve"),
         // A type has no sender: only a method of both directions needs one.
         (&["--type", "Tool", "--sender", "client"], "--sender"),
     ] {

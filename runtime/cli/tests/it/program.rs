@@ -38,6 +38,109 @@ fn a_diff_needs_no_checkout() {
 }
 
 #[test]
+fn a_rule_is_explained_as_well_as_a_kind_of_change() {
+    let told = text(&["explain", "structured-content"]);
+    assert!(
+        told.starts_with("structured-content: conversion rule of 2025-03-26..2025-06-18\n"),
+        "{told}"
+    );
+    for head in [
+        "Applies to: ",
+        "To older: ",
+        "Loss: ",
+        "Why: ",
+        "Source: ",
+        "For example: ",
+    ] {
+        assert!(told.contains(head), "{head}: {told}");
+    }
+    let wrong = run(&["explain", "structured-conten"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `structured-content`?"));
+}
+
+#[test]
+fn a_name_that_is_misspelled_is_told_the_nearest_one() {
+    for (arguments, near) in [
+        (
+            [
+                "check",
+                "--revision",
+                "2025-11-25",
+                "--type",
+                "CallToolReslt",
+                "-",
+            ],
+            "`CallToolResult`",
+        ),
+        (
+            [
+                "check",
+                "--revision",
+                "2025-11-25",
+                "--method",
+                "tool/call",
+                "-",
+            ],
+            "`tools/call`",
+        ),
+    ] {
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(2));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains(&format!("did you mean {near}?")), "{told}");
+    }
+}
+
+#[test]
+fn colours_are_there_when_they_are_asked_for() {
+    let told = text(&["diff", "2025-11-25", "2026-07-28", "--color", "always"]);
+    assert!(told.contains("\u{1b}["), "{told}");
+}
+
+/// A committed schema is compared as a file is.
+#[test]
+fn a_diff_reads_files_of_a_commit() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("committed");
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(&dir)
+            .args(["-c", "user.name=a", "-c", "user.email=a@b.c"])
+            .args(arguments);
+        assert!(git.output().unwrap().status.success(), "{arguments:?}");
+    };
+    let schema = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../spec/2025-11-25/schema.json"
+    );
+    std::fs::copy(schema, dir.join("schema.json")).unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "schema.json"]);
+    git(&["commit", "-q", "-m", "schema"]);
+    std::fs::remove_file(dir.join("schema.json")).unwrap();
+    let diff = |old: &str| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_mcp-rev"));
+        program
+            .current_dir(&dir)
+            .args(["diff", old, "2026-07-28"])
+            .output()
+            .unwrap()
+    };
+    let output = diff("git:HEAD:schema.json");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.starts_with("git:HEAD:schema.json -> 2026-07-28: "),
+        "{told}"
+    );
+    let output = diff("git:HEAD:none.json");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("none.json"), "{told}");
+}
+
+#[test]
 fn it_says_what_it_is() {
     let version = text(&["--version"]);
     assert!(version.contains("revisions: 2024-11-05, "), "{version}");
@@ -51,16 +154,21 @@ fn it_says_what_it_is() {
     }
     let page = text(&["man"]);
     assert!(page.starts_with(".ie"));
-    let headings: Vec<_> = page
-        .lines()
-        .filter(|line| line.starts_with(".TH "))
-        .collect();
-    assert!(headings.len() > 5, "{headings:?}");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    std::fs::create_dir_all(&dir).unwrap();
+    let pages = text(&["man", "--output", dir.to_str().unwrap()]);
+    let pages: Vec<&str> = pages.lines().collect();
+    assert!(pages.len() > 5, "{pages:?}");
     let source = concat!("\"mcp-rev ", env!("CARGO_PKG_VERSION"), "\"");
-    for heading in headings {
-        assert!(heading.starts_with(".TH mcp-rev"), "{heading}");
-        assert!(heading.contains(source), "{heading}");
+    for file in pages {
+        let page = std::fs::read_to_string(file).unwrap();
+        let heading = page.lines().find(|line| line.starts_with(".TH "));
+        assert!(
+            heading.is_some_and(|heading| heading.contains(source)),
+            "{file}: {heading:?}"
+        );
     }
+    let page = std::fs::read_to_string(dir.join("mcp-rev-check.1")).unwrap();
     assert!(page.contains("\\fBmcp\\-rev check\\fR"), "{page}");
 }
 

@@ -112,7 +112,7 @@ fn members_that_no_revision_names_are_told_wherever_they_stand() {
 #[test]
 fn a_file_without_messages_is_of_no_revision() {
     let (text, code) = transcript(&[], "");
-    let told = "0 messages, no revision\nnothing found\n";
+    let told = "0 messages, no revision\nno findings\n";
     assert_eq!((text.as_str(), code), (told, 0));
 }
 

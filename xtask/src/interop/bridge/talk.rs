@@ -29,7 +29,13 @@ pub(super) fn one(
         .args(&client.arguments)
         .arg(server.plan(revision))
         .args([mode, channel]);
-    let options = ["bridge", "--losses", "off", "--serve-only", revision];
+    let options = [
+        "bridge",
+        "--loss-log",
+        "off",
+        "--client-revisions",
+        revision,
+    ];
     if channel == "stdio" {
         command
             .arg(&programs.bridge)

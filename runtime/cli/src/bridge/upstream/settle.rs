@@ -143,7 +143,7 @@ fn speaks(text: &[u8]) -> Option<String> {
         let spoken = named(&result["supportedVersions"]);
         let spoken = spoken.or_else(|| named(&result["protocolVersion"]))?;
         return Some(format!(
-            "it speaks {spoken}, and none of that is wanted: name another revision by --server-revision"
+            "it speaks {spoken}, and none of that is wanted: choose another with --upstream-revision"
         ));
     };
     let error: Value = serde_json::from_str(error.text()).ok()?;

@@ -131,13 +131,40 @@ fn what_cannot_be_bridged_is_an_error() {
         (&["--", "/no/such/program"][..], "cannot start"),
         (&["--", "true"], "exit status: 0"),
         (&["http://127.0.0.1:1/mcp"], "refused"),
-        (&["ftp://127.0.0.1/mcp"], "ftp://"),
     ] {
         let (answer, said) = refused(arguments);
         let told = answer["error"]["message"].as_str().unwrap_or_default();
         assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
         assert!(told.contains(why), "{arguments:?}: {answer}");
         assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
+    for (arguments, why) in [
+        (&["ftp://127.0.0.1/mcp"][..], "expected http:// or https://"),
+        (&["my-server"], "expected http:// or https://"),
+        (&["http:///mcp"], "no host"),
+        (&[], "<URL|COMMAND>"),
+        (
+            &[
+                "http://127.0.0.1:1/mcp",
+                "--header-env",
+                "A=NOT_SET_ANYWHERE",
+            ],
+            "NOT_SET_ANYWHERE",
+        ),
+    ] {
+        let run = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .arg("bridge")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let told = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(why), "{arguments:?}: {told}");
     }
 }
 
@@ -218,7 +245,7 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
         (Revision::NEWEST, Revision::V2025_06_18),
     ] {
         let only = ["--only", server.id()];
-        let options = ["--server-revision", wanted.id(), "--", peer];
+        let options = ["--upstream-revision", wanted.id(), "--", peer];
         let (answer, said) = refused(&[&options[..], &only].concat());
         let told = answer["error"]["message"].as_str().unwrap_or_default();
         let speaks = format!("it speaks {}", server.wire());
@@ -273,7 +300,7 @@ fn a_server_may_die_at_any_point() {
         let server = random.choice(Revision::NEGOTIATED).unwrap();
         let mut talk = Talk::new(
             *client,
-            bridge(&["--losses", "off", "--log", "off"], *server),
+            bridge(&["--loss-log", "off", "--log", "off"], *server),
         );
         let mut asked = Vec::new();
         let die = random.usize(..6);
@@ -308,7 +335,7 @@ fn a_client_may_hang_up_at_any_point() {
         let server = random.choice(Revision::NEGOTIATED).unwrap();
         let mut talk = Talk::new(
             *client,
-            bridge(&["--losses", "off", "--log", "off"], *server),
+            bridge(&["--loss-log", "off", "--log", "off"], *server),
         );
         let first = talk.tool("add");
         if random.bool() {
@@ -334,7 +361,7 @@ fn a_bridge_may_be_killed_at_any_point() {
         let server = random.choice(Revision::NEGOTIATED).unwrap();
         let mut talk = Talk::new(
             *client,
-            bridge(&["--losses", "off", "--log", "off"], *server),
+            bridge(&["--loss-log", "off", "--log", "off"], *server),
         );
         let add = talk.tool("add");
         talk.answers(&[add]);

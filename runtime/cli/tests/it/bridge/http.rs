@@ -84,7 +84,7 @@ fn serving(revision: Revision) -> (Program, String) {
     (server, url.to_owned())
 }
 
-pub(super) const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
+pub(super) const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--loss-log", "off"];
 
 /// A bridge that listens on HTTP, and its port.
 fn listening(server: Revision) -> (Program, u16) {
@@ -115,7 +115,7 @@ pub(super) fn port_of(child: Child) -> (Program, u16) {
 /// A client at the standard streams of a bridge to what listens there.
 fn bridged(client: Revision, url: &str, options: &[&str]) -> Talk {
     let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--losses", "off"])
+        .args(["bridge", "--loss-log", "off"])
         .args(options)
         .arg(url)
         .stdin(Stdio::piped())

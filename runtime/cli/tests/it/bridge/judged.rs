@@ -114,7 +114,7 @@ fn record(client: Revision, server: Revision) -> PathBuf {
 fn talks(client: Revision, server: Revision, seed: u64) -> Vec<String> {
     let file = record(client, server);
     let options = [
-        "--losses",
+        "--loss-log",
         "off",
         "--log",
         "off",

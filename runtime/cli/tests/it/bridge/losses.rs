@@ -15,7 +15,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     let name = losses.to_str().unwrap();
     let mut talk = Talk::new(
         Revision::V2025_06_18,
-        bridge(&["--losses", name], Revision::NEWEST),
+        bridge(&["--loss-log", name], Revision::NEWEST),
     );
     let list = talk.ask(Ask::new("tools/list", None));
     assert_eq!(
@@ -38,7 +38,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     let mut talk = Talk::new(
         Revision::V2025_11_25,
         bridge(
-            &["--losses", "off", "--refuse", "semantic"],
+            &["--loss-log", "off", "--reject-loss", "semantic"],
             Revision::NEWEST,
         ),
     );
@@ -50,7 +50,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     let mut talk = Talk::new(
         Revision::V2025_06_18,
         bridge(
-            &["--losses", "off", "--refuse", "cosmetic"],
+            &["--loss-log", "off", "--reject-loss", "cosmetic"],
             Revision::NEWEST,
         ),
     );
@@ -63,7 +63,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
 fn what_is_refused_or_dropped_is_told() {
     let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refused.jsonl");
     let name = losses.to_str().unwrap();
-    let bridged = bridge(&["--losses", name], Revision::NEWEST);
+    let bridged = bridge(&["--loss-log", name], Revision::NEWEST);
     let mut talk = Talk::new(Revision::V2025_11_25, bridged);
     let add = talk.tool("add");
     talk.answers(&[add]);

@@ -13,7 +13,7 @@ use crate::bridge::talk::{Talk, bridge, value};
 
 /// One client in front of one server: tools, a question in mid-call, progress, a resource, a prompt.
 fn talks(client: Revision, server: Revision) -> Result<(), String> {
-    let mut talk = Talk::new(client, bridge(&["--losses", "off"], server));
+    let mut talk = Talk::new(client, bridge(&["--loss-log", "off"], server));
     let list = talk.ask(Ask::new("tools/list", None));
     let add = talk.tool("add");
     let ask = talk.tool("ask");
@@ -123,7 +123,7 @@ fn every_client_talks_to_every_server() {
 fn a_question_is_of_the_call_that_may_be_answered_by_one() {
     let mut talk = Talk::new(
         Revision::NEWEST,
-        bridge(&["--losses", "off"], Revision::V2025_11_25),
+        bridge(&["--loss-log", "off"], Revision::V2025_11_25),
     );
     let add = talk.tool("add");
     talk.answers(&[add]);
@@ -145,7 +145,7 @@ fn a_question_is_of_the_call_that_may_be_answered_by_one() {
 #[test]
 fn a_server_hears_from_which_level_on_its_client_wants_logs() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("levels.jsonl");
-    let options = ["--losses", "off", "--record", record.to_str().unwrap()];
+    let options = ["--loss-log", "off", "--record", record.to_str().unwrap()];
     let mut talk = Talk::new(Revision::NEWEST, bridge(&options, Revision::V2025_11_25));
     let log = Ask::new("tools/call", Some(Json::from(json!({ "name": "log" }))));
     let logged = talk.ask(log.with_log_level("warning"));
@@ -165,7 +165,7 @@ fn what_goes_by_is_a_transcript_without_faults() {
     let mut talk = Talk::new(
         Revision::NEWEST,
         bridge(
-            &["--losses", "off", "--record", name],
+            &["--loss-log", "off", "--record", name],
             Revision::V2025_11_25,
         ),
     );

@@ -19,7 +19,7 @@ fn what_a_client_says_unasked_reaches_the_server() {
     };
     for client in legacy() {
         for server in legacy() {
-            let mut talk = Talk::new(*client, bridge(&["--losses", "off"], *server));
+            let mut talk = Talk::new(*client, bridge(&["--loss-log", "off"], *server));
             let add = talk.tool("add");
             talk.answers(&[add]);
             let (method, now) = ("notifications/roots/list_changed", talk.start.elapsed());
@@ -38,7 +38,7 @@ fn what_no_revision_names_passes_untouched() {
     for client in Revision::NEGOTIATED {
         for server in Revision::NEGOTIATED {
             let ends = format!("{client} in front of {server}");
-            let mut talk = Talk::new(*client, bridge(&["--losses", "off"], *server));
+            let mut talk = Talk::new(*client, bridge(&["--loss-log", "off"], *server));
             let params = || Some(Json::from_text(TEXT).unwrap());
             let greeted = talk.ask(Ask::new("acme/greet", params()));
             let answers = talk.answers(&[greeted]);

@@ -10,7 +10,7 @@ use crate::bridge::talk::{Talk, bridge, bridge_to, value};
 #[test]
 fn a_handshake_between_peers_of_one_revision_loses_nothing() {
     let revision = Revision::V2025_11_25;
-    let mut talk = Talk::new(revision, bridge(&["--losses", "off"], revision));
+    let mut talk = Talk::new(revision, bridge(&["--loss-log", "off"], revision));
     let who = talk.tool("who");
     let said = value(&talk.answers(&[who])[&who])["content"][0]["text"].to_string();
     assert!(said.contains("tasks"), "{said}");

@@ -1,0 +1,54 @@
+//! `mcp-rev list`: the types and the methods that the other subcommands can name.
+
+use std::fmt::Write as _;
+
+use clap::{Args, ValueEnum};
+
+use mcp_registry::Revision;
+
+use crate::Outcome;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// What to list
+    what: What,
+    /// Protocol revision [default: the latest release]
+    #[arg(value_name = "ID", default_value_t = Revision::NEWEST, hide_default_value = true)]
+    revision: Revision,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// Definitions of the schema, for --type
+    Types,
+    /// Methods with sender, kind, params and result, for --method
+    Methods,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let revision = arguments.revision;
+    let mut text = String::new();
+    match arguments.what {
+        What::Types => {
+            for ty in revision.types().iter().filter(|ty| ty.definition) {
+                let _ = writeln!(text, "{}", ty.name);
+            }
+        }
+        What::Methods => {
+            let names = revision.methods().iter().map(|method| method.name.len());
+            let width = names.max().unwrap_or(0);
+            for method in revision.methods() {
+                let _ = writeln!(
+                    text,
+                    "{:width$}  {}  {:12}  {} -> {}",
+                    method.name,
+                    method.direction,
+                    method.kind.as_str(),
+                    method.params.unwrap_or("-"),
+                    method.result.unwrap_or("-"),
+                );
+            }
+        }
+    }
+    Ok(Outcome { text, code: 0 })
+}
