@@ -30,7 +30,7 @@ impl fmt::Display for Cost {
             Self::Part(kind) => f.pad(kind.as_str()),
             Self::Adapter(adapter) => f.pad(&format!("adapter {}", adapter.as_str())),
             Self::Rejected => f.pad("rejected"),
-            Self::Swallowed => f.pad("swallowed"),
+            Self::Swallowed => f.pad("dropped"),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::schemas::rows;
+
 /// What a run came to.
 struct Run {
     code: i32,
@@ -25,9 +27,13 @@ fn run(arguments: &[&str], input: &str) -> Run {
     // A run that ends before it reads closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    if arguments.contains(&"--json") {
+        rows("convert", &out);
+    }
     Run {
         code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
+        out,
         err: String::from_utf8(output.stderr).unwrap(),
     }
 }

@@ -10,5 +10,6 @@
 mod bridge;
 mod convert;
 mod program;
+mod schemas;
 mod tap;
 mod transcript;

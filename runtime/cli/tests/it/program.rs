@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::schemas::rows;
+
 /// Runs the program far from any checkout.
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
@@ -197,6 +199,28 @@ fn lines_are_checked_one_by_one() {
         lines[1].starts_with("-:3: error (tools/call request): "),
         "{told}"
     );
+}
+
+#[test]
+fn the_result_of_a_check_is_what_its_schema_says() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = dir.join("checked.jsonl");
+    let ok = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let wrong = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}"#;
+    std::fs::write(&file, format!("{ok}\n{wrong}\n")).unwrap();
+    let output = run(&[
+        "check",
+        "--revision",
+        "2025-11-25",
+        "--json",
+        file.to_str().unwrap(),
+    ]);
+    let rows = rows("check", &String::from_utf8(output.stdout).unwrap());
+    let states: Vec<_> = rows
+        .iter()
+        .map(|row| row["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["ok", "error"]);
 }
 
 /// What a file says is shown, and does nothing to the terminal: neither by its content nor by its name.

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::schemas::rows;
+
 /// Output and exit code.
 fn transcript(arguments: &[&str], input: &str) -> (String, i32) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
@@ -54,10 +56,9 @@ fn matches_golden(name: &str, found: &str) {
 /// The findings of a talk: line and sort.
 fn findings(input: &str) -> Vec<(u64, String)> {
     let (text, _) = transcript(&["--json"], input);
-    let rows = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    rows.filter_map(|row| Some((row["line"].as_u64()?, row["finding"].as_str()?.to_owned())))
+    let rows = rows("transcript", &text);
+    (rows.iter())
+        .filter_map(|row| Some((row["line"].as_u64()?, row["finding"].as_str()?.to_owned())))
         .collect()
 }
 
@@ -164,6 +165,9 @@ fn another_peer_is_asked_what_it_would_lose() {
     let (text, code) = transcript(&["--as", "2024-11-05"], &golden("clean.jsonl"));
     assert_eq!(code, 4, "{text}");
     matches_golden("clean-as-2024-11-05.out", &text);
+    let (text, _) = transcript(&["--as", "2024-11-05", "--json"], &golden("clean.jsonl"));
+    let told = rows("transcript", &text);
+    assert!(told.iter().any(|row| row["loss"] == "rejected"), "{text}");
     let (text, code) = transcript(&["--as", "2025-11-25"], &golden("clean.jsonl"));
     assert_eq!(code, 0, "{text}");
 }

@@ -7,6 +7,8 @@ use mcp_revisions::client::{Ask, Fate, To};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
+use crate::schemas::rows;
+
 use crate::bridge::talk::{Talk, bridge, value};
 
 #[test]
@@ -24,12 +26,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     );
     talk.ends();
     let told = std::fs::read_to_string(&losses).unwrap();
-    assert!(
-        told.lines()
-            .all(|line| serde_json::from_str::<Value>(line).unwrap()["rule"].is_string()),
-        "{told}"
-    );
-    assert!(!told.is_empty());
+    assert!(!talked(&told).is_empty());
     // The client counts its requests from 1: `initialize`, and the list.
     let listed = (talked(&told).into_iter()).filter(|row| row["method"] == "tools/list");
     let ids: Vec<Value> = listed.map(|row| row["request"].clone()).collect();
@@ -98,6 +95,5 @@ fn what_is_refused_or_dropped_is_told() {
 }
 
 fn talked(told: &str) -> Vec<Value> {
-    let rows = told.lines().map(|line| serde_json::from_str(line).unwrap());
-    rows.collect()
+    rows("loss", told)
 }
