@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher, black_box};
+use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Connection, Event, Output, Profile, Server};
-use mcp_revisions::{Spoken, V2024_11_05, V2025_11_25, V2026_07_28};
 use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
 
 #[global_allocator]
@@ -31,10 +31,10 @@ const RESULT: &str =
 const MODERN_RESULT: &str = r#"{"content":[{"type":"text","text":"3 issues: #12 #18 #44"}],"isError":false,"resultType":"complete"}"#;
 
 /// One call and its answer through an endpoint, of a peer with a session or of one without.
-fn calls<App: Spoken>(bencher: Bencher<'_, '_>, session: Option<&str>, result: &str) {
+fn calls(bencher: Bencher<'_, '_>, app: Revision, session: Option<&str>, result: &str) {
     let capabilities = Json::from_text(r#"{"tools":{},"resources":{},"prompts":{}}"#).unwrap();
     let info = Json::from_text(r#"{"name":"bench","version":"1.0.0"}"#).unwrap();
-    let server = Server::<App>::new(Profile::new(&info, &capabilities)).unwrap();
+    let server = Server::new(app, Profile::new(&info, &capabilities)).unwrap();
     let mut connection = Connection::new(server);
     let mut text = MODERN_CALL;
     if let Some(version) = session {
@@ -59,20 +59,25 @@ fn calls<App: Spoken>(bencher: Bencher<'_, '_>, session: Option<&str>, result: &
 
 #[divan::bench]
 fn endpoint_same_revision_2025_11_25(bencher: Bencher<'_, '_>) {
-    calls::<V2025_11_25>(bencher, Some("2025-11-25"), RESULT);
+    calls(bencher, Revision::V2025_11_25, Some("2025-11-25"), RESULT);
 }
 
 #[divan::bench]
 fn endpoint_same_revision_2026_07_28(bencher: Bencher<'_, '_>) {
-    calls::<V2026_07_28>(bencher, None, MODERN_RESULT);
+    calls(bencher, Revision::V2026_07_28, None, MODERN_RESULT);
 }
 
 #[divan::bench]
 fn endpoint_four_hops_up_from_2024_11_05(bencher: Bencher<'_, '_>) {
-    calls::<V2026_07_28>(bencher, Some("2024-11-05"), MODERN_RESULT);
+    calls(
+        bencher,
+        Revision::V2026_07_28,
+        Some("2024-11-05"),
+        MODERN_RESULT,
+    );
 }
 
 #[divan::bench]
 fn endpoint_four_hops_down_to_2024_11_05(bencher: Bencher<'_, '_>) {
-    calls::<V2024_11_05>(bencher, None, RESULT);
+    calls(bencher, Revision::V2024_11_05, None, RESULT);
 }

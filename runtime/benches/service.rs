@@ -18,7 +18,7 @@ use mcp_revisions::newest::{self as mcp, ServerHandlers};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, Server};
 use mcp_revisions::service::{self, Cx, Error};
-use mcp_revisions::{Newest, errors, stdio};
+use mcp_revisions::{Newest, Revision, errors, stdio};
 use messages::MODERN_CALL;
 use tokio::runtime::{Builder, Runtime};
 
@@ -76,7 +76,7 @@ fn endpoint(bencher: Bencher<'_, '_>) {
     let capabilities =
         mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
-        let server = Server::<Newest>::new(Profile::new(&info(), &capabilities)).unwrap();
+        let server = Server::new(Revision::NEWEST, Profile::new(&info(), &capabilities)).unwrap();
         let served = stdio::serve_on(server, by_hand, lines.as_bytes(), tokio::io::sink());
         runtime.block_on(served).unwrap();
     });

@@ -13,36 +13,6 @@ pub trait Spoken: Send + Sync + 'static {
     type Protocol: Send + Sync + 'static;
 }
 
-/// What is done with a revision that is only known at run time, once it is a type.
-pub trait WithSpoken {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn with<App: Spoken>(self) -> Self::Output;
-}
-
-impl Revision {
-    /// Does something with the revision as a type; none for one that no application can speak.
-    pub fn spoken<W: WithSpoken>(self, then: W) -> Option<W::Output> {
-        match self {
-            #[cfg(feature = "v2024-11-05")]
-            Self::V2024_11_05 => Some(then.with::<V2024_11_05>()),
-            #[cfg(feature = "v2025-03-26")]
-            Self::V2025_03_26 => Some(then.with::<V2025_03_26>()),
-            #[cfg(feature = "v2025-06-18")]
-            Self::V2025_06_18 => Some(then.with::<V2025_06_18>()),
-            #[cfg(feature = "v2025-11-25")]
-            Self::V2025_11_25 => Some(then.with::<V2025_11_25>()),
-            #[cfg(feature = "v2026-07-28-rc")]
-            Self::V2026_07_28Rc => None,
-            Self::V2026_07_28 => Some(then.with::<V2026_07_28>()),
-            #[cfg(feature = "draft")]
-            Self::Draft => Some(then.with::<Draft>()),
-        }
-    }
-}
-
 /// The application speaks 2024-11-05.
 #[cfg(feature = "v2024-11-05")]
 #[allow(non_camel_case_types, reason = "named as the revision is")]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice, Profile, Server};
-use mcp_revisions::{Newest, Revision, RevisionSet, Spoken, V2025_11_25, errors, http, stdio};
+use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
@@ -43,15 +43,24 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .in_words_of(Revision::V2025_11_25)
         .with_members([("x-vendor", Json::from(1))].into_iter().collect());
     match rounds {
-        true => serve(Server::<Newest>::new(profile)?.serving(served), port).await,
-        false => serve(Server::<V2025_11_25>::new(profile)?.serving(served), port).await,
+        true => {
+            serve(
+                Server::new(Revision::NEWEST, profile)?.serving(served),
+                port,
+            )
+            .await
+        }
+        false => {
+            serve(
+                Server::new(Revision::V2025_11_25, profile)?.serving(served),
+                port,
+            )
+            .await
+        }
     }
 }
 
-async fn serve<App: Spoken>(
-    server: Server<App>,
-    port: Option<u16>,
-) -> Result<(), Box<dyn std::error::Error>> {
+async fn serve(server: Server, port: Option<u16>) -> Result<(), Box<dyn std::error::Error>> {
     let server = server.with_other_methods();
     match port {
         Some(port) => {

@@ -96,18 +96,6 @@ impl<S: Side> Connection<S> {
         }
     }
 
-    /// The same conversation with another side: what was said and what waits to be done stays.
-    pub(crate) fn with_side<T>(self, side: impl Into<Arc<T>>) -> Connection<T>
-    where
-        T: Side<Text = S::Text, State = S::State>,
-    {
-        Connection {
-            side: side.into(),
-            state: self.state,
-            outputs: self.outputs,
-        }
-    }
-
     /// What was told once.
     #[must_use]
     pub fn side(&self) -> &Arc<S> {

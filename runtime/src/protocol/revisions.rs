@@ -4,8 +4,6 @@ use std::fmt;
 
 use mcp_registry::{Era, Revision};
 
-pub(crate) use mcp_registry::Spoken;
-
 /// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RevisionSet(u32);

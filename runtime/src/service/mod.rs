@@ -30,6 +30,6 @@ pub use error::Error;
 #[cfg(feature = "router")]
 pub use router::{Json, Router};
 #[cfg(any(feature = "http", feature = "stdio"))]
-pub use server::{Running, ServeError, Server, Typed};
+pub use server::{Running, ServeError, Server};
 #[cfg(any(feature = "http", feature = "stdio"))]
 pub use starting_over::Unanswered;

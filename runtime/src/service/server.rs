@@ -135,7 +135,7 @@ impl<App: Spoken> Server<App> {
         if let Some(instructions) = self.instructions {
             profile = profile.with_instructions(instructions);
         }
-        let server = server::Server::new(profile)?
+        let server = server::Server::new(App::REVISION, profile)?
             .serving(self.served)
             .with_limits(self.limits);
         let keys = self.request_state_keys.into_iter();
@@ -245,7 +245,7 @@ fn checked(
 
 /// A server and its handlers, ready for any transport.
 pub struct Running<App, H> {
-    server: server::Server<App>,
+    server: server::Server,
     handlers: Typed<App, H>,
     #[cfg(feature = "http")]
     http: crate::http::Options,
@@ -311,10 +311,7 @@ where
     /// As a tower service, for axum, hyper, and layers; hosts and origins that were allowed here are allowed there, too.
     #[cfg(feature = "http")]
     #[must_use]
-    pub fn into_http(
-        self,
-        options: crate::http::Options,
-    ) -> crate::http::Service<App, Typed<App, H>> {
+    pub fn into_http(self, options: crate::http::Options) -> crate::http::Service {
         let options = options.allowing(&self.http);
         crate::http::Service::with_options(self.server, self.handlers, options)
     }
@@ -327,7 +324,7 @@ impl<App, H> std::fmt::Debug for Running<App, H> {
 }
 
 /// Typed handlers as those of the endpoint, which only knows methods and JSON.
-pub struct Typed<App, H> {
+struct Typed<App, H> {
     handlers: Arc<H>,
     /// For the notifications that they are at.
     room: Room,

@@ -10,7 +10,7 @@ use mcp_wire::ErrorObject;
 /// What a handler says, or that it failed if it panics. It is gone by the time that this is known.
 pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>
 where
-    F: Future<Output = Result<T, ErrorObject>>,
+    F: Future<Output = Result<T, ErrorObject>> + ?Sized,
 {
     poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));

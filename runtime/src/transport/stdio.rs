@@ -3,11 +3,11 @@
 //! ```no_run
 //! use mcp_revisions::mcp_wire::Json;
 //! use mcp_revisions::server::{Call, Profile, Server};
-//! use mcp_revisions::{V2025_11_25, serve::Peer, stdio, v2025_11_25 as mcp};
+//! use mcp_revisions::{Revision, serve::Peer, stdio, v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::words::Version("1.0")), &mcp::ServerCapabilities::new());
-//! let server = Server::<V2025_11_25>::new(profile)?;
+//! let server = Server::new(Revision::V2025_11_25, profile)?;
 //! stdio::serve(server, |call: Call, _: Peer| async move {
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! })
@@ -23,7 +23,6 @@ use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
-use crate::Spoken;
 use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, route, started};
 use crate::server::{Owner, Server};
 
@@ -34,7 +33,7 @@ const UNREAD: usize = 4;
 ///
 /// # Errors
 /// Input that cannot be read, output that cannot be written.
-pub async fn serve<App: Spoken>(server: Server<App>, handler: impl Handler) -> io::Result<()> {
+pub async fn serve(server: Server, handler: impl Handler) -> io::Result<()> {
     serve_on(server, handler, tokio::io::stdin(), tokio::io::stdout()).await
 }
 
@@ -42,8 +41,8 @@ pub async fn serve<App: Spoken>(server: Server<App>, handler: impl Handler) -> i
 ///
 /// # Errors
 /// As [`serve`].
-pub async fn serve_on<App: Spoken>(
-    server: Server<App>,
+pub async fn serve_on(
+    server: Server,
     handler: impl Handler,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,

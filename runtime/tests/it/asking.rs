@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
 use mcp_revisions::server::{Answer, Event, Fate};
-use mcp_revisions::{Limits, Spoken, V2025_11_25, V2026_07_28};
+use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 
 const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
@@ -33,7 +33,7 @@ fn answered(received: &Received) -> Value {
 
 #[test]
 fn an_older_client_is_asked_by_a_request() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-03-26");
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -51,7 +51,7 @@ fn an_older_client_is_asked_by_a_request() {
 
 #[test]
 fn a_question_whose_answer_is_no_message_ends_with_the_reason() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     for (answer, expected) in [
         (r#""result":{"roots":[]}"#, "jsonrpc"),
         (r#""jsonrpc":"2.0","result":{},"error":{}"#, "result"),
@@ -95,7 +95,7 @@ fn a_question_whose_answer_is_no_message_ends_with_the_reason() {
 
 #[test]
 fn what_a_result_asks_of_an_older_client_is_withdrawn_with_the_call() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-06-18");
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -123,7 +123,7 @@ fn what_a_result_asks_of_an_older_client_is_withdrawn_with_the_call() {
 
 #[test]
 fn a_client_of_the_same_revision_is_asked_in_a_result_and_comes_again() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = Channel::new();
     let text = call(1, json!({"name": "t", "arguments": {"a": 1, "b": 2}}));
     let first = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -165,7 +165,7 @@ fn a_client_of_the_same_revision_is_asked_in_a_result_and_comes_again() {
 }
 
 /// What a call of `t` is asked by a handler that keeps a state of its own with its client.
-fn asked_by_result(server: &Server<V2026_07_28>, arguments: &str) -> Value {
+fn asked_by_result(server: &Server, arguments: &str) -> Value {
     let mut channel = Channel::new();
     let text = format!(r#"{{"name":"t","arguments":{arguments}}}"#);
     let text = call_text(1, &text);
@@ -192,12 +192,7 @@ fn call_text(id: u64, params: &str) -> String {
 }
 
 /// The state that a handler is called with when a call is made again; else the error.
-fn again(
-    server: &Server<V2026_07_28>,
-    arguments: &str,
-    state: &Value,
-    now: Duration,
-) -> Result<Value, Value> {
+fn again(server: &Server, arguments: &str, state: &Value, now: Duration) -> Result<Value, Value> {
     let text = format!(
         r#"{{"requestState":{state},"inputResponses":{{}},"name":"t","arguments":{arguments}}}"#
     );
@@ -211,7 +206,7 @@ fn again(
 
 #[test]
 fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let pays = r#"{"to":"ada","eur":1}"#;
     let state = asked_by_result(&server, pays);
     assert_ne!(state, "mine");
@@ -237,13 +232,13 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
     }
     // Another process takes it if it has the key, and not otherwise.
     let state = asked_by_result(&server, pays);
-    let other = crate::support::server::<V2026_07_28>();
+    let other = crate::support::server(Revision::V2026_07_28);
     assert!(again(&other, pays, &state, NOW).is_err());
     let keyed = |keys: &[u8]| {
         let keys = keys.to_vec();
-        crate::support::server::<V2026_07_28>().told(|server| {
+        crate::support::server(Revision::V2026_07_28).told(|server| {
             let with =
-                |server: mcp_revisions::Server<_>, key| server.with_request_state_key([key; 32]);
+                |server: mcp_revisions::Server, key| server.with_request_state_key([key; 32]);
             keys.into_iter().fold(server, with)
         })
     };
@@ -254,7 +249,7 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
 
 #[test]
 fn without_adapters_a_state_is_the_application_s_own_business() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = Channel::bare();
     let text = call(
         1,
@@ -276,13 +271,13 @@ fn without_adapters_a_state_is_the_application_s_own_business() {
 
 #[test]
 fn a_client_whose_call_waits_in_a_process_that_is_gone_is_told_so_and_nothing_begins_anew() {
-    let before = server::<V2026_07_28>();
+    let before = server(Revision::V2026_07_28);
     let mut channel = Channel::new();
     let text = call(1, json!({"name": "t"}));
     let first = calls(&before.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
     let (_, asked) = before.ask(&mut channel, Some(first.token), "roots/list", None, NOW);
     let asked = text_of(&asked)["result"].take();
-    let restarted = server::<V2026_07_28>();
+    let restarted = server(Revision::V2026_07_28);
     for state in [asked["requestState"].clone(), json!("made up")] {
         let mut channel = Channel::new();
         let text = call(
@@ -298,7 +293,7 @@ fn a_client_whose_call_waits_in_a_process_that_is_gone_is_told_so_and_nothing_be
 
 #[test]
 fn a_client_is_not_asked_what_it_did_not_declare() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = Channel::new();
     let text = claim("tools/call", json!({"name": "t"}));
     let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -314,7 +309,7 @@ fn a_client_is_not_asked_what_it_did_not_declare() {
         (token, Some(-32021))
     );
     // Nor are handlers of the handshake era refused what they could before.
-    let older = crate::support::server::<V2025_11_25>();
+    let older = crate::support::server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let text = self::call(1, json!({"name": "t"}));
     let call = calls(&older.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -324,7 +319,7 @@ fn a_client_is_not_asked_what_it_did_not_declare() {
 
 #[test]
 fn an_older_client_is_not_asked_for_more_at_once_than_is_taken() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-11-25");
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -341,7 +336,7 @@ fn an_older_client_is_not_asked_for_more_at_once_than_is_taken() {
 
 #[test]
 fn who_does_not_wait_any_more_for_an_answer_gets_none_when_the_client_comes_again() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = Channel::new();
     let text = call(1, json!({"name": "t"}));
     let first = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -365,7 +360,7 @@ fn a_client_that_comes_again_takes_the_place_that_its_call_has() {
         pending: 1,
         ..Limits::default()
     };
-    let server = server::<V2026_07_28>().with_limits(limits);
+    let server = server(Revision::V2026_07_28).with_limits(limits);
     let mut channel = Channel::new();
     let text = call(1, json!({"name": "t"}));
     let first = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
@@ -381,7 +376,7 @@ fn a_client_that_comes_again_takes_the_place_that_its_call_has() {
 }
 
 /// What the handler of a call to that client is answered when it asks for the roots, and hands on.
-fn unasked<App: Spoken>(server: &Server<App>, channel: &mut Channel, text: &str) -> Value {
+fn unasked(server: &Server, channel: &mut Channel, text: &str) -> Value {
     let call = calls(&server.receive(channel, None, text.as_bytes(), NOW)).remove(0);
     let (_, output) = server.ask(channel, Some(call.token), "roots/list", None, NOW);
     let error = match (output.fate, output.events.as_slice()) {
@@ -397,9 +392,9 @@ fn unasked<App: Spoken>(server: &Server<App>, channel: &mut Channel, text: &str)
 
 #[test]
 fn a_client_that_cannot_be_asked_is_told_so_in_the_code_of_its_revision() {
-    fn codes<App: Spoken + 'static>() {
+    fn codes(app: Revision) {
         let required = json!({"requiredCapabilities": {"roots": {}}});
-        let server = server::<App>();
+        let server = server(app);
         let modern = claim("tools/call", json!({"name": "t"}));
         let error = unasked(&server, &mut Channel::new(), &modern);
         assert_eq!(
@@ -416,13 +411,13 @@ fn a_client_that_cannot_be_asked_is_told_so_in_the_code_of_its_revision() {
             (&json!(-32602), &required)
         );
     }
-    codes::<V2025_11_25>();
-    codes::<V2026_07_28>();
+    codes(Revision::V2025_11_25);
+    codes(Revision::V2026_07_28);
 }
 
 #[test]
 fn a_page_that_older_handlers_want_visited_is_asked_for_and_the_call_made_anew() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let needs = r#"{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"log in"}]}}"#;
     let failing = |channel: &mut Channel, text: &str| {
@@ -474,7 +469,7 @@ const NEEDS_A_PAGE: &str = r#"{"code":-32042,"message":"visit","data":{"elicitat
 
 #[test]
 fn a_client_that_opens_no_urls_is_told_which_capability_is_missing_and_the_urls_are_told_as_lost() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let received = server.receive(
         &mut channel,
@@ -508,7 +503,7 @@ fn a_client_that_opens_no_urls_is_told_which_capability_is_missing_and_the_urls_
 
 #[test]
 fn an_error_that_wants_no_page_visited_after_all_keeps_what_it_says() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let received = server.receive(
         &mut channel,

@@ -1,14 +1,14 @@
 //! Batches of 2025-03-26: one answer for all that is asked in one text.
 
 use crate::support::{NOW, calls, get, open, server, text_of};
-use mcp_revisions::V2025_11_25;
+use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::server::Fate;
 use serde_json::{Value, json};
 
 #[test]
 fn a_batch_is_answered_by_one_array_once_all_is_there() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-03-26");
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"},
         {"jsonrpc":"2.0","id":2,"method":"ping"},
@@ -58,7 +58,7 @@ fn a_batch_is_answered_by_one_array_once_all_is_there() {
 
 #[test]
 fn batches_without_requests_are_not_answered_and_empty_ones_are_refused() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-03-26");
     let note = r#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
     let reply = server
@@ -81,7 +81,7 @@ fn batches_without_requests_are_not_answered_and_empty_ones_are_refused() {
 
 #[test]
 fn a_batch_whose_last_request_is_cancelled_is_completed() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-03-26");
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"},{"jsonrpc":"2.0","id":2,"method":"ping"}]"#;
     let received = server.receive(&mut channel, None, batch.as_bytes(), NOW);

@@ -6,13 +6,13 @@ use crate::support::{NOW, body, calls, claim, get, open, server, text_of};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Answer, Call, Event, Fate, Notice};
-use mcp_revisions::{Limits, V2025_11_25, V2026_07_28, stdio};
+use mcp_revisions::{Limits, Revision, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 #[test]
 fn ids_and_tokens_of_any_length_are_not_kept() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let long = "x".repeat(server.limits().name_bytes);
     let id = json!({"jsonrpc": "2.0", "id": long, "method": "tools/list"}).to_string();
@@ -34,7 +34,7 @@ fn requests_without_an_answer_are_bounded_by_their_bytes() {
         pending_bytes: 10_000,
         ..Limits::default()
     };
-    let server = server::<V2026_07_28>().with_limits(limits);
+    let server = server(Revision::V2026_07_28).with_limits(limits);
     let mut channel = open(&server, "2025-06-18");
     let text = |id: i64| {
         let arguments = json!({"text": "x".repeat(4000)});
@@ -64,7 +64,7 @@ fn requests_without_an_answer_are_bounded_by_their_bytes() {
 
 #[test]
 fn a_question_that_nobody_waits_for_frees_its_entry_and_is_taken_back() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, call.as_bytes(), NOW)).remove(0);
@@ -85,7 +85,7 @@ fn a_question_that_nobody_waits_for_frees_its_entry_and_is_taken_back() {
 
 #[test]
 fn a_question_of_a_call_that_is_over_is_taken_back_outside_of_its_response() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, call.as_bytes(), NOW)).remove(0);
@@ -99,7 +99,7 @@ fn a_question_of_a_call_that_is_over_is_taken_back_outside_of_its_response() {
 
 #[test]
 fn a_parked_call_is_given_up_when_its_client_does_not_come_again() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = crate::support::Channel::new();
     let mut call = claim("tools/call", json!({"name": "t"}));
     call = call.replace(
@@ -132,7 +132,7 @@ fn a_handler_that_asks_again_and_again_is_told_that_it_was_enough() {
         rounds: 3,
         ..Limits::default()
     };
-    let server = server::<V2025_11_25>().with_limits(limits);
+    let server = server(Revision::V2025_11_25).with_limits(limits);
     let mut channel = crate::support::Channel::new();
     let call = |id: u32, params: Value| {
         let text = claim("tools/call", params).replace(r#""id":7"#, &format!(r#""id":{id}"#));
@@ -183,7 +183,7 @@ async fn a_handler_that_panics_at_a_notification_ends_nothing() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 16);
     tokio::spawn(stdio::serve_on(
-        mcp_revisions::Server::<V2025_11_25>::new(crate::support::profile()).unwrap(),
+        mcp_revisions::Server::new(Revision::V2025_11_25, crate::support::profile()).unwrap(),
         Nervous,
         input,
         output,
@@ -210,7 +210,7 @@ async fn a_server_whose_output_is_closed_ends() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(64);
     let serving = tokio::spawn(stdio::serve_on(
-        mcp_revisions::Server::<V2025_11_25>::new(crate::support::profile()).unwrap(),
+        mcp_revisions::Server::new(Revision::V2025_11_25, crate::support::profile()).unwrap(),
         Nervous,
         input,
         output,

@@ -7,7 +7,7 @@ use crate::support::{
 };
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::Event;
-use mcp_revisions::{Headers, MessageKind, Unreadable, V2025_11_25, V2026_07_28, peek};
+use mcp_revisions::{Headers, MessageKind, Revision, Unreadable, peek};
 use serde_json::{Value, json};
 
 /// The code and the id of the error that a text is answered with at once.
@@ -24,7 +24,7 @@ fn refused(received: &Received) -> (i64, Value) {
 
 #[test]
 fn what_is_no_message_is_refused_with_the_right_code_and_the_session_lives_on() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let null = Value::Null;
     let cases: &[(&[u8], i64, Value)] = &[
@@ -144,7 +144,7 @@ fn what_is_no_message_is_refused_with_the_right_code_and_the_session_lives_on() 
 
 #[test]
 fn every_prefix_and_every_byte_of_a_message_turned_over() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let text = claim(
         "tools/call",
         json!({"name": "add", "arguments": {"a": [1, "two", null]}}),
@@ -169,7 +169,7 @@ fn every_prefix_and_every_byte_of_a_message_turned_over() {
 
 #[test]
 fn duplicate_keys_do_not_hide_a_claim_or_a_name() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     for params in [
         format!(r#"{{{meta},"_meta":{{}}}}"#),
@@ -195,7 +195,7 @@ fn duplicate_keys_do_not_hide_a_claim_or_a_name() {
 
 #[test]
 fn what_is_nested_deeply_or_very_long_takes_linear_time() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let ten_thousand = "[".repeat(10_000) + &"]".repeat(10_000);
     let request = |params: &str| {
@@ -247,7 +247,7 @@ fn what_is_nested_deeply_or_very_long_takes_linear_time() {
 
 #[test]
 fn long_names_of_a_peer_do_not_make_long_errors() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let long = "x".repeat(1 << 20);
     let texts = [
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{long}"}}"#),
@@ -271,7 +271,7 @@ fn long_names_of_a_peer_do_not_make_long_errors() {
 
 #[test]
 fn headers_that_are_nonsense_are_refused() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     for version in ["", "2026-07-29", "\u{0}", "draft", "2025-11-25, 2026-07-28"] {
         let headers = Headers::from_pairs([("MCP-Protocol-Version", version)]);
@@ -282,7 +282,7 @@ fn headers_that_are_nonsense_are_refused() {
 
 #[test]
 fn a_flood_of_requests_stops_at_the_limit_and_drains() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-11-25");
     let limit = server.limits().pending;
     let mut tokens = Vec::new();
@@ -351,9 +351,9 @@ fn a_look_allocates_nothing_it_does_not_have_to_and_says_what_it_saw() {
 fn a_profile_and_a_server_are_shared_between_threads() {
     fn is_shared<T: Send + Sync>(_: &T) {}
     fn is_sent<T: Send>(_: &T) {}
-    let server: Server<V2025_11_25> = server();
+    let server: Server = server(Revision::V2025_11_25);
     is_shared(&server.0);
-    is_sent(&mcp_revisions::Connection::<
-        mcp_revisions::Server<V2025_11_25>,
-    >::new(server.0));
+    is_sent(&mcp_revisions::Connection::<mcp_revisions::Server>::new(
+        server.0,
+    ));
 }

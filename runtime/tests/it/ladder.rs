@@ -362,7 +362,7 @@ fn rung_10_removed_and_unknown_methods_with_a_claim() {
         "elicitation/create",
     ];
     for method in gone {
-        let server = crate::support::server::<mcp_revisions::V2025_11_25>();
+        let server = crate::support::server(V2025_11_25);
         let text = claiming(method, "");
         let received = server.receive(&mut Channel::new(), None, text.as_bytes(), NOW);
         let reply = received.reply.unwrap();

@@ -4,7 +4,7 @@
 use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::Event;
-use mcp_revisions::{Era, Headers, Revision, RevisionSet, Spoken, V2025_06_18, V2026_07_28};
+use mcp_revisions::{Era, Headers, Revision, RevisionSet};
 use serde_json::{Value, json};
 
 /// How a meeting goes.
@@ -23,13 +23,14 @@ struct Client {
 }
 
 /// The wire between them: headers are sent only where there are any.
-struct Wire<'s, App: Spoken> {
-    server: &'s Server<App>,
+struct Wire<'s> {
+    app: Revision,
+    server: &'s Server,
     channel: Channel,
     http: bool,
 }
 
-impl<App: Spoken> Wire<'_, App> {
+impl Wire<'_> {
     fn send(&mut self, text: &str, version: Option<&str>) -> Received {
         let message: Value = serde_json::from_str(text).unwrap();
         let mut pairs = Vec::new();
@@ -57,7 +58,7 @@ impl<App: Spoken> Wire<'_, App> {
             return serde_json::from_str(&received.reply.unwrap().body.unwrap()).unwrap();
         };
         let mut result = json!({"content": [{"type": "text", "text": "done"}]});
-        if App::REVISION == Revision::V2026_07_28 {
+        if self.app == Revision::V2026_07_28 {
             result["resultType"] = json!("complete");
         }
         let result = Json::from_value(&result).unwrap();
@@ -69,8 +70,9 @@ impl<App: Spoken> Wire<'_, App> {
 }
 
 /// As the specification has clients do it: the modern way first, the handshake if that is no modern server.
-fn meet<App: Spoken>(client: &Client, server: &Server<App>, http: bool) -> Meeting {
+fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting {
     let mut wire = Wire {
+        app,
         server,
         channel: Channel::new(),
         http,
@@ -131,7 +133,7 @@ fn meet<App: Spoken>(client: &Client, server: &Server<App>, http: bool) -> Meeti
     Meeting::Speak(version.parse().unwrap())
 }
 
-fn every_meeting<App: Spoken>() {
+fn every_meeting(app: Revision) {
     let legacy = Client {
         modern: false,
         legacy: true,
@@ -146,37 +148,44 @@ fn every_meeting<App: Spoken>() {
     };
     let (old, new) = (Revision::V2025_06_18, Revision::V2026_07_28);
     for http in [false, true] {
-        let legacy_server = server::<App>().serving(RevisionSet::legacy());
-        assert_eq!(meet(&legacy, &legacy_server, http), Meeting::Speak(old));
-        assert_eq!(meet(&modern, &legacy_server, http), Meeting::Part);
-        assert_eq!(meet(&both, &legacy_server, http), Meeting::Speak(old));
+        let legacy_server = server(app).serving(RevisionSet::legacy());
+        assert_eq!(
+            meet(app, &legacy, &legacy_server, http),
+            Meeting::Speak(old)
+        );
+        assert_eq!(meet(app, &modern, &legacy_server, http), Meeting::Part);
+        assert_eq!(meet(app, &both, &legacy_server, http), Meeting::Speak(old));
 
-        let modern_server = server::<App>().serving(RevisionSet::modern());
-        assert_eq!(meet(&legacy, &modern_server, http), Meeting::Part);
-        assert_eq!(meet(&modern, &modern_server, http), Meeting::Speak(new));
-        assert_eq!(meet(&both, &modern_server, http), Meeting::Speak(new));
+        let modern_server = server(app).serving(RevisionSet::modern());
+        assert_eq!(meet(app, &legacy, &modern_server, http), Meeting::Part);
+        assert_eq!(
+            meet(app, &modern, &modern_server, http),
+            Meeting::Speak(new)
+        );
+        assert_eq!(meet(app, &both, &modern_server, http), Meeting::Speak(new));
 
-        let dual_server = server::<App>();
-        assert_eq!(meet(&legacy, &dual_server, http), Meeting::Speak(old));
-        assert_eq!(meet(&modern, &dual_server, http), Meeting::Speak(new));
-        assert_eq!(meet(&both, &dual_server, http), Meeting::Speak(new));
+        let dual_server = server(app);
+        assert_eq!(meet(app, &legacy, &dual_server, http), Meeting::Speak(old));
+        assert_eq!(meet(app, &modern, &dual_server, http), Meeting::Speak(new));
+        assert_eq!(meet(app, &both, &dual_server, http), Meeting::Speak(new));
     }
 }
 
 #[test]
 fn handlers_of_the_handshake_era_meet_every_client() {
-    every_meeting::<V2025_06_18>();
+    every_meeting(Revision::V2025_06_18);
 }
 
 #[test]
 fn handlers_of_the_modern_era_meet_every_client() {
-    every_meeting::<V2026_07_28>();
+    every_meeting(Revision::V2026_07_28);
 }
 
 #[test]
 fn both_eras_at_once_on_one_channel() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut wire = Wire {
+        app: Revision::V2026_07_28,
         server: &server,
         channel: Channel::new(),
         http: false,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::{Channel, NOW, calls, claim, get, open_bare, server, text_of};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::server::{About, Event, Fate, Occasion, StateMachine, Step, To, Token, World};
-use mcp_revisions::{Adapter, Revision, V2025_11_25, V2026_07_28, meta};
+use mcp_revisions::{Adapter, Revision, meta};
 use serde_json::{Value, json};
 
 const SUBSCRIBE: &str =
@@ -15,7 +15,7 @@ const SUBSCRIBE: &str =
 
 #[test]
 fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
-    let modern = server::<V2026_07_28>();
+    let modern = server(Revision::V2026_07_28);
     let mut channel = open_bare(&modern, "2025-11-25");
     let received = modern.receive(&mut channel, None, SUBSCRIBE.as_bytes(), NOW);
     let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
@@ -32,7 +32,7 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
     assert!(received.reply.unwrap().body.unwrap().contains("-32601"));
     assert_eq!(channel.pending(), 0);
 
-    let legacy = server::<V2025_11_25>();
+    let legacy = server(Revision::V2025_11_25);
     let listen = claim(
         "subscriptions/listen",
         json!({"notifications": {"toolsListChanged": true}}),
@@ -53,7 +53,7 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
 
 #[test]
 fn without_an_adapter_what_the_server_wants_is_named_too() {
-    let modern = server::<V2026_07_28>();
+    let modern = server(Revision::V2026_07_28);
     let mut channel = open_bare(&modern, "2025-11-25");
     let received = modern.receive(&mut channel, None, CALL.as_bytes(), NOW);
     let output = modern.answer(
@@ -72,7 +72,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     assert_eq!(text_of(&output)["error"]["code"], -32603);
 
     // Towards a modern client a server has neither requests nor notifications of its own accord.
-    let legacy = server::<V2025_11_25>();
+    let legacy = server(Revision::V2025_11_25);
     let mut channel = Channel::bare();
     let (_, output) = legacy.ask(&mut channel, None, "roots/list", None, NOW);
     let Fate::NeedsAdapter(needs) = output.fate else {
@@ -175,7 +175,7 @@ impl StateMachine for Subscriptions {
 
 #[test]
 fn a_subscription_adapter_answers_and_speaks_when_its_time_has_come() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open_bare(&server, "2025-06-18");
     channel.plug(Box::new(Subscriptions::default()));
     let received = server.receive(
@@ -294,7 +294,7 @@ impl StateMachine for RoundTrips {
 
 #[test]
 fn a_round_trip_adapter_asks_the_client_and_calls_again() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open_bare(&server, "2025-06-18");
     channel.plug(Box::new(RoundTrips::default()));
     let received = server.receive(&mut channel, None, CALL.as_bytes(), NOW);

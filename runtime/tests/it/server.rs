@@ -8,12 +8,12 @@ use crate::support::{
 };
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::server::{Event, Undelivered};
-use mcp_revisions::{Era, Limits, Revision, RevisionSet, V2025_11_25, V2026_07_28};
+use mcp_revisions::{Era, Limits, Revision, RevisionSet};
 use serde_json::json;
 
 #[test]
 fn initialize_gets_what_it_asks_for_and_never_a_modern_revision() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let legacy = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
     for version in legacy {
         let answer = get(&server, &mut Channel::new(), &initialize(version));
@@ -38,7 +38,7 @@ fn initialize_gets_what_it_asks_for_and_never_a_modern_revision() {
 
 #[test]
 fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let cases = [
         json!({}),
@@ -59,7 +59,7 @@ fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
 
 #[test]
 fn discover_lists_what_is_served_and_initialized_is_told() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let discover = claim("server/discover", json!({}));
     let answer = get(&server, &mut Channel::new(), &discover);
     let result = &answer["result"];
@@ -85,7 +85,7 @@ fn discover_lists_what_is_served_and_initialized_is_told() {
 
 #[test]
 fn ping_and_unknown_methods_are_answered_before_initialize() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let answer = get(
         &server,
@@ -106,7 +106,7 @@ fn ping_and_unknown_methods_are_answered_before_initialize() {
 
 #[test]
 fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let text = claim("tools/list", json!({}));
     let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
@@ -137,7 +137,7 @@ fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer
 
 #[test]
 fn params_that_are_none_are_refused_whatever_the_way() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     // In the handlers' own revision it is they who read them, and nobody else.
     let mut channel = open(&server, "2025-11-25");
     let bad = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}"#;
@@ -158,7 +158,7 @@ fn params_that_are_none_are_refused_whatever_the_way() {
 
 #[test]
 fn an_id_is_not_taken_twice_and_tells_spellings_from_kinds() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let list = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
     assert_eq!(
@@ -183,7 +183,7 @@ fn an_id_is_not_taken_twice_and_tells_spellings_from_kinds() {
 fn losses_reach_the_hook() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let server = Server::<V2025_11_25>::new(profile())
+    let server = Server::new(Revision::V2025_11_25, profile())
         .unwrap()
         .told(|server| {
             server.on_loss(move |lost| {
@@ -216,7 +216,7 @@ fn losses_reach_the_hook() {
 fn refused_requests_and_dropped_notifications_reach_the_hook() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let server = Server::<V2026_07_28>::new(profile())
+    let server = Server::new(Revision::V2026_07_28, profile())
         .unwrap()
         .told(|server| {
             server.on_loss(move |lost| {
@@ -245,7 +245,7 @@ fn refused_requests_and_dropped_notifications_reach_the_hook() {
 
 #[test]
 fn an_answer_that_cannot_be_given_becomes_an_error() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     for result in ["5", "[]", r#"{"tools":5}"#] {
         let mut channel = Channel::new();
         let received = server.receive(
@@ -267,7 +267,7 @@ fn an_answer_that_cannot_be_given_becomes_an_error() {
 
 #[test]
 fn errors_are_those_of_the_peers_revision() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let read = claim("resources/read", json!({"uri": "file:///no"}));
     let received = server.receive(&mut channel, None, read.as_bytes(), NOW);
@@ -281,7 +281,7 @@ fn errors_are_those_of_the_peers_revision() {
 
 #[test]
 fn the_status_says_that_a_method_is_not_there_and_not_what_its_handler_does_not_find() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let complete =
         json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}});
     for (method, params, status) in [
@@ -303,7 +303,7 @@ fn the_status_says_that_a_method_is_not_there_and_not_what_its_handler_does_not_
 fn what_a_client_says_of_itself_is_no_loss_with_each_of_its_requests() {
     let told = Arc::new(Mutex::new(0));
     let count = Arc::clone(&told);
-    let server = Server::<V2025_11_25>::new(profile())
+    let server = Server::new(Revision::V2025_11_25, profile())
         .unwrap()
         .told(|server| server.on_loss(move |lost| *count.lock().unwrap() += lost.losses.len()));
     let mut channel = Channel::new();
@@ -319,7 +319,7 @@ fn what_a_client_says_of_itself_is_no_loss_with_each_of_its_requests() {
 
 #[test]
 fn input_is_asked_only_of_a_client_that_declared_it() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = Channel::new();
     let result = Json::from_text(
         r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}"#,
@@ -361,7 +361,7 @@ fn limits_refuse_clearly_and_disturb_nothing_else() {
         sessions: 1,
         ..Limits::default()
     };
-    let server = server::<V2025_11_25>().with_limits(limits);
+    let server = server(Revision::V2025_11_25).with_limits(limits);
     let mut channel = open(&server, "2025-03-26");
     let list = |id: u8| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
     let call = calls(&server.receive(&mut channel, None, list(1).as_bytes(), NOW)).remove(0);
@@ -397,14 +397,14 @@ fn limits_refuse_clearly_and_disturb_nothing_else() {
 
 #[test]
 fn a_profile_that_is_none_is_refused() {
-    let error =
-        mcp_revisions::Server::<V2025_11_25>::new(profile_text("{\"tools\":5}")).unwrap_err();
+    let error = mcp_revisions::Server::new(Revision::V2025_11_25, profile_text("{\"tools\":5}"))
+        .unwrap_err();
     assert!(error.to_string().contains("ServerCapabilities"), "{error}");
 }
 
 #[test]
 fn a_legacy_only_server_lets_a_probe_fall_back() {
-    let server = server::<V2025_11_25>().serving(RevisionSet::legacy());
+    let server = server(Revision::V2025_11_25).serving(RevisionSet::legacy());
     let answer = get(
         &server,
         &mut Channel::new(),
@@ -421,11 +421,11 @@ fn a_legacy_only_server_lets_a_probe_fall_back() {
 fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
     let legacy = r#"{"jsonrpc":"2.0","id":1,"method":"acme/greet","params":{"to":["Ada",1.0]}}"#;
     let notice = r#"{"jsonrpc":"2.0","method":"acme/hello","params":{"x":1e2}}"#;
-    let strict = server::<V2025_11_25>();
+    let strict = server(Revision::V2025_11_25);
     let mut channel = open(&strict, "2025-11-25");
     assert_eq!(get(&strict, &mut channel, legacy)["error"]["code"], -32601);
 
-    let server = server::<V2025_11_25>().told(mcp_revisions::Server::with_other_methods);
+    let server = server(Revision::V2025_11_25).told(mcp_revisions::Server::with_other_methods);
     let mut channel = open(&server, "2025-06-18");
     let received = server.receive(&mut channel, None, notice.as_bytes(), NOW);
     let [Event::OtherNotice(told)] = received.events.as_slice() else {

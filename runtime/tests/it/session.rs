@@ -3,14 +3,14 @@
 use crate::support::{
     Channel, NOW, Server, calls, claim, get, open, profile_text, server, text_of,
 };
+use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{self, Json};
 use mcp_revisions::server::{Answer, Event, Fate, Ignored, LogLevel, To};
-use mcp_revisions::{V2024_11_05, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
 
 #[test]
 fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-06-18");
     let level =
         r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"warning"}}"#;
@@ -36,7 +36,7 @@ fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
 
 #[test]
 fn nothing_of_a_session_is_told_with_a_modern_request() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let level =
         r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}"#;
@@ -63,7 +63,7 @@ fn nothing_of_a_session_is_told_with_a_modern_request() {
 
 #[test]
 fn a_log_level_in_meta_is_told_to_an_application_of_the_handshake_era() {
-    let server = server::<V2024_11_05>();
+    let server = server(Revision::V2024_11_05);
     let mut channel = Channel::new();
     let list = claim(
         "tools/list",
@@ -94,7 +94,7 @@ fn a_log_level_in_meta_is_told_to_an_application_of_the_handshake_era() {
 
 #[test]
 fn set_level_is_refused_without_logging_and_for_levels_that_are_none() {
-    let without = Server::<V2025_11_25>::new(profile_text("{\"tools\":{}}")).unwrap();
+    let without = Server::new(Revision::V2025_11_25, profile_text("{\"tools\":{}}")).unwrap();
     let mut channel = open(&without, "2025-11-25");
     let level = |level: &str| {
         format!(
@@ -105,7 +105,7 @@ fn set_level_is_refused_without_logging_and_for_levels_that_are_none() {
         get(&without, &mut channel, &level("info"))["error"]["code"],
         -32601
     );
-    let with = server::<V2025_11_25>();
+    let with = server(Revision::V2025_11_25);
     let mut channel = open(&with, "2025-11-25");
     assert_eq!(
         get(&with, &mut channel, &level("loud"))["error"]["code"],
@@ -115,7 +115,7 @@ fn set_level_is_refused_without_logging_and_for_levels_that_are_none() {
 
 #[test]
 fn a_request_that_is_cancelled_is_not_answered() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let list = r#"{"jsonrpc":"2.0","id":"x","method":"tools/list"}"#;
     let received = server.receive(&mut channel, None, list.as_bytes(), NOW);
@@ -146,7 +146,7 @@ fn a_request_that_is_cancelled_is_not_answered() {
 
 #[test]
 fn answers_to_nothing_are_put_aside() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     for text in [
         r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
@@ -168,7 +168,7 @@ fn answers_to_nothing_are_put_aside() {
 
 #[test]
 fn a_request_of_the_server_is_converted_and_so_is_its_answer() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2024-11-05");
     let (key, output) = server.ask(&mut channel, None, "roots/list", None, NOW);
     let asked = text_of(&output);
@@ -206,7 +206,7 @@ fn a_request_of_the_server_is_converted_and_so_is_its_answer() {
 
 #[test]
 fn progress_takes_the_way_of_its_request_and_only_if_asked_for() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2024-11-05");
     let progress =
         Json::from_text(r#"{"progressToken":"t","progress":1,"message":"half"}"#).unwrap();
@@ -247,7 +247,7 @@ fn progress_takes_the_way_of_its_request_and_only_if_asked_for() {
 
 #[test]
 fn what_a_listen_request_is_told_bears_its_id() {
-    let server = server::<V2026_07_28>();
+    let server = server(Revision::V2026_07_28);
     let mut channel = Channel::new();
     let listen = claim(
         "subscriptions/listen",
@@ -294,7 +294,7 @@ fn what_a_listen_request_is_told_bears_its_id() {
 #[test]
 fn changes_are_listened_to_once_however_often_a_client_says_that_it_is_initialized() {
     let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
-    let server = Server::<V2026_07_28>::new(profile).unwrap();
+    let server = Server::new(Revision::V2026_07_28, profile).unwrap();
     let mut channel = Channel::new();
     get(
         &server,
@@ -311,7 +311,7 @@ fn changes_are_listened_to_once_however_often_a_client_says_that_it_is_initializ
 
 #[test]
 fn nothing_but_logs_before_the_client_is_initialized() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     get(
         &server,

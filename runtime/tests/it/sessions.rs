@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::support::{Channel, NOW, initialize, server};
 use mcp_revisions::server::{NewSession, Owner, Sessions};
-use mcp_revisions::{Limits, V2025_11_25};
+use mcp_revisions::{Limits, Revision};
 
 #[test]
 fn a_hundred_thousand_sessions_and_not_one_more() {
-    let server = server::<V2025_11_25>();
+    let server = server(Revision::V2025_11_25);
     let limit = server.limits().sessions;
     assert_eq!(limit, 100_000);
     let mut sessions: Sessions<Channel> = Sessions::new(server.limits());

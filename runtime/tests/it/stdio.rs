@@ -8,11 +8,11 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::server::{Call, Server};
-use mcp_revisions::{Limits, V2025_11_25, stdio};
+use mcp_revisions::{Limits, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-async fn lines(server: Server<V2025_11_25>, handler: impl Handler, input: &[u8]) -> Vec<Value> {
+async fn lines(server: Server, handler: impl Handler, input: &[u8]) -> Vec<Value> {
     let (mut to, input_end) = tokio::io::duplex(1 << 16);
     let (output_end, mut from) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(stdio::serve_on(server, handler, input_end, output_end));

@@ -12,7 +12,7 @@ use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Server};
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::server::{Call, Event, Fate, Profile};
-use mcp_revisions::{Era, Limits, Revision, Spoken, WithSpoken, meta};
+use mcp_revisions::{Era, Limits, Revision, meta};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_tests::parallel;
@@ -75,10 +75,7 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
         .iter()
         .find(|voice| voice.revision == Revision::NEWEST)
         .unwrap();
-    let done = parallel::map(&jobs, |&(app, peer)| {
-        let job = OneChannel(app, peer, modern);
-        app.revision.spoken(job).unwrap()
-    });
+    let done = parallel::map(&jobs, |&(app, peer)| one_channel(app, peer, modern));
     let mut failures = Vec::new();
     for ((app, peer), counts) in jobs.iter().zip(done) {
         let Counts {
@@ -117,17 +114,7 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
 }
 
 /// The application, its legacy peer and its modern one.
-struct OneChannel<'v>(&'v Voice<'v>, &'v Voice<'v>, &'v Voice<'v>);
-
-impl WithSpoken for OneChannel<'_> {
-    type Output = Counts;
-
-    fn with<App: Spoken>(self) -> Counts {
-        one_channel::<App>(self.0, self.1, self.2)
-    }
-}
-
-fn one_channel<App: Spoken>(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Counts {
+fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Counts {
     let round = format!("{} {}", app.revision, legacy.revision);
     let mut random = Random::new(seed(&[&round]));
     let capabilities = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
@@ -135,10 +122,12 @@ fn one_channel<App: Spoken>(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<
     let profile = Profile::new(&info, &Json::from_text(capabilities).unwrap());
     // Progress tokens are drawn as long as any string: what is told here is how they are said, not how long they may be.
     let limits = Limits::default();
-    let server = Server::<App>::new(profile).unwrap().with_limits(Limits {
-        name_bytes: limits.message_bytes,
-        ..limits
-    });
+    let server = Server::new(app.revision, profile)
+        .unwrap()
+        .with_limits(Limits {
+            name_bytes: limits.message_bytes,
+            ..limits
+        });
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": legacy.revision.wire(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
@@ -313,8 +302,8 @@ fn refused(sent: &Sent<'_, '_>, id: usize, body: &str, counts: &mut Counts) {
     }
 }
 
-fn answer<App: Spoken>(
-    server: &Server<App>,
+fn answer(
+    server: &Server,
     channel: &mut Channel,
     call: &Call,
     sent: &Sent<'_, '_>,

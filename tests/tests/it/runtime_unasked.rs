@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
+use mcp_revisions::Era;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodKind, from_str};
 use mcp_revisions::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_revisions::settle::find_method;
-use mcp_revisions::{Era, Spoken, WithSpoken};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_tests::{parallel, root};
@@ -53,9 +53,7 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
         .iter()
         .flat_map(|app| voices.iter().filter(legacy).map(move |peer| (app, peer)))
         .collect();
-    let done = parallel::map(&jobs, |&(app, peer)| {
-        app.revision.spoken(OneSession(app, peer)).unwrap()
-    });
+    let done = parallel::map(&jobs, |&(app, peer)| one_session(app, peer));
     let mut failures = Vec::new();
     for ((app, peer), counts) in jobs.iter().zip(done) {
         let (app, peer) = (app.revision, peer.revision);
@@ -77,20 +75,10 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
 }
 
 /// The application and its legacy peer.
-struct OneSession<'v>(&'v Voice<'v>, &'v Voice<'v>);
-
-impl WithSpoken for OneSession<'_> {
-    type Output = Counts;
-
-    fn with<App: Spoken>(self) -> Counts {
-        one_session::<App>(self.0, self.1)
-    }
-}
-
-fn one_session<App: Spoken>(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {
+fn one_session(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {
     let capabilities = Json::from_text(r#"{"tools":{},"logging":{}}"#).unwrap();
     let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
-    let server = Server::<App>::new(Profile::new(&info, &capabilities)).unwrap();
+    let server = Server::new(app.revision, Profile::new(&info, &capabilities)).unwrap();
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": peer.revision.wire(),
@@ -120,8 +108,8 @@ fn sent_params(output: &Output) -> (JsonObject, String) {
     (body, params)
 }
 
-fn to_peer<App: Spoken>(
-    server: &Server<App>,
+fn to_peer(
+    server: &Server,
     channel: &mut Channel,
     app: &Voice<'_>,
     peer: &Voice<'_>,
@@ -148,8 +136,8 @@ fn to_peer<App: Spoken>(
     }
 }
 
-fn from_peer<App: Spoken>(
-    server: &Server<App>,
+fn from_peer(
+    server: &Server,
     channel: &mut Channel,
     app: &Voice<'_>,
     peer: &Voice<'_>,
@@ -184,8 +172,8 @@ fn from_peer<App: Spoken>(
     }
 }
 
-fn requests<App: Spoken>(
-    server: &Server<App>,
+fn requests(
+    server: &Server,
     channel: &mut Channel,
     app: &Voice<'_>,
     peer: &Voice<'_>,

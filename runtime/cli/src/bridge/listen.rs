@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use mcp_registry::Spoken;
+
 use mcp_revisions::serve::Handler;
 use mcp_revisions::server::Server;
 use mcp_revisions::{http, stdio};
@@ -50,9 +50,9 @@ impl FromStr for Listen {
 }
 
 /// Serves many clients, until the bridge is told to end.
-pub(super) async fn over_http<App: Spoken>(
+pub(super) async fn over_http(
     listen: Http,
-    server: Server<App>,
+    server: Server,
     handler: impl Handler,
 ) -> anyhow::Result<()> {
     let Http {
@@ -109,9 +109,9 @@ pub(super) async fn over_http<App: Spoken>(
 ///
 /// # Errors
 /// A client that does not read, and a server that ends while its client is there.
-pub(super) async fn over_stdio<App: Spoken>(
+pub(super) async fn over_stdio(
     greeting: Greeting,
-    server: Server<App>,
+    server: Server,
     handler: impl Handler,
     server_ended: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {

@@ -1,9 +1,9 @@
 //! `mcp-rev bridge`: any client in front of any server, each spoken to in its own revision.
 //!
 //! ```text
-//! client -- listen (stdio, HTTP) -- Server<App> -- join -- servers -- upstream: Client<App> -- wire (a process, a URL) -- server
+//! client -- listen (stdio, HTTP) -- Server -- join -- servers -- upstream: Client -- wire (a process, a URL) -- server
 //! ```
-//! `App` is the revision of the server, once that is known: what its client speaks as well is not converted at all.
+//! Both ends speak the revision of the server, once that is known: what its client speaks as well is not converted at all.
 
 mod greeting;
 mod identity;
@@ -18,13 +18,12 @@ mod upstream;
 mod wire;
 
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
-use mcp_registry::{LossKind, Newest, Policy, Revision, Spoken, WithSpoken};
+use mcp_registry::{LossKind, Policy, Revision};
 use mcp_revisions::server::{Caller, Server};
 use mcp_revisions::{Limits, RevisionSet};
 
@@ -164,7 +163,7 @@ struct Setup {
     policy: Policy,
     losses: Arc<Losses>,
     wire: Wire,
-    negotiated: Negotiated<Newest>,
+    negotiated: Negotiated,
 }
 
 /// Where clients come from, with what is known of the one over standard streams.
@@ -272,7 +271,6 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
             }
         }
     };
-    let revision = negotiated.facts.revision;
     let setup = Setup {
         front,
         served,
@@ -281,25 +279,12 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
         wire,
         negotiated,
     };
-    match revision.spoken(setup) {
-        Some(bridge) => bridge.await,
-        None => {
-            bail!("no message names revision {revision}; choose another with --upstream-revision")
-        }
-    }
-}
-
-impl WithSpoken for Setup {
-    type Output = Pin<Box<dyn Future<Output = anyhow::Result<()>>>>;
-
-    fn with<App: Spoken>(self) -> Self::Output {
-        Box::pin(self.bridge::<App>())
-    }
+    setup.bridge().await
 }
 
 impl Setup {
-    /// Bridges to servers of the revision `App`.
-    async fn bridge<App: Spoken>(self) -> anyhow::Result<()> {
+    /// Bridges to servers of the revision that was negotiated.
+    async fn bridge(self) -> anyhow::Result<()> {
         let Self {
             front,
             served,
@@ -308,9 +293,10 @@ impl Setup {
             wire,
             negotiated,
         } = self;
+        let app = negotiated.facts.revision;
         let told = Arc::clone(&losses);
         let profile = identity::introduction(negotiated.facts.clone())?;
-        let server = Server::<App>::new(profile)?
+        let server = Server::new(app, profile)?
             .serving(served)
             .with_policy(policy)
             .with_other_methods()
@@ -326,14 +312,12 @@ impl Setup {
             let (wire, losses) = (reached.clone(), Arc::clone(&lost));
             let spare = Arc::clone(&spare);
             Box::pin(async move {
-                match spare.take_for::<App>(&caller, &wire).await {
+                match spare.take_for(app, &caller, &wire).await {
                     Some(mut spare) => {
                         spare.line.record_as(&wire)?;
-                        Ok(Upstream::on::<App, _>(
-                            spare, &wire, &caller, policy, losses,
-                        ))
+                        Ok(Upstream::on(app, spare, &wire, &caller, policy, losses))
                     }
-                    None => Upstream::start::<App>(&wire, &caller, policy, losses).await,
+                    None => Upstream::start(app, &wire, &caller, policy, losses).await,
                 }
             })
         });
@@ -342,13 +326,13 @@ impl Setup {
                 let upstream = match first {
                     Some(first) => {
                         let losses = Arc::clone(&losses);
-                        Upstream::on::<App, _>(first, &wire, &caller, policy, losses)
+                        Upstream::on(app, first, &wire, &caller, policy, losses)
                     }
                     None => start(caller).await?,
                 };
                 let ended = upstream.clone();
                 let servers = Servers::one(upstream, start);
-                let join = Join::new(servers.clone(), losses, App::REVISION);
+                let join = Join::new(servers.clone(), losses, app);
                 let ended = async move { ended.ended().await };
                 let served = listen::over_stdio(greeting, server, join, ended).await;
                 (served, servers)
@@ -360,7 +344,7 @@ impl Setup {
                     ..*server.limits()
                 };
                 let servers = Servers::each(start, http.room);
-                let join = Join::new(servers.clone(), losses, App::REVISION);
+                let join = Join::new(servers.clone(), losses, app);
                 let served = listen::over_http(http, server.with_limits(limits), join).await;
                 (served, servers)
             }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use mcp_registry::{Era, Newest, Spoken};
+use mcp_registry::{Era, Revision};
 use mcp_revisions::client::Channel;
 use mcp_revisions::server::Caller;
 
@@ -11,26 +11,27 @@ use super::upstream::Negotiated;
 use super::wire::Wire;
 
 /// A server that was started on behalf of nobody, until a client takes it.
-pub(super) struct Spare(Mutex<Option<Negotiated<Newest>>>);
+pub(super) struct Spare(Mutex<Option<Negotiated>>);
 
 impl Spare {
-    pub(super) fn new(negotiated: Option<Negotiated<Newest>>) -> Self {
+    pub(super) fn new(negotiated: Option<Negotiated>) -> Self {
         Self(Mutex::new(negotiated))
     }
 
-    /// The server of the revision `App` for a client, if it is told of that client what it was told of nobody.
+    /// The server of the revision `app` for a client, if it is told of that client what it was told of nobody.
     ///
     /// A server of the modern era is told of each client with each request. An older one was told once what its client
     /// can do: one that can do less would be asked what it cannot answer. It needs a server of its own, and this one is
     /// ended before that is started if it is a program, which may hold a port. At a URL it stays until the bridge ends:
     /// some servers end for all with their first session.
-    pub(super) async fn take_for<App: Spoken>(
+    pub(super) async fn take_for(
         &self,
+        app: Revision,
         caller: &Caller,
         wire: &Wire,
-    ) -> Option<Negotiated<Newest>> {
-        let fits = App::REVISION.era() == Era::PerRequest
-            || identity::can_the_same(caller, &identity::anyone(), App::REVISION);
+    ) -> Option<Negotiated> {
+        let fits = app.era() == Era::PerRequest
+            || identity::can_the_same(caller, &identity::anyone(), app);
         if !fits && matches!(wire.channel(), Channel::Http) {
             return None;
         }
@@ -49,7 +50,7 @@ impl Spare {
         }
     }
 
-    fn take(&self) -> Option<Negotiated<Newest>> {
+    fn take(&self) -> Option<Negotiated> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

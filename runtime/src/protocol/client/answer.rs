@@ -11,6 +11,7 @@ use super::send::member;
 use super::tools::RefusedCall;
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
+use crate::RevisionSet;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
 use crate::protocol::ask::own_id;
@@ -18,7 +19,6 @@ use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::revisions::same;
 use crate::protocol::rows::may_ask_back;
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
-use crate::{RevisionSet, Spoken};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(super) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
@@ -26,7 +26,7 @@ pub(super) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
 /// How often one request is sent to a server that turns out to be another than thought.
 pub(super) const MOST_SENDS: u8 = 3;
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// A text that came in.
     pub(super) fn take(&mut self, exchange: Option<Exchange>, bytes: &[u8], now: Duration) {
         match self.messages(bytes) {
@@ -172,7 +172,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 Some(Ok("input_required"))
                     if request.ask.takes_questions
                         && may_ask_back(revision, method)
-                        && same(revision, App::REVISION) => {}
+                        && same(revision, self.side.app()) => {}
                 Some(Ok("input_required")) if may_ask_back(revision, method) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.side.options.adapts => {

@@ -14,7 +14,6 @@ use super::output::Failure;
 use super::send::member;
 use super::translate::empty_object;
 use super::{Client, Purpose, Waiting};
-use crate::Spoken;
 use crate::adapters::declares;
 use crate::adapters::filter::Filter;
 use crate::methods;
@@ -73,7 +72,7 @@ impl Changes {
     }
 }
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// Takes a request that the server's era has in another form; it comes back if it is none of these.
     pub(super) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
         let eras = (self.side.translator.inner.app.era(), revision.era());

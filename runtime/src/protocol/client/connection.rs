@@ -1,5 +1,6 @@
 //! A client's end of a conversation: what goes in, and how far it has come.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_wire::{ErrorObject, Json};
@@ -7,13 +8,12 @@ use mcp_wire::{ErrorObject, Json};
 use super::settle::Stage;
 use super::state::State;
 use super::{Client, Post, Refused, Resumed, Retry, Verdict, Waiting};
-use crate::Spoken;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::{Answer, Answered, Ask, Connection, Event, Exchange, Said, Side, To, Token};
 
-impl<App: Spoken> Sealed for Client<App> {}
+impl Sealed for Client {}
 
-impl<App: Spoken> Side for Client<App> {
+impl Side for Client {
     type Text = Post;
     type Origin<'a> = Option<Exchange>;
     type Refused = Refused;
@@ -96,7 +96,7 @@ impl<App: Spoken> Side for Client<App> {
     }
 }
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// Settles the revision before the application asks anything; [`Event::Settled`] says what came of it.
     ///
     /// # Errors
@@ -115,8 +115,9 @@ impl<App: Spoken> Connection<Client<App>> {
     /// A gateway negotiates before it knows which revision it wants to speak itself. Call this before the first
     /// [`ask`](Self::ask): requests that are pending keep the revision in which they were made.
     #[must_use]
-    pub fn continue_as<Other: Spoken>(self, client: Client<Other>) -> Connection<Client<Other>> {
-        self.with_side(client)
+    pub fn continue_as(mut self, client: Client) -> Self {
+        self.side = Arc::new(client);
+        self
     }
 
     /// Sends a request again with the answers to the server's questions, which are results of the questions' methods.

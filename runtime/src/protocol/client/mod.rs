@@ -11,13 +11,13 @@
 //! ```
 //! use std::time::Duration;
 //! use mcp_revisions::client::{Ask, Channel, Client, Connection, Options, Output, Profile};
-//! use mcp_revisions::{V2025_11_25, v2025_11_25 as app};
+//! use mcp_revisions::{Revision, v2025_11_25 as app};
 //!
 //! let profile = Profile::new(
 //!     &app::Implementation::new("probe", mcp_revisions::words::Version("1.0")),
 //!     &app::ClientCapabilities::new(),
 //! );
-//! let client = Client::<V2025_11_25>::new(Options::new(Channel::Stdio, profile));
+//! let client = Client::new(Revision::V2025_11_25, Options::new(Channel::Stdio, profile));
 //! let mut connection = Connection::new(client);
 //! let now = Duration::ZERO;
 //! connection.ask(Ask::new("tools/list", None), now)?;
@@ -50,9 +50,7 @@ mod tools;
 mod translate;
 mod unread;
 
-use std::marker::PhantomData;
-
-use mcp_registry::Era;
+use mcp_registry::{Era, Revision};
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
@@ -61,25 +59,24 @@ pub use super::{
 pub use options::{Channel, Options, Verdict};
 pub use output::{Failure, InputRequired, Post, Question, Refused, Retry, ServerFacts};
 
-use crate::{RevisionSet, Spoken};
+use crate::RevisionSet;
 use state::{Called, Pending, Purpose, Resumed, Waiting};
 use translate::Translator;
 
-/// A client whose application speaks the revision `App`: what it is told once.
+/// A client whose application speaks one revision: what it is told once.
 #[derive(Debug)]
-pub struct Client<App> {
+pub struct Client {
     options: Options,
     translator: Translator,
-    app: PhantomData<fn() -> App>,
 }
 
-impl<App: Spoken> Client<App> {
-    /// A client of these options.
+impl Client {
+    /// Creates a client whose application speaks the revision `app`, one of [`Revision::CONVERTED`].
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(app: Revision, options: Options) -> Self {
         let mut translator = Translator {
             inner: crate::protocol::translate::Translator {
-                app: App::REVISION,
+                app,
                 policy: options.policy,
             },
             session: mcp_registry::Session::default(),
@@ -90,7 +87,11 @@ impl<App: Spoken> Client<App> {
         Self {
             translator,
             options,
-            app: PhantomData,
         }
+    }
+    /// Returns the revision that the application speaks.
+    #[must_use]
+    pub fn app(&self) -> Revision {
+        self.translator.inner.app
     }
 }

@@ -10,7 +10,6 @@ use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 use super::send::member;
 use super::translate::{Stopped, empty_object};
 use super::{Called, Client, Pending, Purpose};
-use crate::Spoken;
 use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::{
@@ -18,7 +17,7 @@ use crate::protocol::{
     Notice, OtherCall, OtherNotice, Said, Token,
 };
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// A request of the server.
     pub(super) fn take_request(&mut self, message: &Peeked<'_>, exchange: Option<Exchange>) {
         let method = message.method.as_deref().unwrap_or_default();
@@ -114,7 +113,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let settled = self.state.stage.settled().map(|settled| settled.revision);
         settled
             .or_else(|| self.side.options.revisions.newest(Era::Handshake))
-            .unwrap_or(App::REVISION)
+            .unwrap_or(self.side.app())
     }
 
     /// Who the server is, as it said itself.
@@ -220,7 +219,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 return self.stream_taken_down(params.as_ref(), now);
             }
             self.forget_request(params.as_ref());
-            if App::REVISION.era() == Era::PerRequest {
+            if self.side.app().era() == Era::PerRequest {
                 // Its questions have no ids of their own there.
                 return;
             }

@@ -9,12 +9,12 @@ use super::answer::MOST_SENDS;
 use super::era::{Evidence, Finding, judge};
 use super::output::Failure;
 use super::{Channel, Client, Pending, Purpose};
+use crate::RevisionSet;
 use crate::protocol::ask::own_id;
 use crate::protocol::unread::why;
 use crate::protocol::{Answer, Connection, Exchange, Ignored};
-use crate::{RevisionSet, Spoken};
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// The answer to a POST.
     pub(super) fn take_http(
         &mut self,

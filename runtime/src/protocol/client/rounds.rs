@@ -10,7 +10,6 @@ use mcp_wire::{ErrorObject, Json};
 use super::output::{Failure, InputRequired, Question, Retry};
 use super::peer::named;
 use super::{Called, Client, Resumed, Waiting};
-use crate::Spoken;
 use crate::protocol::{Answer, Call, Connection, Event, Exchange, Token};
 
 /// Calls whose server waits for answers of the application.
@@ -41,7 +40,7 @@ impl Rounds {
     }
 }
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// The server asks: the application is asked for it.
     pub(super) fn ask_application(
         &mut self,

@@ -8,7 +8,6 @@ use super::output::{Failure, Post};
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
-use crate::Spoken;
 use crate::methods;
 use crate::protocol::params;
 use crate::protocol::revisions::known;
@@ -25,7 +24,7 @@ pub(super) struct Prepared {
     log_level: Option<String>,
 }
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// Sends what waits, once it is known how.
     pub(super) fn send_waiting(&mut self) {
         while let Some(settled) = self.state.stage.settled() {

@@ -10,11 +10,11 @@ use super::output::{Failure, ServerFacts};
 use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Pending, Purpose, Verdict};
+use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
 use crate::protocol::ask::outcome;
 use crate::protocol::{Answer, Connection, Event, Output};
-use crate::{RevisionSet, Spoken};
 
 /// How far the client has come with the server.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ impl Stage {
     }
 }
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// Goes on from wherever the client is: sends what waits, or finds out how.
     pub(super) fn start(&mut self, now: Duration) {
         match &self.state.stage {

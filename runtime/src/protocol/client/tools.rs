@@ -10,7 +10,6 @@ use super::output::Failure;
 use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Purpose, Waiting};
-use crate::Spoken;
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
 use crate::protocol::params::{self, Param};
@@ -78,7 +77,7 @@ fn cost(name: &str, params: &[Param]) -> usize {
     name.len() + params::bytes(params)
 }
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     fn repeats_params(&self, revision: Revision) -> bool {
         self.side.options.channel == Channel::Http
             && revision.has_header(ProtocolHeader::McpParamName)

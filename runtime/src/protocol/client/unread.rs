@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use super::Client;
 use super::output::Failure;
-use crate::Spoken;
 use crate::protocol::unread::{answered, why};
 use crate::protocol::{Connection, Exchange, Ignored, Output};
 
-impl<App: Spoken> Connection<Client<App>> {
+impl Connection<Client> {
     /// A text that is no message: it is reported, unless it is the answer to a request, which then ends with the reason.
     pub(super) fn take_unreadable(
         &mut self,

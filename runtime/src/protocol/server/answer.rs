@@ -16,12 +16,12 @@ use crate::adapters::parking::in_place_of;
 use crate::adapters::questions::allowed;
 use crate::adapters::{Occasion, declares};
 use crate::methods;
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::is_legacy;
 use crate::protocol::rows::find_method;
 use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, NeedsAdapter, Output, Token};
 use crate::{errors, meta};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// Answers a request; see [`Connection::answer`](crate::protocol::Connection::answer).
     pub(super) fn answer(
         &self,
@@ -235,8 +235,8 @@ impl<App: Spoken> Server<App> {
     /// Whether a method is one that the application declares to have.
     fn offers(&self, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
-        let row = find_method(App::REVISION, method, sender, kind);
-        let capabilities = self.introductions.capabilities(App::REVISION);
+        let row = find_method(self.app, method, sender, kind);
+        let capabilities = self.introductions.capabilities(self.app);
         row.and_then(|row| row.capability).is_some_and(|path| {
             let path: Vec<&str> = path.split('.').collect();
             capabilities.is_some_and(|it| declares(it, &path))

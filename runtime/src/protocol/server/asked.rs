@@ -11,10 +11,10 @@ use super::done::{Done, Outgoing};
 use super::state::{Asked, AskedBy, State};
 use crate::adapters::Occasion;
 use crate::methods;
-use crate::protocol::revisions::{Spoken, known};
+use crate::protocol::revisions::known;
 use crate::protocol::{Fate, Token};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// Sends the peer a request in its own words; `None` if too many wait for their answer.
     pub(super) fn send_request(
         &self,

@@ -7,15 +7,14 @@ use super::done::{Handled, Outgoing, Received};
 use super::incoming::{Incoming, Unlooked};
 use super::state::{Batch, Pending, State};
 use crate::errors::{self, Refusal};
-use crate::protocol::revisions::Spoken;
 use crate::protocol::{Exchange, Ignored};
 use crate::settle;
 use mcp_wire::envelope::write;
 use mcp_wire::{Unreadable, peek};
 
 /// Takes a batch of messages of a revision.
-pub(super) fn receive<App: Spoken>(
-    server: &Server<App>,
+pub(super) fn receive(
+    server: &Server,
     state: &mut State,
     batch: Incoming<'_>,
     revision: Revision,

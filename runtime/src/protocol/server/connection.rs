@@ -12,12 +12,11 @@ use super::{Looked, Server};
 use crate::adapters::StateMachine;
 use crate::headers::Headers;
 use crate::protocol::connection::sealed::Sealed;
-use crate::protocol::revisions::Spoken;
 use crate::protocol::{Ask, Caller, Connection, Exchange, Fate, Said, Side, To, Token};
 
-impl<App: Spoken> Sealed for Server<App> {}
+impl Sealed for Server {}
 
-impl<App: Spoken> Side for Server<App> {
+impl Side for Server {
     type Text = Outgoing;
     type Origin<'a> = Option<&'a Headers<'a>>;
     type Refused = Fate;
@@ -100,7 +99,7 @@ impl<App: Spoken> Side for Server<App> {
     }
 }
 
-impl<App: Spoken> Connection<Server<App>> {
+impl Connection<Server> {
     /// The connection without adapters but those that are plugged in.
     #[must_use]
     pub fn without_adapters(mut self) -> Self {

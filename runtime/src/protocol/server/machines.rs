@@ -12,12 +12,12 @@ use super::state::{AskedBy, Own, State};
 use super::{Server, batch};
 use crate::adapters::{self, Occasion, Step, World};
 use crate::methods;
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Cancelled, Event, Exchange, Fate, Token};
 use crate::{errors, meta};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// Wakes the adapters whose time has come.
     pub(super) fn tick(&self, state: &mut State, now: Duration) -> Done {
         let mut output = Done::of(Fate::Sent);
@@ -44,18 +44,13 @@ impl<App: Spoken> Server<App> {
     ) -> Option<Done> {
         let is_it = |machine: &dyn adapters::StateMachine| machine.adapter() == adapter;
         if !state.is_bare && !state.machines.iter().any(|machine| is_it(machine.as_ref())) {
-            state
-                .machines
-                .push(adapters::machine(adapter, App::REVISION)?);
+            state.machines.push(adapters::machine(adapter, self.app)?);
         }
         let empty = no_params();
         let world = World {
             now,
             limits: &self.limits,
-            capabilities: self
-                .introductions
-                .capabilities(App::REVISION)
-                .unwrap_or(&empty),
+            capabilities: self.introductions.capabilities(self.app).unwrap_or(&empty),
             translator: self.translator(),
             on_loss: &self.on_loss,
             seal: &self.seal,
@@ -231,7 +226,7 @@ impl<App: Spoken> Server<App> {
         let caller = state.caller(peer);
         let mut text = params.into_text();
         if let (true, Some(session)) = (self.modern, session) {
-            let revision = Json::of(App::REVISION.wire());
+            let revision = Json::of(self.app.wire());
             let members = [
                 (meta::PROTOCOL_VERSION, Some(&revision)),
                 (

@@ -6,12 +6,12 @@
 //! ```
 //! use mcp_revisions::mcp_wire::Json;
 //! use mcp_revisions::server::{Connection, Event, Output, Profile, Server};
-//! use mcp_revisions::{V2025_11_25, v2025_11_25 as mcp};
+//! use mcp_revisions::{Revision, v2025_11_25 as mcp};
 //! use std::time::Duration;
 //!
 //! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
 //! let profile = Profile::new(&mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0")), &capabilities);
-//! let mut connection = Connection::new(Server::<V2025_11_25>::new(profile)?);
+//! let mut connection = Connection::new(Server::new(Revision::V2025_11_25, profile)?);
 //!
 //! // A client of 2026-07-28 asks; the handlers see a request of 2025-11-25.
 //! let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},
@@ -54,10 +54,9 @@ mod told;
 mod translate;
 mod unasked;
 
-use std::marker::PhantomData;
 use std::time::Duration;
 
-use mcp_registry::{Era, Policy};
+use mcp_registry::{Era, Policy, Revision};
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
@@ -73,11 +72,13 @@ pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 use super::profile::Introductions;
 use crate::adapters::seal::Seal;
 use crate::protocol::limits::Limits;
-use crate::protocol::revisions::{RevisionSet, Spoken};
+use crate::protocol::revisions::RevisionSet;
 use lost::LossHook;
 
-/// A server whose handlers speak the revision `App`.
-pub struct Server<App> {
+/// A server whose handlers speak one revision.
+pub struct Server {
+    /// The revision that the handlers speak.
+    app: Revision,
     served: RevisionSet,
     limits: Limits,
     policy: Policy,
@@ -87,25 +88,25 @@ pub struct Server<App> {
     takes_others: bool,
     /// Whether the application is of the era without a handshake.
     modern: bool,
-    app: PhantomData<fn() -> App>,
 }
 
-impl<App: Spoken> Server<App> {
-    /// A server that serves every revision.
+impl Server {
+    /// Creates a server whose handlers speak the revision `app`, one of [`Revision::CONVERTED`]; it serves clients of every
+    /// revision.
     ///
     /// # Errors
-    /// A profile that is not one of the application's revision.
-    pub fn new(profile: Profile) -> Result<Self, ProfileError> {
+    /// Returns an error if the profile is not one of that revision.
+    pub fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
         Ok(Self {
+            app,
             served: RevisionSet::all(),
             limits: Limits::default(),
             policy: Policy::Strict,
-            introductions: Introductions::new(profile, App::REVISION)?,
+            introductions: Introductions::new(profile, app)?,
             seal: Seal::random(),
             on_loss: LossHook::default(),
             takes_others: false,
-            modern: App::REVISION.era() == Era::PerRequest,
-            app: PhantomData,
+            modern: app.era() == Era::PerRequest,
         })
     }
 
@@ -181,10 +182,10 @@ impl<App: Spoken> Server<App> {
     }
 }
 
-impl<App: Spoken> std::fmt::Debug for Server<App> {
+impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
-            .field("app", &App::REVISION)
+            .field("app", &self.app)
             .field("served", &self.served)
             .field("limits", &self.limits)
             .finish_non_exhaustive()

@@ -16,12 +16,12 @@ use crate::adapters::Occasion;
 use crate::adapters::questions::allowed;
 use crate::adapters::seal::subject;
 use crate::methods;
-use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Ask, Caller, Fate, LogLevel, NeedsAdapter, To, Token};
 use crate::{errors, meta};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// Sends a notification; see [`Connection::notify`](crate::protocol::Connection::notify).
     pub(super) fn notify(
         &self,
@@ -61,7 +61,7 @@ impl<App: Spoken> Server<App> {
             return notify_other(state, to, method, params);
         }
         if find_method(
-            App::REVISION,
+            self.app,
             method,
             Direction::ServerToClient,
             MethodKind::Notification,
@@ -203,7 +203,7 @@ impl<App: Spoken> Server<App> {
         if self.takes_others && known(method).is_none() {
             return self.ask_other(state, key, about, method, params);
         }
-        let row = |kind| find_method(App::REVISION, method, Direction::ServerToClient, kind);
+        let row = |kind| find_method(self.app, method, Direction::ServerToClient, kind);
         let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
             let error =
                 errors::internal("the application's revision has no such request of a server");

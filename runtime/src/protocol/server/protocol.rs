@@ -10,14 +10,14 @@ use super::done::Handled;
 use super::state::{Opened, State};
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::is_legacy;
 use crate::protocol::{Caller, Event, LogLevel, Output};
 use mcp_wire::{Peeked, Raw};
 
 /// The result that says nothing.
 const EMPTY: &str = "{}";
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// Answers a request of the protocol; `None` if it is one of the application.
     pub(super) fn protocol_request(
         &self,
@@ -113,12 +113,12 @@ impl<App: Spoken> Server<App> {
             client_info: None,
         };
         if self.modern {
-            let capabilities = opened.caller.capabilities_in(App::REVISION);
+            let capabilities = opened.caller.capabilities_in(self.app);
             opened.upgraded = mcp_registry::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
                 ..mcp_registry::Session::default()
             };
-            opened.client_info = said(opened.caller.info_in(App::REVISION));
+            opened.client_info = said(opened.caller.info_in(self.app));
         }
         opened
     }

@@ -11,11 +11,11 @@ use super::state::State;
 use super::{Server, batch};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
-use crate::protocol::revisions::{RevisionSet, Spoken};
+use crate::protocol::revisions::RevisionSet;
 use crate::protocol::{Exchange, Ignored};
 use crate::settle::{self, Settled};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// One look at a text, by which a transport can tell whose it is before it hands it in
     /// (`Connection::take`); `headers` are those of its POST, and `None` on stdio.
     #[must_use]

@@ -16,7 +16,7 @@ use crate::adapters::Occasion;
 use crate::adapters::seal::{Broken, Issued, subject};
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::{find_method, may_ask_back};
 use crate::protocol::{Caller, Event, LogLevel, NeedsAdapter, OtherCall, Output};
 
@@ -38,7 +38,7 @@ impl Wanted {
     }
 }
 
-impl<App: Spoken> Server<App> {
+impl Server {
     pub(super) fn request(
         &self,
         state: &mut State,
@@ -156,8 +156,7 @@ impl<App: Spoken> Server<App> {
         let Wanted::Known(row) = wanted else {
             return false;
         };
-        row.input_required
-            || (self.modern && is_legacy(peer) && may_ask_back(App::REVISION, row.name))
+        row.input_required || (self.modern && is_legacy(peer) && may_ask_back(self.app, row.name))
     }
 
     /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.

@@ -11,10 +11,10 @@ use crate::adapters::questions::with_members;
 use crate::adapters::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::is_legacy;
 use crate::protocol::rows::may_ask_back;
 
-impl<App: Spoken> Server<App> {
+impl Server {
     /// The ticket of a request that is made again, if it is one that this server signed for it: over HTTP it belongs
     /// to the channel in which [`Event::Parked`](super::Event::Parked) named that ticket.
     #[must_use]

@@ -8,14 +8,14 @@ use mcp_wire::{Direction, ErrorObject, Json, Raw};
 use super::Server;
 use super::state::Opened;
 use crate::meta;
-use crate::protocol::revisions::{Spoken, is_legacy, same};
+use crate::protocol::revisions::{is_legacy, same};
 pub(super) use crate::protocol::translate::{NO_PARAMS, Stopped, Translated, no_params};
 use crate::protocol::translate::{Translator, Way, without_claims};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     pub(super) fn translator(&self) -> Translator {
         Translator {
-            app: App::REVISION,
+            app: self.app,
             policy: self.policy,
         }
     }
@@ -28,7 +28,7 @@ impl<App: Spoken> Server<App> {
         peer: Revision,
         session: Option<&Opened>,
     ) -> Translated<Json> {
-        if same(peer, App::REVISION) {
+        if same(peer, self.app) {
             return Ok((params.map_or_else(no_params, Raw::to_json), Vec::new()));
         }
         let text = params.map_or(NO_PARAMS, Raw::text);
@@ -58,7 +58,7 @@ impl<App: Spoken> Server<App> {
         result: Json,
         peer: Revision,
     ) -> Translated<Json> {
-        if same(peer, App::REVISION) {
+        if same(peer, self.app) {
             return Ok((result, Vec::new()));
         }
         let sender = Direction::ClientToServer;
@@ -82,7 +82,7 @@ impl<App: Spoken> Server<App> {
         params: Option<&Json>,
         peer: Revision,
     ) -> Translated<Json> {
-        if same(peer, App::REVISION) {
+        if same(peer, self.app) {
             return Ok((params.cloned().unwrap_or_else(no_params), Vec::new()));
         }
         let (sender, text) = (

@@ -11,13 +11,13 @@ use super::state::{Asked, AskedBy, State};
 use super::translate::{Stopped, no_params};
 use crate::adapters::Occasion;
 use crate::protocol::ask::{outcome, own_id};
-use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Answered, Event, Ignored, NeedsAdapter, Notice, OtherNotice, Token};
 use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
 
-impl<App: Spoken> Server<App> {
+impl Server {
     pub(super) fn notification(
         &self,
         state: &mut State,

@@ -1,6 +1,7 @@
 //! The task behind a client's handles: it moves what the connection wants sent, what comes, and the time.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -87,7 +88,7 @@ impl Drop for Ticket {
 }
 
 struct Driver<App: Spoken, H> {
-    connection: Connection<Side<App>>,
+    connection: Connection<Side>,
     carrier: Carrier,
     handlers: Arc<H>,
     around: Around,
@@ -102,6 +103,7 @@ struct Driver<App: Spoken, H> {
     start: Instant,
     /// Whether the other end is gone.
     over: bool,
+    app: PhantomData<fn() -> App>,
 }
 
 struct Waiting {
@@ -137,7 +139,7 @@ where
         notices,
     ));
     let driver = Driver::<App, H> {
-        connection: Connection::new(Side::<App>::new(options)),
+        connection: Connection::new(Side::new(App::REVISION, options)),
         carrier,
         handlers,
         around,
@@ -149,6 +151,7 @@ where
         answering: HashMap::new(),
         start: Instant::now(),
         over: false,
+        app: PhantomData,
     };
     tokio::spawn(driver.run(wanted));
     (commands, known)

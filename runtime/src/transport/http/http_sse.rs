@@ -12,14 +12,14 @@ use super::body::HangUp;
 use super::inner::{Inner, owner};
 use super::service::accepts;
 use super::{Body, text};
-use crate::serve::{Facts, Handler, Lane, Line as _, Route, Taken, route};
+use crate::serve::{Facts, Lane, Line as _, Route, Taken, route};
 use crate::server::{Looked, Owner};
-use crate::{Headers, Spoken, headers};
+use crate::{Headers, headers};
 
 /// The parameter of the URI to POST to that names the session.
 const SESSION: &str = "sessionId";
 
-impl<App: Spoken, H: Handler> Inner<App, H> {
+impl Inner {
     /// Whether a GET opens a session of this transport: one that names a session wants the stream of that.
     pub(super) fn opens_only_stream(&self, head: &Parts) -> bool {
         self.http_sse(head).is_some()
@@ -82,7 +82,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         &self,
         head: &Parts,
         who: &Owner,
-    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+    ) -> Result<Arc<Lane>, Box<Response<Body>>> {
         let lane = self.session(&head.headers, who).ok();
         let gone = "no such session: open one by GET";
         lane.filter(|lane| lane.only_stream().is_some())
@@ -92,7 +92,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     /// Takes a message of a session that has one stream: its answer goes there.
     pub(super) async fn to_only_stream(
         &self,
-        lane: &Arc<Lane<App, H>>,
+        lane: &Arc<Lane>,
         texts: &Route,
         (told, looked): (&Headers<'_>, Looked<'_>),
         facts: Facts,

@@ -12,14 +12,15 @@ use super::answers::{refusal, refused};
 use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
 use crate::errors::{self, Refusal};
+use crate::headers;
 use crate::serve::{
-    Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended, started,
+    AnyHandler, Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
+    Suspended, started,
 };
 use crate::server::{NewSession, Owner, Server, Sessions};
-use crate::{Spoken, headers};
 
-pub(super) struct Inner<App: Spoken, H> {
-    pub(super) server: Arc<Server<App>>,
+pub(super) struct Inner {
+    pub(super) server: Arc<Server>,
     pub(super) options: Options,
     pub(super) start: Instant,
     /// What requests take up while they are read and worked on, what those do that are suspended, and what clients have
@@ -30,11 +31,11 @@ pub(super) struct Inner<App: Spoken, H> {
     suspensions: Arc<Budget>,
     unread: Arc<Budget>,
     pub(super) tools: Tools,
-    handler: Arc<H>,
-    sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
-    parked: Arc<Parked<App, H>>,
+    handler: Arc<dyn AnyHandler>,
+    sessions: Mutex<Sessions<Arc<Lane>>>,
+    parked: Arc<Parked>,
     /// Those in which clients of the modern era listen.
-    listening: Mutex<Vec<Weak<Lane<App, H>>>>,
+    listening: Mutex<Vec<Weak<Lane>>>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
 }
@@ -45,8 +46,8 @@ const SUSPENDED: usize = 4;
 /// For how long a session is safe that was used, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
 
-impl<App: Spoken, H: Handler> Inner<App, H> {
-    pub(super) fn new(server: Server<App>, handler: H, options: Options) -> Self {
+impl Inner {
+    pub(super) fn new(server: Server, handler: impl Handler, options: Options) -> Self {
         // One message always fits into a share.
         let message = server.limits().message_bytes;
         let suspended = message.saturating_add(SUSPENDED_BYTES);
@@ -113,7 +114,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let Some(since) = now.checked_sub(self.options.idle) else {
             return;
         };
-        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
+        let may_go = |lane: &Arc<Lane>| lane.is_idle();
         let gone = self.sessions().retire(since, now, may_go);
         for lane in gone {
             lane.close();
@@ -121,7 +122,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// A lane on which nothing has been said.
-    pub(super) fn new_lane(&self) -> Arc<Lane<App, H>> {
+    pub(super) fn new_lane(&self) -> Arc<Lane> {
         Lane::new(
             Arc::clone(&self.server),
             Arc::clone(&self.handler),
@@ -131,7 +132,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// Streams end with the server, so it has to know them; those that are gone are forgotten when there is no room.
-    pub(super) fn remember_stream(&self, lane: &Arc<Lane<App, H>>) {
+    pub(super) fn remember_stream(&self, lane: &Arc<Lane>) {
         let mut listening = self.listening();
         if listening.len() == listening.capacity() {
             listening.retain(|lane| lane.strong_count() > 0);
@@ -144,14 +145,14 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
     }
 
-    fn listening(&self) -> MutexGuard<'_, Vec<Weak<Lane<App, H>>>> {
+    fn listening(&self) -> MutexGuard<'_, Vec<Weak<Lane>>> {
         self.listening
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The lane in which a call is parked.
-    pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane<App, H>>> {
+    pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane>> {
         let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
         parked.get(&ticket).and_then(Weak::upgrade)
     }
@@ -159,7 +160,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     /// Keeps the lane on which a session was opened; the id of that, which is new.
     pub(super) fn open(
         &self,
-        lane: &Arc<Lane<App, H>>,
+        lane: &Arc<Lane>,
         owner: Owner,
     ) -> Result<Arc<str>, Box<Response<Body>>> {
         let Some(id) = fresh_id() else {
@@ -175,14 +176,14 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     pub(super) fn keep(
         &self,
         id: &Arc<str>,
-        lane: &Arc<Lane<App, H>>,
+        lane: &Arc<Lane>,
         owner: Owner,
     ) -> Result<(), Box<Response<Body>>> {
         let kept_for = owner.clone();
         let new = NewSession::new(Arc::clone(id), Arc::clone(lane))
             .with_bytes(lane.session_bytes())
             .with_owner(owner);
-        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
+        let may_go = |lane: &Arc<Lane>| lane.is_idle();
         let opened = (self.sessions()).open(new, self.start.elapsed(), SPARED, may_go);
         let gone = opened
             .map_err(|full| Box::new(refusal(None, &errors::too_many_sessions(full.limit))))?;
@@ -205,7 +206,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         &self,
         headers: &HeaderMap,
         who: &Owner,
-    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+    ) -> Result<Arc<Lane>, Box<Response<Body>>> {
         let Some(id) = text(headers, headers::SESSION_ID) else {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
@@ -245,7 +246,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Sessions<Arc<Lane<App, H>>>> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions<Arc<Lane>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

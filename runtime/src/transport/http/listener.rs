@@ -14,8 +14,7 @@ use tokio::task::JoinSet;
 
 use super::Service;
 use super::socket::{Socket, hung_up};
-use crate::Spoken;
-use crate::serve::{Budget, Handler};
+use crate::serve::Budget;
 use crate::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
@@ -59,7 +58,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// Serves HTTP/1.1 on a listener, on every path, for ever.
 ///
 /// A connection that cannot be taken, as when there are too many open files, does not end the others.
-pub async fn serve<App: Spoken, H: Handler>(listener: TcpListener, service: Service<App, H>) {
+pub async fn serve(listener: TcpListener, service: Service) {
     serve_until(listener, service, std::future::pending(), Duration::ZERO).await;
 }
 
@@ -67,9 +66,9 @@ pub async fn serve<App: Spoken, H: Handler>(listener: TcpListener, service: Serv
 ///
 /// From then on no connection and no call is taken. What is open may finish within `grace`; then sessions, streams and
 /// calls that are still at work end.
-pub async fn serve_until<App: Spoken, H: Handler>(
+pub async fn serve_until(
     listener: TcpListener,
-    service: Service<App, H>,
+    service: Service,
     stop: impl Future<Output = ()>,
     grace: Duration,
 ) {

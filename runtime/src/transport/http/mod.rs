@@ -7,11 +7,11 @@
 //!
 //! ```no_run
 //! use mcp_revisions::server::{Call, Profile, Server};
-//! use mcp_revisions::{V2025_11_25, http, serve::Peer, v2025_11_25 as mcp};
+//! use mcp_revisions::{Revision, http, serve::Peer, v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::words::Version("1.0")), &mcp::ServerCapabilities::new());
-//! let server = Server::<V2025_11_25>::new(profile)?;
+//! let server = Server::new(Revision::V2025_11_25, profile)?;
 //! let service = http::Service::new(server, |call: Call, _: Peer| async move {
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! });

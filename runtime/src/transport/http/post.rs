@@ -12,17 +12,17 @@ use super::answers::{events, json, refusal, status};
 use super::body::HangUp;
 use super::inner::Inner;
 use super::{Body, Options, Principal};
-use crate::serve::{EventId, Facts, Handler, Item, Lane, Next, Permit, Queue, Taken, route};
+use crate::serve::{EventId, Facts, Item, Lane, Next, Permit, Queue, Taken, route};
 use crate::server::{Looked, Owner};
 use crate::settle::Settlement;
-use crate::{Headers, Spoken, headers};
+use crate::{Headers, headers};
 
-impl<App: Spoken, H: Handler> Inner<App, H> {
+impl Inner {
     pub(super) async fn post(
         &self,
         head: Parts,
         who: Owner,
-        in_stream: Option<Arc<Lane<App, H>>>,
+        in_stream: Option<Arc<Lane>>,
         (bytes, permit): (Vec<u8>, Permit),
     ) -> Response<Body> {
         let parts = Arc::new(head);
@@ -98,7 +98,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         told: &Headers<'_>,
         looked: &Looked<'_>,
         who: &Owner,
-    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+    ) -> Result<Arc<Lane>, Box<Response<Body>>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
         let needs_session = |settlement: Settlement| settlement.needs_session(has_session);

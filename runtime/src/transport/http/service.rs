@@ -18,11 +18,12 @@ use super::intake::{self, Unread};
 use super::{Body, Options, text};
 use crate::serve::{Handler, route};
 use crate::server::Server;
-use crate::{Spoken, headers, settle};
+use crate::{headers, settle};
 
 /// A server as a tower service; clones serve the same sessions.
-pub struct Service<App: Spoken, H> {
-    inner: Arc<Inner<App, H>>,
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
     /// Where the requests come from, where that is known of all of them.
     address: Option<IpAddr>,
 }
@@ -30,16 +31,7 @@ pub struct Service<App: Spoken, H> {
 /// The header by which a client comes again for the rest of a stream.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
-impl<App: Spoken, H> Clone for Service<App, H> {
-    fn clone(&self) -> Self {
-        Self {
-            inner: Arc::clone(&self.inner),
-            address: self.address,
-        }
-    }
-}
-
-impl<App: Spoken, H> std::fmt::Debug for Service<App, H> {
+impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service")
             .field("options", &self.inner.options)
@@ -47,16 +39,16 @@ impl<App: Spoken, H> std::fmt::Debug for Service<App, H> {
     }
 }
 
-impl<App: Spoken, H: Handler> Service<App, H> {
+impl Service {
     /// A service that answers to loopback origins alone.
     #[must_use]
-    pub fn new(server: Server<App>, handler: H) -> Self {
+    pub fn new(server: Server, handler: impl Handler) -> Self {
         Self::with_options(server, handler, Options::default())
     }
 
     /// A service.
     #[must_use]
-    pub fn with_options(server: Server<App>, handler: H, options: Options) -> Self {
+    pub fn with_options(server: Server, handler: impl Handler, options: Options) -> Self {
         Self {
             inner: Arc::new(Inner::new(server, handler, options)),
             address: None,
@@ -105,10 +97,8 @@ impl<App: Spoken, H: Handler> Service<App, H> {
     }
 }
 
-impl<App, H, B> tower_service::Service<Request<B>> for Service<App, H>
+impl<B> tower_service::Service<Request<B>> for Service
 where
-    App: Spoken,
-    H: Handler,
     B: http_body::Body + Send + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -127,7 +117,7 @@ where
     }
 }
 
-impl<App: Spoken, H: Handler> Inner<App, H> {
+impl Inner {
     async fn handle<B>(
         self: Arc<Self>,
         request: Request<B>,

@@ -18,9 +18,9 @@ use super::inner::Inner;
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::params::{self, Param};
-use crate::serve::{Facts, Handler, Next, Taken, route};
+use crate::serve::{Facts, Next, Taken, route};
 use crate::server::Owner;
-use crate::{Headers, Spoken, headers, meta};
+use crate::{Headers, headers, meta};
 
 /// How long what was learned holds.
 const KEPT: Duration = Duration::from_secs(60);
@@ -111,7 +111,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 /// What was learned, shared by the calls that it is held against.
 type Learned = Arc<HashMap<String, Vec<Param>>>;
 
-impl<App: Spoken, H: Handler> Inner<App, H> {
+impl Inner {
     /// Refuses a modern call of a tool whose headers do not say what its arguments say.
     pub(super) async fn params_agree(
         &self,

@@ -29,6 +29,7 @@ mod route;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
 
@@ -59,7 +60,7 @@ pub(crate) use route::Item;
 pub(crate) use route::{Next, Queue, Route, route};
 
 /// A server whose clock begins now, and when that is.
-pub(crate) fn started<App: crate::Spoken>(server: Server<App>) -> (Arc<Server<App>>, Instant) {
+pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let server = server.with_epoch(epoch.unwrap_or_default());
     (Arc::new(server), Instant::now())
@@ -115,6 +116,40 @@ where
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         self(call, peer)
+    }
+}
+
+/// The answer of a handler, on its way.
+pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, ErrorObject>> + Send>>;
+
+/// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
+pub(crate) trait AnyHandler: Send + Sync {
+    fn call(self: Arc<Self>, call: Call, peer: Peer) -> HandlerFuture;
+    fn other_call(self: Arc<Self>, call: OtherCall, peer: Peer) -> HandlerFuture;
+    fn other_notice(&self, notice: OtherNotice, session: Session);
+    fn notice(&self, notice: Notice, session: Session);
+    fn opened(&self, session: Session);
+}
+
+impl<H: Handler> AnyHandler for H {
+    fn call(self: Arc<Self>, call: Call, peer: Peer) -> HandlerFuture {
+        Box::pin(async move { Handler::call(&*self, call, peer).await })
+    }
+
+    fn other_call(self: Arc<Self>, call: OtherCall, peer: Peer) -> HandlerFuture {
+        Box::pin(async move { Handler::other_call(&*self, call, peer).await })
+    }
+
+    fn other_notice(&self, notice: OtherNotice, session: Session) {
+        Handler::other_notice(self, notice, session);
+    }
+
+    fn notice(&self, notice: Notice, session: Session) {
+        Handler::notice(self, notice, session);
+    }
+
+    fn opened(&self, session: Session) {
+        Handler::opened(self, session);
     }
 }
 

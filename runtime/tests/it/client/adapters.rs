@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use mcp_revisions::Revision;
 use mcp_revisions::client::{Answer, Ask, Channel, Event, Failure, Fate, Notice, Options};
-use mcp_revisions::{Spoken, V2025_11_25, V2026_07_28};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
@@ -12,10 +12,10 @@ use crate::client::{
 };
 
 /// A client with adapters, of any application, that knows what its server can do.
-fn client<A: Spoken>(version: &str) -> End<A> {
+fn client(app: Revision, version: &str) -> End {
     let capabilities =
         json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}, "logging": {}});
-    let mut client = open::<A>(Options::new(Channel::Stdio, profile()));
+    let mut client = open(app, Options::new(Channel::Stdio, profile()));
     client.connect(NOW).unwrap();
     let (_, probe) = hear(&mut client).only();
     if version == "2026-07-28" {
@@ -47,7 +47,7 @@ fn input(id: &Value, names: &[&str]) -> Value {
 
 #[test]
 fn a_result_that_asks_for_more_than_is_taken_ends_its_call_and_asks_nobody() {
-    let mut client = client::<V2025_11_25>("2026-07-28");
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
     for (most, is_taken) in [(100, true), (101, false), (10_000, false)] {
         let token = client.ask(call("greet"), NOW).unwrap();
@@ -71,8 +71,8 @@ fn yes() -> Json {
     Json::from(json!({"action": "accept", "content": {"name": "Ada"}}))
 }
 
-fn questions<A: Spoken>() {
-    let mut client = client::<A>("2026-07-28");
+fn questions(app: Revision) {
+    let mut client = client(app, "2026-07-28");
     hear(&mut client);
     let before = client.pending();
     let token = client.ask(call("greet"), NOW).unwrap();
@@ -117,13 +117,13 @@ fn questions<A: Spoken>() {
 
 #[test]
 fn questions_in_a_result_reach_the_application_as_those_of_an_older_server_do() {
-    questions::<V2025_11_25>();
-    questions::<V2026_07_28>();
+    questions(Revision::V2025_11_25);
+    questions(Revision::V2026_07_28);
 }
 
 #[test]
 fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_answer() {
-    let asked = |client: &mut End<V2025_11_25>| {
+    let asked = |client: &mut End| {
         let token = client.ask(call("greet"), NOW).unwrap();
         let (_, sent) = hear(client).only();
         say(client, &input(&sent["id"], &["one"]));
@@ -133,7 +133,7 @@ fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_an
         };
         (token, call.token)
     };
-    let mut client = client::<V2025_11_25>("2026-07-28");
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
     let (_, request) = asked(&mut client);
     let _ = client.answer(request, Err(ErrorObject::new(-1, "no")), NOW);
@@ -168,7 +168,7 @@ fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_an
 
 #[test]
 fn a_server_that_asks_for_ever_is_not_answered_for_ever() {
-    let mut client = client::<V2025_11_25>("2026-07-28");
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
     client.ask(call("greet"), NOW).unwrap();
     for _ in 0..100 {
@@ -195,7 +195,7 @@ fn a_server_that_asks_for_ever_is_not_answered_for_ever() {
 
 #[test]
 fn an_older_application_subscribes_by_one_request_that_listens() {
-    let mut client = client::<V2025_11_25>("2026-07-28");
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
     // The lists that it expects to hear of unasked.
     let (_, first) = hear(&mut client).only();
     assert_eq!(
@@ -255,7 +255,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
 
 #[test]
 fn a_modern_application_listens_to_an_older_server() {
-    let mut client = client::<V2026_07_28>("2025-06-18");
+    let mut client = client(Revision::V2026_07_28, "2025-06-18");
     hear(&mut client);
     let filter = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["file:///a"]});
     let listen = Ask::new(
@@ -314,7 +314,7 @@ fn a_modern_application_listens_to_an_older_server() {
 
 #[test]
 fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
-    let mut client = client::<V2025_11_25>("2026-07-28");
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
     let set = Ask::new(
         "logging/setLevel",
@@ -345,7 +345,7 @@ fn a_stream_that_the_server_takes_down_ends_once() {
         Ask::new("subscriptions/listen", Some(Json::from(params)))
     };
     let cancelled = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
-    let mut client = client::<V2026_07_28>("2026-07-28");
+    let mut client = client(Revision::V2026_07_28, "2026-07-28");
     hear(&mut client);
     for result_follows in [true, false] {
         let token = client.ask(listen(), NOW).unwrap();
@@ -374,7 +374,7 @@ fn a_stream_that_the_server_takes_down_ends_once() {
 
 #[test]
 fn an_older_application_listens_again_when_the_server_takes_its_stream_down() {
-    let mut client = client::<V2025_11_25>("2026-07-28");
+    let mut client = client(Revision::V2025_11_25, "2026-07-28");
     let listens = hear(&mut client);
     let (_, sent) = listens.only();
     assert_eq!(sent["method"], "subscriptions/listen");

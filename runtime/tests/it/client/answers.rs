@@ -1,7 +1,7 @@
 //! Answers are read by the method of their request, in the revision that it was written in.
 
 use mcp_revisions::client::{Answer, Answered, Ask, Channel, Event, Failure, Ignored, Refused};
-use mcp_revisions::{Limits, V2025_11_25, V2026_07_28};
+use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::client::{
     settled,
 };
 
-fn ask(client: &mut End<V2025_11_25>, call: Ask) -> Value {
+fn ask(client: &mut End, call: Ask) -> Value {
     client.ask(call, NOW).unwrap();
     hear(client).only().1["id"].clone()
 }
@@ -29,7 +29,7 @@ fn a_result_without_result_type_is_complete_whoever_leaves_it_out() {
     assert_eq!(hear(&mut new).answer().unwrap(), bare);
 
     // An application of the newest revision sees it, wherever it came from.
-    let mut newest = open::<V2026_07_28>(options(Channel::Stdio));
+    let mut newest = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut newest, "2024-11-05");
     newest.ask(call("add"), NOW).unwrap();
     let id = hear(&mut newest).only().1["id"].clone();
@@ -81,7 +81,7 @@ fn unknown_result_types_are_invalid() {
 
 #[test]
 fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
-    let mut client = open::<V2025_11_25>(options(Channel::Stdio));
+    let mut client = open(Revision::V2025_11_25, options(Channel::Stdio));
     settle(&mut client, "2025-03-26");
     let params = json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": "v"}, "context": {"arguments": {"b": "c"}}});
     client
@@ -251,7 +251,10 @@ fn an_answer_that_cannot_be_read_ends_its_call_and_says_why() {
         message_bytes: 1000,
         ..Limits::default()
     };
-    let mut client = open::<V2025_11_25>(options(Channel::Stdio).with_limits(limits));
+    let mut client = open(
+        Revision::V2025_11_25,
+        options(Channel::Stdio).with_limits(limits),
+    );
     settle(&mut client, "2025-11-25");
     let long = "x".repeat(2000);
     // As a line is cut that is too long: of what follows the beginning only the end is there.
@@ -353,7 +356,10 @@ fn limits_hold_and_disturb_nothing() {
         batch_length: 2,
         ..Limits::default()
     };
-    let mut client = open::<V2025_11_25>(options(Channel::Stdio).with_limits(limits));
+    let mut client = open(
+        Revision::V2025_11_25,
+        options(Channel::Stdio).with_limits(limits),
+    );
     settle(&mut client, "2025-03-26");
     for _ in 0..3 {
         client.ask(list(), NOW).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_revisions::client::{Channel, Event, Options};
-use mcp_revisions::{RevisionSet, V2025_11_25};
+use mcp_revisions::{Revision, RevisionSet};
 use serde_json::{Value, json};
 
 use crate::client::{
@@ -19,7 +19,7 @@ enum Found {
 use Found::{Legacy, Modern, Nothing};
 
 /// What the client takes the server for, by what it does next.
-fn found(client: &mut End<V2025_11_25>) -> Found {
+fn found(client: &mut End) -> Found {
     let heard = hear(client);
     let methods = heard.methods();
     match methods
@@ -40,7 +40,7 @@ fn found(client: &mut End<V2025_11_25>) -> Found {
 }
 
 /// The probe has been sent; its id.
-pub(crate) fn probed(client: &mut End<V2025_11_25>) -> (mcp_revisions::client::Exchange, Value) {
+pub(crate) fn probed(client: &mut End) -> (mcp_revisions::client::Exchange, Value) {
     client.ask(list(), NOW).unwrap();
     let (send, probe) = hear(client).only();
     assert_eq!(probe["method"], "server/discover");
@@ -116,8 +116,10 @@ fn stdio_each_answer_to_the_probe() {
 
 #[test]
 fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
-    let mut client =
-        open::<V2025_11_25>(options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)));
+    let mut client = open(
+        Revision::V2025_11_25,
+        options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
+    );
     let (_, id) = probed(&mut client);
     let deadline = client.wake_at().unwrap();
     assert_eq!(deadline, NOW + Duration::from_secs(3));
@@ -302,8 +304,10 @@ fn a_handshake_that_is_refused_says_why_and_what_would_have_been_spoken() {
 
 #[test]
 fn a_server_that_was_silent_and_then_wants_no_handshake_is_spoken_to_in_its_revision() {
-    let mut client =
-        open::<V2025_11_25>(options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)));
+    let mut client = open(
+        Revision::V2025_11_25,
+        options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
+    );
     probed(&mut client);
     client.wake(client.wake_at().unwrap());
     let (_, initialize) = hear(&mut client).only();
@@ -344,13 +348,17 @@ fn a_dual_era_server_whose_modern_revision_is_unknown_is_spoken_to_in_its_newest
 
 #[test]
 fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
-    let mut legacy =
-        open::<V2025_11_25>(options(Channel::Http).with_revisions(RevisionSet::legacy()));
+    let mut legacy = open(
+        Revision::V2025_11_25,
+        options(Channel::Http).with_revisions(RevisionSet::legacy()),
+    );
     legacy.ask(list(), NOW).unwrap();
     assert_eq!(hear(&mut legacy).methods(), ["initialize"]);
 
-    let mut modern =
-        open::<V2025_11_25>(options(Channel::Stdio).with_revisions(RevisionSet::modern()));
+    let mut modern = open(
+        Revision::V2025_11_25,
+        options(Channel::Stdio).with_revisions(RevisionSet::modern()),
+    );
     let (_, id) = probed(&mut modern);
     say(&mut modern, &error(&id, -32601, Value::Null));
     assert_eq!(
@@ -359,5 +367,5 @@ fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
     );
 
     let none = Options::new(Channel::Stdio, profile()).with_revisions(RevisionSet::none());
-    assert!(open::<V2025_11_25>(none).ask(list(), NOW).is_err());
+    assert!(open(Revision::V2025_11_25, none).ask(list(), NOW).is_err());
 }

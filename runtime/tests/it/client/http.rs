@@ -2,7 +2,7 @@
 
 use mcp_revisions::client::{Ask, Channel, Event, Exchange, Ignored, Post, To, Verdict};
 use mcp_revisions::server::Fate;
-use mcp_revisions::{Limits, Revision, V2025_11_25};
+use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn header<'a>(send: &'a Post, name: &str) -> Option<&'a str> {
         .map(|header| header.1.as_str())
 }
 
-fn answer(client: &mut End<V2025_11_25>, post: Exchange, session: Option<&str>, message: &Value) {
+fn answer(client: &mut End, post: Exchange, session: Option<&str>, message: &Value) {
     client.answered(
         post,
         200,
@@ -27,7 +27,7 @@ fn answer(client: &mut End<V2025_11_25>, post: Exchange, session: Option<&str>, 
     );
 }
 
-fn modern() -> End<V2025_11_25> {
+fn modern() -> End {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, probe) = hear(&mut client).only();
@@ -44,7 +44,7 @@ fn modern() -> End<V2025_11_25> {
 }
 
 /// A client in a session; every POST so far is answered.
-fn legacy(version: &str, session: Option<&str>) -> End<V2025_11_25> {
+fn legacy(version: &str, session: Option<&str>) -> End {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, _) = hear(&mut client).only();
@@ -53,7 +53,7 @@ fn legacy(version: &str, session: Option<&str>) -> End<V2025_11_25> {
     client
 }
 
-fn shake_hands(client: &mut End<V2025_11_25>, version: &str, session: Option<&str>) {
+fn shake_hands(client: &mut End, version: &str, session: Option<&str>) {
     let (send, initialize) = hear(client).only();
     assert_eq!(initialize["method"], "initialize");
     assert_eq!(
@@ -84,7 +84,7 @@ trait Keep {
     fn cancel_for_test(&mut self, send: &Post);
 }
 
-impl Keep for End<V2025_11_25> {
+impl Keep for End {
     /// Nothing else may have been sent.
     fn cancel_for_test(&mut self, send: &Post) {
         panic!("unexpected: {}", send.text);
@@ -393,7 +393,7 @@ fn a_notification_that_is_not_accepted_is_reported() {
 #[test]
 fn one_post_cannot_answer_for_another() {
     let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = open::<V2025_11_25>(options);
+    let mut client = open(Revision::V2025_11_25, options);
     client.ask(list(), NOW).unwrap();
     client.ask(call("add"), NOW).unwrap();
     let heard = hear(&mut client);
@@ -493,12 +493,12 @@ fn a_server_that_ends_no_post_is_answered_so_often_and_no_more() {
         pending: 3,
         ..Limits::default()
     });
-    let mut client = open::<V2025_11_25>(options);
+    let mut client = open(Revision::V2025_11_25, options);
     client.connect(NOW).unwrap();
     let (send, _) = hear(&mut client).only();
     client.answered(send.exchange, 400, None, Some(b""), NOW);
     shake_hands(&mut client, "2025-11-25", Some("s"));
-    let ping = |client: &mut End<V2025_11_25>, id: usize| {
+    let ping = |client: &mut End, id: usize| {
         let text = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
         client.receive(None, text.as_bytes(), NOW);
         hear(client)

@@ -13,7 +13,7 @@ mod verdict;
 use std::time::Duration;
 
 use mcp_revisions::client::{Answer, Ask, Channel, Event, Options, Output, Post, Profile, Token};
-use mcp_revisions::{Era, Revision, RevisionSet, V2025_11_25, v2025_11_25 as app};
+use mcp_revisions::{Era, Revision, RevisionSet, v2025_11_25 as app};
 use serde_json::{Value, json};
 
 pub(crate) const NOW: Duration = Duration::from_secs(100);
@@ -39,16 +39,16 @@ pub(crate) fn options(channel: Channel) -> Options {
 }
 
 /// A client's end of a conversation.
-pub(crate) type End<A> = mcp_revisions::Connection<mcp_revisions::client::Client<A>>;
+pub(crate) type End = mcp_revisions::Connection<mcp_revisions::client::Client>;
 
 /// A client on which nothing has been said.
-pub(crate) fn open<A: mcp_revisions::Spoken>(options: Options) -> End<A> {
-    End::new(mcp_revisions::client::Client::<A>::new(options))
+pub(crate) fn open(app: Revision, options: Options) -> End {
+    End::new(mcp_revisions::client::Client::new(app, options))
 }
 
 /// A client of an application that speaks 2025-11-25.
-pub(crate) fn client(channel: Channel) -> End<V2025_11_25> {
-    open(options(channel))
+pub(crate) fn client(channel: Channel) -> End {
+    open(Revision::V2025_11_25, options(channel))
 }
 
 pub(crate) fn list() -> Ask {
@@ -112,7 +112,7 @@ impl Heard {
     }
 }
 
-pub(crate) fn hear<A: mcp_revisions::Spoken>(client: &mut End<A>) -> Heard {
+pub(crate) fn hear(client: &mut End) -> Heard {
     let mut heard = Heard::default();
     while let Some(output) = client.poll() {
         match output {
@@ -126,7 +126,7 @@ pub(crate) fn hear<A: mcp_revisions::Spoken>(client: &mut End<A>) -> Heard {
 }
 
 /// Hands in a message of the server.
-pub(crate) fn say<A: mcp_revisions::Spoken>(client: &mut End<A>, message: &Value) {
+pub(crate) fn say(client: &mut End, message: &Value) {
     client.receive(None, message.to_string().as_bytes(), NOW);
 }
 
@@ -155,13 +155,13 @@ pub(crate) fn initialized(version: &str) -> Value {
 }
 
 /// A client over stdio that has settled on a revision.
-pub(crate) fn settled(version: &str) -> End<V2025_11_25> {
+pub(crate) fn settled(version: &str) -> End {
     let mut client = client(Channel::Stdio);
     settle(&mut client, version);
     client
 }
 
-pub(crate) fn settle<A: mcp_revisions::Spoken>(client: &mut End<A>, version: &str) {
+pub(crate) fn settle(client: &mut End, version: &str) {
     client.connect(NOW).unwrap();
     let (_, probe) = hear(client).only();
     if version == "2026-07-28" {

@@ -1,7 +1,7 @@
 //! Results that ask for input: what the application is asked, and what is sent again.
 
+use mcp_revisions::Revision;
 use mcp_revisions::client::{Answer, Channel, InputRequired};
-use mcp_revisions::{Spoken, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn question() -> Value {
     json!({"method": "elicitation/create", "params": {"mode": "form", "message": "who?", "requestedSchema": schema}})
 }
 
-fn asked<A: Spoken>(client: &mut End<A>, content: &str) -> Result<InputRequired, String> {
+fn asked(client: &mut End, content: &str) -> Result<InputRequired, String> {
     client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(client).only();
     let text = format!(
@@ -31,14 +31,14 @@ fn asked<A: Spoken>(client: &mut End<A>, content: &str) -> Result<InputRequired,
     }
 }
 
-fn modern<A: Spoken>() -> End<A> {
-    let mut client = open::<A>(options(Channel::Stdio));
+fn modern(app: Revision) -> End {
+    let mut client = open(app, options(Channel::Stdio));
     settle(&mut client, "2026-07-28");
     client
 }
 
-fn round<A: Spoken>() {
-    let mut client = modern::<A>();
+fn round(app: Revision) {
+    let mut client = modern(app);
     let content = format!(
         r#","requestState":{STATE},"inputRequests":{{"who":{}}}"#,
         question()
@@ -90,14 +90,14 @@ fn round<A: Spoken>() {
 
 #[test]
 fn the_same_request_goes_again_with_answers_and_state() {
-    round::<V2026_07_28>();
-    round::<V2025_11_25>();
-    round::<V2025_06_18>();
+    round(Revision::V2026_07_28);
+    round(Revision::V2025_11_25);
+    round(Revision::V2025_06_18);
 }
 
 #[test]
 fn a_question_that_the_application_cannot_be_asked_says_so() {
-    let mut client = modern::<V2024_11_05>();
+    let mut client = modern(Revision::V2024_11_05);
     let input = asked(
         &mut client,
         &format!(r#","inputRequests":{{"who":{}}}"#, question()),
@@ -116,7 +116,7 @@ fn a_question_that_the_application_cannot_be_asked_says_so() {
 
 #[test]
 fn state_and_answers_are_sent_only_where_they_were_given_or_asked_for() {
-    let mut client = modern::<V2026_07_28>();
+    let mut client = modern(Revision::V2026_07_28);
     let input = asked(&mut client, r#","requestState":"s""#).unwrap();
     client.retry(input.retry, [], NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
@@ -150,7 +150,7 @@ fn what_asks_for_nothing_or_nonsense_is_invalid() {
         r#","inputRequests":[]"#,
         r#","inputRequests":{"a":{}}"#,
     ] {
-        let mut client = modern::<V2025_11_25>();
+        let mut client = modern(Revision::V2025_11_25);
         let failure = asked(&mut client, content).unwrap_err();
         assert!(failure.contains("InvalidResult"), "{content}: {failure}");
     }

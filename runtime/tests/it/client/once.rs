@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_revisions::V2025_11_25;
+use mcp_revisions::Revision;
 use mcp_revisions::client::{Answer, Answered, Ask, Channel, Event, Exchange, Output, Post, Token};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ impl Server {
 /// One run: the client, what is on its way, and what has been answered.
 struct Run {
     server: Server,
-    client: End<V2025_11_25>,
+    client: End,
     /// Answers that have not arrived, each with its POST.
     on_the_way: Vec<(Exchange, Option<Value>)>,
     asked: BTreeMap<Token, String>,
@@ -58,7 +58,7 @@ struct Run {
 
 impl Run {
     fn new(server: Server) -> Self {
-        let client = open(options(server.channel));
+        let client = open(Revision::V2025_11_25, options(server.channel));
         let now = Duration::ZERO;
         Self {
             server,

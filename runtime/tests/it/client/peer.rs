@@ -1,7 +1,7 @@
 //! What the server sends by itself, and what the client tells it beside requests.
 
+use mcp_revisions::Revision;
 use mcp_revisions::client::{Ask, Channel, Event, Failure, Fate, Ignored, Notice, To, Token};
-use mcp_revisions::{V2024_11_05, V2026_07_28};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn elicit(id: &Value) -> Value {
 #[test]
 fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
     // The application speaks the newest revision, where such a question is part of a result.
-    let mut client = open::<V2026_07_28>(options(Channel::Stdio));
+    let mut client = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
     say(&mut client, &elicit(&json!("q1")));
     let (request, method, params) = asked(hear(&mut client));
@@ -53,7 +53,7 @@ fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
 
 #[test]
 fn a_question_that_the_application_cannot_be_asked_is_refused_for_it() {
-    let mut client = open::<V2024_11_05>(options(Channel::Stdio));
+    let mut client = open(Revision::V2024_11_05, options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
     say(&mut client, &elicit(&json!(7)));
     let heard = hear(&mut client);
@@ -244,7 +244,7 @@ fn the_log_level_goes_where_the_revision_has_it() {
     );
 
     // An application of the newest revision asks in `_meta`, which an older server does not read.
-    let mut app = open::<V2026_07_28>(options(Channel::Stdio));
+    let mut app = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut app, "2025-06-18");
     let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
     app.ask(Ask::new("tools/call", Some(params.into())), NOW)

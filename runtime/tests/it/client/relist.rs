@@ -1,7 +1,7 @@
 //! Calls refused for their headers: the tools are listed anew, and the call is sent again, once.
 
+use mcp_revisions::Revision;
 use mcp_revisions::client::{Ask, Channel, Options, Post, Token, Verdict};
-use mcp_revisions::{Revision, V2026_07_28};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -9,12 +9,15 @@ use crate::client::{End, Heard, NOW, error, hear, open, profile, result};
 
 const HEADER_MISMATCH: i64 = -32020;
 
-fn modern() -> End<V2026_07_28> {
+fn modern() -> End {
     let options = Options::new(Channel::Http, profile());
-    open(options.with_verdict(Verdict(Revision::V2026_07_28)))
+    open(
+        Revision::V2026_07_28,
+        options.with_verdict(Verdict(Revision::V2026_07_28)),
+    )
 }
 
-fn call(client: &mut End<V2026_07_28>) -> (Token, Post, Value) {
+fn call(client: &mut End) -> (Token, Post, Value) {
     let params = json!({"name": "add", "arguments": {"region": "eu"}});
     let ask = Ask::new("tools/call", Some(Json::from(params)));
     let token = client.ask(ask, NOW).unwrap();
@@ -23,13 +26,13 @@ fn call(client: &mut End<V2026_07_28>) -> (Token, Post, Value) {
 }
 
 /// The server answers a POST.
-fn answer(client: &mut End<V2026_07_28>, post: &Post, status: u16, message: &Value) -> Heard {
+fn answer(client: &mut End, post: &Post, status: u16, message: &Value) -> Heard {
     let body = message.to_string();
     client.answered(post.exchange, status, None, Some(body.as_bytes()), NOW);
     hear(client)
 }
 
-fn refuse(client: &mut End<V2026_07_28>, post: &Post, message: &Value) -> Heard {
+fn refuse(client: &mut End, post: &Post, message: &Value) -> Heard {
     let refusal = error(&message["id"], HEADER_MISMATCH, Value::Null);
     answer(client, post, 400, &refusal)
 }

@@ -1,7 +1,7 @@
 //! What was found out is kept, mended where it proves wrong, and told to the application.
 
 use mcp_revisions::client::{Channel, Event, Verdict};
-use mcp_revisions::{Revision, RevisionSet, V2025_11_25};
+use mcp_revisions::{Revision, RevisionSet};
 use serde_json::{Value, json};
 
 use crate::client::era::probed;
@@ -13,7 +13,10 @@ use crate::client::{
 fn a_verdict_spares_the_probe() {
     for (version, first) in [("2026-07-28", "tools/list"), ("2025-06-18", "initialize")] {
         let verdict: Verdict = version.parse().unwrap();
-        let mut client = open::<V2025_11_25>(options(Channel::Http).with_verdict(verdict));
+        let mut client = open(
+            Revision::V2025_11_25,
+            options(Channel::Http).with_verdict(verdict),
+        );
         client.ask(list(), NOW).unwrap();
         assert_eq!(hear(&mut client).methods(), [first]);
         assert_eq!(verdict.to_string(), version);
@@ -22,7 +25,7 @@ fn a_verdict_spares_the_probe() {
     let options = options(Channel::Http)
         .with_revisions(RevisionSet::legacy())
         .with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = open::<V2025_11_25>(options);
+    let mut client = open(Revision::V2025_11_25, options);
     client.ask(list(), NOW).unwrap();
     assert_eq!(hear(&mut client).methods(), ["initialize"]);
 }
@@ -31,7 +34,7 @@ fn a_verdict_spares_the_probe() {
 fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
     // The server was exchanged for one of the handshake era.
     let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = open::<V2025_11_25>(options);
+    let mut client = open(Revision::V2025_11_25, options);
     client.ask(list(), NOW).unwrap();
     let (send, _) = hear(&mut client).only();
     client.answered(
@@ -80,7 +83,7 @@ fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
 #[test]
 fn a_request_that_is_refused_for_its_version_is_sent_again_in_another() {
     let options = options(Channel::Stdio).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = open::<V2025_11_25>(options);
+    let mut client = open(Revision::V2025_11_25, options);
     let token = client.ask(list(), NOW).unwrap();
     let heard = hear(&mut client);
     let request = heard.messages().remove(0);

@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Profile, Server};
-use mcp_revisions::{Era, Spoken, errors};
+use mcp_revisions::{Era, Revision, errors};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, watch};
 
 pub(crate) const FILE: &str = "file:///a";
 
-pub(crate) fn server<App: Spoken>() -> Server<App> {
+pub(crate) fn server(app: Revision) -> Server {
     let info = Json::from(json!({"name": "compat", "version": "1.0"}));
     let capabilities = json!({"tools": {"listChanged": true}, "prompts": {}, "logging": {},
         "resources": {"subscribe": true, "listChanged": true}});
-    Server::new(Profile::new(&info, &Json::from(capabilities))).unwrap()
+    Server::new(app, Profile::new(&info, &Json::from(capabilities))).unwrap()
 }
 
 /// What happens to the things that are served.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use mcp_revisions::http::Service;
-use mcp_revisions::{Spoken, stdio};
+use mcp_revisions::{Revision, stdio};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
@@ -34,14 +34,14 @@ enum Line {
 }
 
 impl Wire {
-    pub(crate) fn open<App: Spoken>(over: &str, place: &str) -> Self {
-        let handlers = Handlers::new(App::REVISION.era());
+    pub(crate) fn open(app: Revision, over: &str, place: &str) -> Self {
+        let handlers = Handlers::new(app.era());
         let (texts, queue) = mpsc::unbounded_channel();
         let line = match over {
             "stdio" => {
                 let (to, input) = tokio::io::duplex(1 << 16);
                 let (output, from) = tokio::io::duplex(1 << 16);
-                tokio::spawn(stdio::serve_on(server::<App>(), handlers, input, output));
+                tokio::spawn(stdio::serve_on(server(app), handlers, input, output));
                 tokio::spawn(async move {
                     let mut lines = BufReader::new(from).lines();
                     while let Ok(Some(line)) = lines.next_line().await {
@@ -51,7 +51,7 @@ impl Wire {
                 Line::Stdio(to)
             }
             _ => {
-                let service = Service::new(server::<App>(), handlers);
+                let service = Service::new(server(app), handlers);
                 let session = Arc::new(Mutex::new(None));
                 let kept = Arc::clone(&session);
                 let post = move |request: Request<Full<Bytes>>| {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
-use mcp_revisions::Limits;
 use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice};
+use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -45,8 +45,8 @@ async fn a_flood_of_initialize_locks_nobody_out() {
 }
 
 /// What a message of somebody whom a layer has named comes to.
-pub(crate) async fn send_as<H: Handler>(
-    service: &Service<mcp_revisions::V2025_11_25, H>,
+pub(crate) async fn send_as(
+    service: &Service,
     who: &(impl Clone + Send + Sync + 'static),
     message: Post,
 ) -> http::Response<mcp_revisions::http::Body> {
@@ -56,8 +56,8 @@ pub(crate) async fn send_as<H: Handler>(
 }
 
 /// How many of the sessions are left that somebody opens; each only says that it is there.
-async fn left_of<H: Handler>(
-    service: &Service<mcp_revisions::V2025_11_25, H>,
+async fn left_of(
+    service: &Service,
     who: &(impl Clone + Send + Sync + 'static),
     sessions: &[http::HeaderValue],
 ) -> usize {
@@ -203,10 +203,14 @@ impl Telling {
     }
 }
 
-fn telling() -> mcp_revisions::Server<mcp_revisions::V2025_11_25> {
+fn telling() -> mcp_revisions::Server {
     let info = Json::from(json!({"name": "t", "version": "1"}));
     let capabilities = Json::from(json!({"tools": {"listChanged": true}}));
-    mcp_revisions::Server::new(mcp_revisions::server::Profile::new(&info, &capabilities)).unwrap()
+    mcp_revisions::Server::new(
+        Revision::V2025_11_25,
+        mcp_revisions::server::Profile::new(&info, &capabilities),
+    )
+    .unwrap()
 }
 
 #[tokio::test]

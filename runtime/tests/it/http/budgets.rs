@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use http::StatusCode;
 use http_body::Body as _;
+use mcp_revisions::Limits;
 use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::server::Call;
-use mcp_revisions::{Limits, V2025_11_25};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -87,7 +87,7 @@ fn askable(arguments: Value) -> Post {
     post
 }
 
-async fn asked<H: Handler>(service: &Service<V2025_11_25, H>) -> Value {
+async fn asked(service: &Service) -> Value {
     message(askable(json!({})).to(service).await).await
 }
 

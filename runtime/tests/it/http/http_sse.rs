@@ -7,11 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
+use mcp_revisions::Limits;
 use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::serve::Peer;
 use mcp_revisions::server::Call;
-use mcp_revisions::{Limits, V2025_11_25};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -25,7 +25,7 @@ fn options() -> Options {
     Options::new().with_http_sse("/sse")
 }
 
-fn service() -> Service<V2025_11_25, impl Handler> {
+fn service() -> Service {
     Service::with_options(server(), handlers::handle, options())
 }
 
@@ -38,28 +38,25 @@ fn request(method: Method, uri: &str, who: Option<&Principal>) -> Request<Full<B
     request.body(Full::default()).unwrap()
 }
 
-async fn sent<H: Handler>(
-    service: &Service<V2025_11_25, H>,
-    request: Request<Full<Bytes>>,
-) -> Response<Body> {
+async fn sent(service: &Service, request: Request<Full<Bytes>>) -> Response<Body> {
     service.clone().oneshot(request).await.unwrap()
 }
 
 /// A client: its stream, and where it sends its messages.
-struct Client<'s, H> {
-    service: &'s Service<V2025_11_25, H>,
+struct Client<'s> {
+    service: &'s Service,
     stream: Body,
     read: String,
     endpoint: String,
     who: Option<Principal>,
 }
 
-impl<'s, H: Handler> Client<'s, H> {
-    async fn open(service: &'s Service<V2025_11_25, H>) -> Self {
+impl<'s> Client<'s> {
+    async fn open(service: &'s Service) -> Self {
         Self::open_as(service, None).await
     }
 
-    async fn open_as(service: &'s Service<V2025_11_25, H>, who: Option<Principal>) -> Self {
+    async fn open_as(service: &'s Service, who: Option<Principal>) -> Self {
         let response = sent(service, request(Method::GET, "/sse", who.as_ref())).await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "text/event-stream");

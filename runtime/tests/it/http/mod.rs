@@ -14,9 +14,7 @@ use crate::support::handlers;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
-use mcp_revisions::V2025_11_25;
 use mcp_revisions::http::{Body, Service};
-use mcp_revisions::serve::Handler;
 use mcp_revisions::server::Server;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -24,7 +22,7 @@ use tower::ServiceExt;
 pub(crate) const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 pub(crate) const MODERN: &str = "2026-07-28";
 
-pub(crate) fn server() -> Server<V2025_11_25> {
+pub(crate) fn server() -> Server {
     handlers::server().unwrap()
 }
 
@@ -89,7 +87,7 @@ impl Post {
         request.body(Full::from(self.body)).unwrap()
     }
 
-    pub(crate) async fn to<H: Handler>(self, service: &Service<V2025_11_25, H>) -> Response<Body> {
+    pub(crate) async fn to(self, service: &Service) -> Response<Body> {
         service
             .clone()
             .oneshot(self.request(Method::POST))
@@ -134,7 +132,7 @@ pub(crate) fn initialize(version: &str) -> Post {
 }
 
 /// Opens a session; its id.
-pub(crate) async fn open<H: Handler>(service: &Service<V2025_11_25, H>, version: &str) -> String {
+pub(crate) async fn open(service: &Service, version: &str) -> String {
     let response = initialize(version).to(service).await;
     assert_eq!(response.status(), StatusCode::OK);
     let id = response.headers()["mcp-session-id"]

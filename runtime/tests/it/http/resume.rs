@@ -78,8 +78,8 @@ fn parsed(text: &str) -> Vec<Event> {
     events.map(event).collect()
 }
 
-async fn again<H: Handler>(
-    service: &Service<mcp_revisions::V2025_11_25, H>,
+async fn again(
+    service: &Service,
     session: &str,
     id: &str,
 ) -> http::Response<mcp_revisions::http::Body> {

@@ -4,18 +4,18 @@
 use mcp_revisions::mcp_wire::{Decode, Encode, Error, ErrorObject, Json, JsonObject, from_str};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, ProfileError, Server};
-use mcp_revisions::{Era, V2025_11_25, errors, v2025_11_25 as mcp};
+use mcp_revisions::{Era, Revision, errors, v2025_11_25 as mcp};
 use serde_json::json;
 
 /// The server of these handlers, for every revision.
-pub(crate) fn server() -> Result<Server<V2025_11_25>, ProfileError> {
+pub(crate) fn server() -> Result<Server, ProfileError> {
     let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"))
         .with_title("Every revision");
     let capabilities =
         json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}});
     let profile = Profile::new(&info, &Json::from(capabilities))
         .with_instructions("Add numbers, or count with me.");
-    Server::new(profile)
+    Server::new(Revision::V2025_11_25, profile)
 }
 
 /// Answers a call.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Call, Event, Profile};
-use mcp_revisions::{Era, Revision, Spoken};
+use mcp_revisions::{Era, Revision};
 use serde_json::{Value, json};
 
 pub(crate) mod handlers;
@@ -36,8 +36,8 @@ pub(crate) fn profile_text(capabilities: &str) -> Profile {
 }
 
 /// A server of every revision.
-pub(crate) fn server<App: Spoken>() -> Server<App> {
-    Server::new(profile()).unwrap()
+pub(crate) fn server(app: Revision) -> Server {
+    Server::new(app, profile()).unwrap()
 }
 
 /// `initialize` of a client that can list roots.
@@ -51,16 +51,16 @@ pub(crate) fn initialize(version: &str) -> String {
 }
 
 /// A channel on which the handshake is done.
-pub(crate) fn open<App: Spoken>(server: &Server<App>, version: &str) -> Channel {
+pub(crate) fn open(server: &Server, version: &str) -> Channel {
     open_on(server, Channel::new(), version)
 }
 
 /// As [`open`], without adapters.
-pub(crate) fn open_bare<App: Spoken>(server: &Server<App>, version: &str) -> Channel {
+pub(crate) fn open_bare(server: &Server, version: &str) -> Channel {
     open_on(server, Channel::bare(), version)
 }
 
-fn open_on<App: Spoken>(server: &Server<App>, mut channel: Channel, version: &str) -> Channel {
+fn open_on(server: &Server, mut channel: Channel, version: &str) -> Channel {
     let answer = get(server, &mut channel, &initialize(version));
     assert_eq!(answer["result"]["protocolVersion"], version);
     let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -81,7 +81,7 @@ pub(crate) fn claim(method: &str, mut params: Value) -> String {
 }
 
 /// What a text is answered with at once.
-pub(crate) fn get<App: Spoken>(server: &Server<App>, channel: &mut Channel, text: &str) -> Value {
+pub(crate) fn get(server: &Server, channel: &mut Channel, text: &str) -> Value {
     let received = server.receive(channel, None, text.as_bytes(), NOW);
     let reply = received
         .reply

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test uses its own part")]
 
-use std::any::Any;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,15 +11,15 @@ use mcp_revisions::server::{
     Ask, Connection, Event, Exchange, Fate, Outgoing, Output as Step, Profile, ProfileError, Said,
     StateMachine, To, Token,
 };
-use mcp_revisions::{Headers, Limits, Loss, Revision, RevisionSet, Spoken};
+use mcp_revisions::{Headers, Limits, Loss, Revision, RevisionSet};
 
 /// A server that several channels share.
-pub(crate) struct Server<App: Spoken>(pub(crate) Arc<mcp_revisions::Server<App>>);
+pub(crate) struct Server(pub(crate) Arc<mcp_revisions::Server>);
 
 /// A connection, to whichever server is the first to use it.
 #[derive(Default)]
 pub(crate) struct Channel {
-    connection: Option<Box<dyn Look>>,
+    connection: Option<Connection<mcp_revisions::Server>>,
     is_bare: bool,
     machines: Vec<Box<dyn StateMachine>>,
 }
@@ -52,47 +51,6 @@ pub(crate) struct Output {
     pub(crate) closes: Vec<Exchange>,
     pub(crate) losses: Vec<Loss>,
     pub(crate) fate: Fate,
-}
-
-/// What is seen of a connection whatever its application speaks.
-trait Look {
-    fn pending(&self) -> usize;
-    fn pending_bytes(&self) -> usize;
-    fn asked(&self) -> usize;
-    fn session_revision(&self) -> Option<Revision>;
-    fn wake_at(&self) -> Option<Duration>;
-    fn plug(&mut self, machine: Box<dyn StateMachine>);
-    fn as_any(&mut self) -> &mut dyn Any;
-}
-
-impl<App: Spoken + 'static> Look for Connection<mcp_revisions::Server<App>> {
-    fn pending(&self) -> usize {
-        self.pending()
-    }
-
-    fn pending_bytes(&self) -> usize {
-        self.pending_bytes()
-    }
-
-    fn asked(&self) -> usize {
-        self.asked()
-    }
-
-    fn session_revision(&self) -> Option<Revision> {
-        self.session_revision()
-    }
-
-    fn wake_at(&self) -> Option<Duration> {
-        self.wake_at()
-    }
-
-    fn plug(&mut self, machine: Box<dyn StateMachine>) {
-        self.plug(machine);
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
 impl std::fmt::Debug for Channel {
@@ -140,12 +98,9 @@ impl Channel {
         self.connection.as_ref()?.wake_at()
     }
 
-    fn of<App: Spoken + 'static>(
-        &mut self,
-        server: &Server<App>,
-    ) -> &mut Connection<mcp_revisions::Server<App>> {
+    fn of(&mut self, server: &Server) -> &mut Connection<mcp_revisions::Server> {
         let (is_bare, machines) = (self.is_bare, &mut self.machines);
-        let connection = self.connection.get_or_insert_with(|| {
+        self.connection.get_or_insert_with(|| {
             let mut connection = Connection::new(Arc::clone(&server.0));
             if is_bare {
                 connection = connection.without_adapters();
@@ -153,29 +108,28 @@ impl Channel {
             for machine in machines.drain(..) {
                 connection.plug(machine);
             }
-            Box::new(connection)
-        });
-        connection.as_any().downcast_mut().unwrap()
+            connection
+        })
     }
 }
 
-impl<App: Spoken> Deref for Server<App> {
-    type Target = mcp_revisions::Server<App>;
+impl Deref for Server {
+    type Target = mcp_revisions::Server;
 
-    fn deref(&self) -> &mcp_revisions::Server<App> {
+    fn deref(&self) -> &mcp_revisions::Server {
         &self.0
     }
 }
 
-impl<App: Spoken + 'static> Server<App> {
-    pub(crate) fn new(profile: Profile) -> Result<Self, ProfileError> {
-        mcp_revisions::Server::new(profile).map(|server| Self(Arc::new(server)))
+impl Server {
+    pub(crate) fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
+        mcp_revisions::Server::new(app, profile).map(|server| Self(Arc::new(server)))
     }
 
     /// The server, told something else.
     pub(crate) fn told(
         self,
-        change: impl FnOnce(mcp_revisions::Server<App>) -> mcp_revisions::Server<App>,
+        change: impl FnOnce(mcp_revisions::Server) -> mcp_revisions::Server,
     ) -> Self {
         Self(Arc::new(change(Arc::into_inner(self.0).unwrap())))
     }
@@ -280,10 +234,7 @@ impl<App: Spoken + 'static> Server<App> {
     }
 }
 
-fn drained<App: Spoken>(
-    connection: &mut Connection<mcp_revisions::Server<App>>,
-    said: Option<Said>,
-) -> Output {
+fn drained(connection: &mut Connection<mcp_revisions::Server>, said: Option<Said>) -> Output {
     let (fate, losses) = match said {
         Some(Said { fate, losses }) => (fate, losses),
         None => (Fate::Sent, Vec::new()),

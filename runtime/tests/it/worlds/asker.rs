@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::Spoken;
+use mcp_revisions::Revision;
 use mcp_revisions::client::{Ask, Client, Post};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Connection, Event, Token};
@@ -17,8 +17,10 @@ use crate::worlds::talk::{Ends, SUBSCRIPTION, asks};
 const MOST: (usize, usize) = (12, 4);
 
 /// A client with its application, in a world of moves of that kind.
-pub(crate) struct Asker<C: Spoken, M> {
-    pub(crate) client: Connection<Client<C>>,
+pub(crate) struct Asker<M> {
+    /// The revision of the application.
+    app: Revision,
+    pub(crate) client: Connection<Client>,
     /// What was asked, by its place among [`asks`].
     pub(crate) asked: BTreeMap<Token, usize>,
     pub(crate) answered: BTreeMap<Token, usize>,
@@ -35,10 +37,11 @@ pub(crate) struct Asker<C: Spoken, M> {
     is_walk: bool,
 }
 
-impl<C: Spoken, M: PartialEq + Debug> Asker<C, M> {
-    pub(crate) fn new<S: Spoken>(ends: &Ends<C, S>, is_walk: bool) -> Self {
+impl<M: PartialEq + Debug> Asker<M> {
+    pub(crate) fn new(ends: &Ends, is_walk: bool) -> Self {
         Self {
-            client: Connection::<Client<C>>::new(Arc::clone(&ends.client)),
+            app: ends.apps.0,
+            client: Connection::<Client>::new(Arc::clone(&ends.client)),
             asked: BTreeMap::new(),
             answered: BTreeMap::new(),
             questions: Vec::new(),
@@ -61,7 +64,7 @@ impl<C: Spoken, M: PartialEq + Debug> Asker<C, M> {
 
     /// Which of [`asks`] may be asked now, each in a move of its own.
     pub(crate) fn may_ask(&self, ask: fn(usize) -> M) -> impl Iterator<Item = M> {
-        let moves = || (0..asks::<C>().len()).map(ask);
+        let moves = || (0..asks(self.app).len()).map(ask);
         let asked: usize = moves().map(|one| self.count(|done| *done == one)).sum();
         let may = asked < MOST.0;
         moves().filter(move |one| may && self.never(one))
@@ -73,7 +76,7 @@ impl<C: Spoken, M: PartialEq + Debug> Asker<C, M> {
     }
 
     pub(crate) fn ask(&mut self, index: usize, now: Duration) {
-        let (method, params) = asks::<C>()[index].clone();
+        let (method, params) = asks(self.app)[index].clone();
         let ask = Ask::new(method, Some(Json::from(params)));
         let token = self.client.ask(ask, now).unwrap();
         assert!(self.asked.insert(token, index).is_none());

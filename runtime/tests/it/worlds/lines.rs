@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_revisions::client::Ask;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Call, Connection, Event, Output};
-use mcp_revisions::{Era, Server, Spoken};
+use mcp_revisions::{Era, Server};
 use serde_json::json;
 
 use crate::worlds::asker::Asker;
@@ -43,10 +43,10 @@ pub(crate) enum Move {
 }
 
 /// A client and a server with two queues between them.
-pub(crate) struct Lines<'e, C: Spoken, S: Spoken> {
-    ends: &'e Ends<C, S>,
-    asker: Asker<C, Move>,
-    server: Connection<Server<S>>,
+pub(crate) struct Lines<'e> {
+    ends: &'e Ends,
+    asker: Asker<Move>,
+    server: Connection<Server>,
     to_server: VecDeque<String>,
     to_client: VecDeque<String>,
     calls: Vec<(Call, bool)>,
@@ -55,12 +55,12 @@ pub(crate) struct Lines<'e, C: Spoken, S: Spoken> {
     now: Duration,
 }
 
-impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
-    pub(crate) fn new(ends: &'e Ends<C, S>, is_walk: bool) -> Self {
+impl<'e> Lines<'e> {
+    pub(crate) fn new(ends: &'e Ends, is_walk: bool) -> Self {
         Self {
             ends,
             asker: Asker::new(ends, is_walk),
-            server: Connection::<Server<S>>::new(Arc::clone(&ends.server)),
+            server: Connection::<Server>::new(Arc::clone(&ends.server)),
             to_server: VecDeque::new(),
             to_client: VecDeque::new(),
             calls: Vec::new(),
@@ -92,7 +92,7 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
 
     /// A subscription is answered when changes are told, or when that was waited for in vain.
     fn leaves(&self, text: &str) {
-        let is_adapted = S::REVISION.era() == Era::PerRequest;
+        let is_adapted = self.ends.apps.1.era() == Era::PerRequest;
         let has_waited = self.asker.done.contains(&Move::Wake);
         assert!(
             !is_adapted || self.is_told || has_waited || !self.asker.is_subscribed_by(text),
@@ -108,7 +108,7 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
 
     /// A new process at the other end: what was on the way to and from the old one is lost.
     fn restart(&mut self) {
-        self.server = Connection::<Server<S>>::new(Arc::clone(&self.ends.server));
+        self.server = Connection::<Server>::new(Arc::clone(&self.ends.server));
         self.to_server.clear();
         self.to_client.clear();
         self.calls.clear();
@@ -153,7 +153,7 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
     }
 }
 
-impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
+impl World for Lines<'_> {
     type Move = Move;
 
     /// What may happen now: faults are few, so that there is something to go wrong.
@@ -214,7 +214,7 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
             Move::LoseToClient => drop(self.to_client.pop_front()),
             Move::Handle => {
                 let (call, _) = self.calls.remove(self.ready().unwrap());
-                let result = result::<S>(&call);
+                let result = result(self.ends.apps.1, &call);
                 let _ = self.server.answer(call.token, Ok(result), now);
             }
             Move::AskBack => {

@@ -15,7 +15,7 @@ mod search;
 mod talk;
 
 use mcp_revisions::client::Channel;
-use mcp_revisions::{RevisionSet, Spoken, V2025_11_25, V2026_07_28};
+use mcp_revisions::{Revision, RevisionSet};
 use search::World;
 use talk::{Ends, ends};
 
@@ -29,7 +29,7 @@ fn number(variable: &str, otherwise: usize) -> usize {
 }
 
 /// A client and a server of each kind.
-fn pairs<C: Spoken, S: Spoken>(channel: Channel) -> Vec<Ends<C, S>> {
+fn pairs(apps: (Revision, Revision), channel: Channel) -> Vec<Ends> {
     let kinds = [
         RevisionSet::legacy(),
         RevisionSet::all(),
@@ -39,30 +39,24 @@ fn pairs<C: Spoken, S: Spoken>(channel: Channel) -> Vec<Ends<C, S>> {
         .iter()
         .flat_map(|ours| kinds.map(|theirs| (*ours, theirs)));
     pairs
-        .map(|(ours, theirs)| ends(channel, ours, theirs))
+        .map(|(ours, theirs)| ends(apps, channel, ours, theirs))
         .collect()
 }
 
 /// Visits every state of the worlds of two applications.
-fn worlds<'e, C: Spoken + 'e, S: Spoken + 'e, W: World>(
-    pairs: &'e [Ends<C, S>],
-    begin: impl Fn(&'e Ends<C, S>) -> W,
-) {
+fn worlds<'e, W: World>(pairs: &'e [Ends], begin: impl Fn(&'e Ends) -> W) {
     let depth = number("WORLDS_DEPTH", DEPTH);
     let states = pairs
         .iter()
         .map(|ends| search::explore(|| begin(ends), depth));
     let states: usize = states.sum();
-    let (client, server) = (C::REVISION, S::REVISION);
+    let (client, server) = pairs[0].apps;
     println!("{states} states of {client} with {server} to a depth of {depth}");
     assert!(states > 1_000, "{states} states are no exploration");
 }
 
 /// Walks in the worlds of two applications.
-fn walks<'e, C: Spoken + 'e, S: Spoken + 'e, W: World>(
-    pairs: &'e [Ends<C, S>],
-    begin: impl Fn(&'e Ends<C, S>) -> W,
-) {
+fn walks<'e, W: World>(pairs: &'e [Ends], begin: impl Fn(&'e Ends) -> W) {
     let wanted = number("WORLDS_STEPS", 25_000);
     let (mut steps, mut seed) = (0, 0);
     while steps < wanted {
@@ -71,48 +65,49 @@ fn walks<'e, C: Spoken + 'e, S: Spoken + 'e, W: World>(
             steps += search::walk(begin(ends), seed, 100);
         }
     }
-    println!("{steps} steps of {} with {}", C::REVISION, S::REVISION);
+    let (client, server) = pairs[0].apps;
+    println!("{steps} steps of {client} with {server}");
 }
 
 /// Both sorts of search, of both sorts of channels, for a pair of applications.
 macro_rules! searches {
-    ($($name:ident: $client:ty, $server:ty;)*) => {$(
+    ($($name:ident: $client:ident, $server:ident;)*) => {$(
         mod $name {
             use super::*;
 
             #[test]
             fn every_state_over_lines() {
-                let pairs = pairs::<$client, $server>(Channel::Stdio);
+                let pairs = pairs((Revision::$client, Revision::$server), Channel::Stdio);
                 worlds(&pairs, |ends| lines::Lines::new(ends, false));
             }
 
             #[test]
             fn every_state_over_http() {
-                let pairs = pairs::<$client, $server>(Channel::Http);
+                let pairs = pairs((Revision::$client, Revision::$server), Channel::Http);
                 worlds(&pairs, |ends| http::Http::new(ends, false));
             }
 
             #[test]
             fn every_state_over_http_with_a_quick_client() {
-                let pairs = pairs::<$client, $server>(Channel::Http);
+                let pairs = pairs((Revision::$client, Revision::$server), Channel::Http);
                 worlds(&pairs, |ends| http::Http::new(ends, false).with_quick_client());
             }
 
             #[test]
             fn walks_over_lines() {
-                let pairs = pairs::<$client, $server>(Channel::Stdio);
+                let pairs = pairs((Revision::$client, Revision::$server), Channel::Stdio);
                 walks(&pairs, |ends| lines::Lines::new(ends, true));
             }
 
             #[test]
             fn walks_over_http() {
-                let pairs = pairs::<$client, $server>(Channel::Http);
+                let pairs = pairs((Revision::$client, Revision::$server), Channel::Http);
                 walks(&pairs, |ends| http::Http::new(ends, true));
             }
 
             #[test]
             fn walks_over_http_with_a_quick_client() {
-                let pairs = pairs::<$client, $server>(Channel::Http);
+                let pairs = pairs((Revision::$client, Revision::$server), Channel::Http);
                 walks(&pairs, |ends| http::Http::new(ends, true).with_quick_client());
             }
         }

@@ -5,35 +5,39 @@ use std::sync::Arc;
 use mcp_revisions::client::{Channel, Client, Options, Profile};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::Call;
-use mcp_revisions::{Era, RevisionSet, Server, Spoken};
+use mcp_revisions::{Era, Revision, RevisionSet, Server};
 use serde_json::{Value, json};
 
 /// The two ends as they are told once.
-pub(crate) struct Ends<C: Spoken, S: Spoken> {
-    pub(crate) client: Arc<Client<C>>,
-    pub(crate) server: Arc<Server<S>>,
+pub(crate) struct Ends {
+    /// The revisions that the two applications speak.
+    pub(crate) apps: (Revision, Revision),
+    pub(crate) client: Arc<Client>,
+    pub(crate) server: Arc<Server>,
 }
 
 /// A client and a server that are willing to speak these.
-pub(crate) fn ends<C: Spoken, S: Spoken>(
+pub(crate) fn ends(
+    apps: (Revision, Revision),
     channel: Channel,
     ours: RevisionSet,
     theirs: RevisionSet,
-) -> Ends<C, S> {
+) -> Ends {
     let info = Json::from(json!({"name": "w", "version": "1"}));
     let capabilities = Json::from(json!({"roots": {}}));
     let options = Options::new(channel, Profile::new(&info, &capabilities));
     let offered = json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}});
     let profile = Profile::new(&info, &Json::from(offered));
     Ends {
-        client: Arc::new(Client::new(options.with_revisions(ours))),
-        server: Arc::new(Server::new(profile).unwrap().serving(theirs)),
+        apps,
+        client: Arc::new(Client::new(apps.0, options.with_revisions(ours))),
+        server: Arc::new(Server::new(apps.1, profile).unwrap().serving(theirs)),
     }
 }
 
 /// A call, a list, a subscription.
-pub(crate) fn asks<C: Spoken>() -> [(&'static str, Value); 3] {
-    let subscription = match C::REVISION.era() {
+pub(crate) fn asks(client: Revision) -> [(&'static str, Value); 3] {
+    let subscription = match client.era() {
         Era::Handshake => ("resources/subscribe", json!({"uri": "file:///a"})),
         Era::PerRequest => (
             "subscriptions/listen",
@@ -51,13 +55,13 @@ pub(crate) fn asks<C: Spoken>() -> [(&'static str, Value); 3] {
 pub(crate) const SUBSCRIPTION: usize = 2;
 
 /// What the handler of a call answers.
-pub(crate) fn result<S: Spoken>(call: &Call) -> Json {
+pub(crate) fn result(server: Revision, call: &Call) -> Json {
     let mut result = match call.method {
         "tools/list" => json!({"tools": []}),
         "tools/call" => json!({"content": []}),
         _ => json!({}),
     };
-    if S::REVISION.era() == Era::PerRequest {
+    if server.era() == Era::PerRequest {
         result["resultType"] = json!("complete");
         if call.method == "tools/list" {
             result["ttlMs"] = json!(0);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_registry::{Era, Policy, Spoken};
+use mcp_registry::{Era, Policy, Revision};
 use mcp_revisions::client::{Answered, Ask, Client, Token, Verdict};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::server::Caller;
@@ -133,47 +133,47 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    /// Connects to a server of the revision `App`, on behalf of a client.
+    /// Connects to a server of the revision `app`, on behalf of a client.
     ///
     /// # Errors
     /// A server that cannot be started, or does not speak it.
-    pub(super) async fn start<App: Spoken>(
+    pub(super) async fn start(
+        app: Revision,
         wire: &Wire,
         caller: &Caller,
         policy: Policy,
         losses: Arc<Losses>,
     ) -> anyhow::Result<Self> {
         let options = settle::options(wire, caller, policy)
-            .with_revisions(RevisionSet::none().with(App::REVISION))
-            .with_verdict(Verdict(App::REVISION));
-        let negotiated = settle::negotiate_as::<App>(wire, options).await?;
-        Ok(Self::on::<App, App>(
-            negotiated, wire, caller, policy, losses,
-        ))
+            .with_revisions(RevisionSet::none().with(app))
+            .with_verdict(Verdict(app));
+        let negotiated = settle::negotiate_as(app, wire, options).await?;
+        Ok(Self::on(app, negotiated, wire, caller, policy, losses))
     }
 
-    /// Goes on with a server of the revision `App` that has been negotiated with, on behalf of a client.
-    pub(super) fn on<App: Spoken, Before: Spoken>(
-        negotiated: Negotiated<Before>,
+    /// Goes on with a server of the revision `app` that has been negotiated with, on behalf of a client.
+    pub(super) fn on(
+        app: Revision,
+        negotiated: Negotiated,
         wire: &Wire,
         caller: &Caller,
         policy: Policy,
         losses: Arc<Losses>,
     ) -> Self {
-        let options = settle::options(wire, caller, policy)
-            .with_revisions(RevisionSet::none().with(App::REVISION));
+        let options =
+            settle::options(wire, caller, policy).with_revisions(RevisionSet::none().with(app));
         let Negotiated {
             connection,
             line,
             start,
             ..
         } = negotiated;
-        let connection = connection.continue_as(Client::<App>::new(options));
+        let connection = connection.continue_as(Client::new(app, options));
         let named = caller
             .info
             .as_ref()
             .map_or("one that is not named", Json::text);
-        info!(client = named, "a server of {} is at work", App::REVISION);
+        info!(client = named, "a server of {app} is at work");
         let (commands, queue) = mpsc::channel(QUEUE);
         let (ending, ended) = watch::channel(false);
         let is_modern = caller.revision.era() == Era::PerRequest;

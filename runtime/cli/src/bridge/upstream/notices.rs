@@ -3,7 +3,6 @@
 //! What belongs to a call goes with it. Of the rest a client of the handshake era hears at any time; one of the modern era
 //! is told nothing but in its calls, and on streams for what those name.
 
-use mcp_registry::Spoken;
 use mcp_revisions::client::{Notice, OtherNotice, Token};
 use mcp_revisions::methods;
 use mcp_wire::{Json, Map};
@@ -12,7 +11,7 @@ use tracing::{debug, warn};
 use super::task::Task;
 use crate::bridge::losses::End;
 
-impl<App: Spoken> Task<App> {
+impl Task {
     pub(super) fn notice(&mut self, notice: Notice) {
         let Notice {
             method,
@@ -22,7 +21,7 @@ impl<App: Spoken> Task<App> {
             ..
         } = notice;
         self.losses
-            .tell(End::Server, method, App::REVISION, None, &losses);
+            .tell(End::Server, method, self.app(), None, &losses);
         if method == methods::NOTIFICATIONS_CANCELLED {
             // The question was called off by another event; the ids are the server's, which nobody else knows.
             return;
@@ -56,7 +55,7 @@ impl<App: Spoken> Task<App> {
     /// The call of a modern client in which it hears what belongs to none; none if there is no such call.
     fn whose(&self, method: &str) -> Option<Token> {
         let mut calls = self.calls.iter().filter(|_| self.is_modern);
-        let is_known = (App::REVISION.methods().iter()).any(|row| row.name == method);
+        let is_known = (self.app().methods().iter()).any(|row| row.name == method);
         let of = match method {
             // Any that wants to hear what is logged meanwhile.
             methods::NOTIFICATIONS_MESSAGE => calls.find(|(_, call)| call.asked.wants_logs),

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_registry::{Part, Revision, Spoken, Subject};
+use mcp_registry::{Part, Revision, Subject};
 use mcp_revisions::client::{Call, OtherCall, Token};
 use mcp_revisions::errors;
 use mcp_revisions::serve::{Peer, Session};
@@ -53,7 +53,7 @@ enum Belongs {
     ToNobody,
 }
 
-impl<App: Spoken> Task<App> {
+impl Task {
     /// A question of the server goes to the client whose call it works on.
     pub(super) fn question(&mut self, call: Call) {
         let Call {
@@ -64,13 +64,8 @@ impl<App: Spoken> Task<App> {
             losses,
             ..
         } = call;
-        self.losses.tell(
-            End::Server,
-            method,
-            App::REVISION,
-            call.id.as_ref(),
-            &losses,
-        );
+        self.losses
+            .tell(End::Server, method, self.app(), call.id.as_ref(), &losses);
         let question = Question {
             token,
             method: method.to_owned(),
@@ -156,7 +151,7 @@ impl<App: Spoken> Task<App> {
         let refused = peer.filter(|_| is_known).and_then(|peer| {
             let sender = Some(Direction::ServerToClient);
             let subject = Subject::Method(&method, Part::Params, sender);
-            let ends = (App::REVISION, peer);
+            let ends = (self.app(), peer);
             self.losses.refuse_to_carry(subject, ends, &params)
         });
         let Some(commands) = self.commands.upgrade() else {

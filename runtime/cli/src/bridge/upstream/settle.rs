@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use mcp_registry::{Newest, Policy, Spoken};
+use mcp_registry::{Policy, Revision};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Client, Connection, Event, Options, Output, ServerFacts};
@@ -28,15 +28,15 @@ pub(super) fn options(wire: &Wire, caller: &Caller, policy: Policy) -> Options {
 }
 
 /// A server that has said which revision it speaks.
-pub(in crate::bridge) struct Negotiated<App: Spoken> {
-    pub(super) connection: Connection<Client<App>>,
+pub(in crate::bridge) struct Negotiated {
+    pub(super) connection: Connection<Client>,
     pub(in crate::bridge) line: Line,
     pub(super) start: Instant,
-    /// What it is, in the words of `App`.
+    /// What it is, in the revision that the bridge speaks with it.
     pub(in crate::bridge) facts: ServerFacts,
 }
 
-impl<App: Spoken> Negotiated<App> {
+impl Negotiated {
     /// Whether the server has ended since; what it has said meanwhile is taken in.
     pub(in crate::bridge) async fn has_ended(&mut self) -> bool {
         for _ in 0..MEANWHILE {
@@ -67,20 +67,21 @@ pub(in crate::bridge) async fn negotiate(
     caller: &Caller,
     policy: Policy,
     revisions: RevisionSet,
-) -> anyhow::Result<Negotiated<Newest>> {
+) -> anyhow::Result<Negotiated> {
     let options = options(wire, caller, policy).with_revisions(revisions);
-    negotiate_as(wire, options).await
+    negotiate_as(Revision::NEWEST, wire, options).await
 }
 
-/// As [`negotiate`], in the words of another revision, and with what is known.
+/// As [`negotiate`], for a bridge that speaks the revision `app`, and with these options.
 ///
 /// # Errors
 /// As [`negotiate`].
-pub(super) async fn negotiate_as<App: Spoken>(
+pub(super) async fn negotiate_as(
+    app: Revision,
     wire: &Wire,
     options: Options,
-) -> anyhow::Result<Negotiated<App>> {
-    let mut connection = Connection::new(Client::<App>::new(options));
+) -> anyhow::Result<Negotiated> {
+    let mut connection = Connection::new(Client::new(app, options));
     let mut line = wire.start()?;
     let start = Instant::now();
     connection.connect(start.elapsed())?;
@@ -184,8 +185,8 @@ fn no_message(status: u16, body: &[u8]) -> Option<String> {
     Some(format!("it answered with HTTP status {status}{hint}{body}"))
 }
 
-async fn driven<App: Spoken>(
-    connection: &mut Connection<Client<App>>,
+async fn driven(
+    connection: &mut Connection<Client>,
     line: &mut Line,
     start: Instant,
     seen: &mut Seen,
@@ -226,11 +227,7 @@ async fn driven<App: Spoken>(
 }
 
 /// Hands in what came.
-pub(super) fn hand_in<App: Spoken>(
-    connection: &mut Connection<Client<App>>,
-    came: Incoming,
-    now: Duration,
-) {
+pub(super) fn hand_in(connection: &mut Connection<Client>, came: Incoming, now: Duration) {
     match came {
         Incoming::Message { exchange, text } => {
             connection.receive(exchange, &text, now);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_registry::{Era, Spoken};
+use mcp_registry::{Era, Revision};
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Answer, Client, Connection, Event, Output, To, Token};
 use mcp_revisions::errors;
@@ -41,8 +41,8 @@ pub(super) struct Question {
     pub(super) is_known: bool,
 }
 
-pub(super) struct Task<App: Spoken> {
-    pub(super) connection: Connection<Client<App>>,
+pub(super) struct Task {
+    pub(super) connection: Connection<Client>,
     /// None once the server has ended.
     line: Option<Line>,
     start: Instant,
@@ -59,9 +59,9 @@ pub(super) struct Task<App: Spoken> {
     pub(super) losses: Arc<Losses>,
 }
 
-impl<App: Spoken> Task<App> {
+impl Task {
     pub(super) fn new(
-        (connection, line, start): (Connection<Client<App>>, Line, Instant),
+        (connection, line, start): (Connection<Client>, Line, Instant),
         is_modern: bool,
         commands: &mpsc::Sender<Command>,
         listeners: Listeners,
@@ -128,6 +128,11 @@ impl<App: Spoken> Task<App> {
         let _ = ending.send(true);
     }
 
+    /// The revision that the bridge speaks with the server.
+    pub(super) fn app(&self) -> Revision {
+        self.connection.side().app()
+    }
+
     pub(super) fn now(&self) -> Duration {
         self.start.elapsed()
     }
@@ -188,7 +193,7 @@ impl<App: Spoken> Task<App> {
                     .notify(To::Session, &method, params.as_ref(), now);
                 debug!(method, fate = ?said.fate, "told the server");
                 self.losses
-                    .tell(End::Server, &method, App::REVISION, None, &said.losses);
+                    .tell(End::Server, &method, self.app(), None, &said.losses);
             }
             Command::Answer(token, result) => {
                 if self.end_question(token) {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_registry::{Revision, V2025_11_25};
+use mcp_registry::Revision;
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client::{
     Answer, Ask, Channel, Client, Connection, Event, Options, Output, Profile, Token,
@@ -60,7 +60,7 @@ pub(crate) struct Talk {
     pub(crate) child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    pub(crate) client: Connection<Client<V2025_11_25>>,
+    pub(crate) client: Connection<Client>,
     pub(crate) start: Instant,
     pub(crate) progress: usize,
     /// What it was told, by method; but for progress.
@@ -91,7 +91,7 @@ impl Talk {
             input: child.stdin.take(),
             child,
             lines,
-            client: Connection::new(Client::new(options)),
+            client: Connection::new(Client::new(Revision::V2025_11_25, options)),
             start: Instant::now(),
             progress: 0,
             told: Vec::new(),

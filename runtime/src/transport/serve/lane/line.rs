@@ -9,14 +9,13 @@ use super::Lane;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::Spoken;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
 #[cfg(feature = "http")]
 use crate::server::Owner;
 use crate::transport::serve::route::Route;
-use crate::transport::serve::{Facts, Handler, Line, Session};
+use crate::transport::serve::{Facts, Line, Session};
 
-impl<App: Spoken, H: Handler> Line for Lane<App, H> {
+impl Line for Lane {
     fn route(&self, token: Token) -> Option<Route> {
         let state = self.state();
         let exchange = state.connection.exchange_of(token)?;

@@ -20,8 +20,7 @@ use work::Work;
 #[cfg(feature = "http")]
 use super::replay::{EventId, EventStore};
 use super::route::Route;
-use super::{Facts, Handler, Line, Peer, Session};
-use crate::Spoken;
+use super::{AnyHandler, Facts, HandlerFuture, Line, Peer, Session};
 use crate::headers::Headers;
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
 #[cfg(feature = "http")]
@@ -30,16 +29,16 @@ use crate::server::{Looked, Server};
 use crate::transport::panics::caught;
 
 /// Lanes in which calls are parked, by the ticket of their client.
-pub(crate) type Parked<App, H> = Mutex<HashMap<u64, Weak<Lane<App, H>>>>;
+pub(crate) type Parked = Mutex<HashMap<u64, Weak<Lane>>>;
 
 /// A channel, who serves it, and who waits for what on it.
-pub(crate) struct Lane<App: Spoken, H> {
-    handler: Arc<H>,
+pub(crate) struct Lane {
+    handler: Arc<dyn AnyHandler>,
     start: Instant,
     /// Where calls are to be found by other lanes' requests; over stdio there are no others.
-    parked: Option<Arc<Parked<App, H>>>,
+    parked: Option<Arc<Parked>>,
     me: Weak<Self>,
-    state: Mutex<State<App>>,
+    state: Mutex<State>,
     /// Whether it was closed: nothing more is said on it.
     is_over: AtomicBool,
     /// Who speaks on it, as far as the transport can tell.
@@ -47,8 +46,8 @@ pub(crate) struct Lane<App: Spoken, H> {
     owner: OnceLock<Owner>,
 }
 
-struct State<App: Spoken> {
-    connection: Connection<Server<App>>,
+struct State {
+    connection: Connection<Server>,
     streams: Streams,
     /// What is at work; most of the time nothing is.
     work: Option<Box<Work>>,
@@ -80,13 +79,13 @@ pub(crate) struct Taken {
     pub(crate) listens: bool,
 }
 
-impl<App: Spoken, H: Handler> Lane<App, H> {
+impl Lane {
     /// A lane on which nothing has been said.
     pub(crate) fn new(
-        server: Arc<Server<App>>,
-        handler: Arc<H>,
+        server: Arc<Server>,
+        handler: Arc<dyn AnyHandler>,
         start: Instant,
-        parked: Option<Arc<Parked<App, H>>>,
+        parked: Option<Arc<Parked>>,
     ) -> Arc<Self> {
         let state = State {
             connection: Connection::new(server),
@@ -204,7 +203,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Does what the connection wants done; whether a session was opened.
-    fn carry(&self, mut guard: MutexGuard<'_, State<App>>, manner: Manner) -> bool {
+    fn carry(&self, mut guard: MutexGuard<'_, State>, manner: Manner) -> bool {
         let mut opens_session = false;
         let state = &mut *guard;
         while let Some(output) = state.connection.poll() {
@@ -262,7 +261,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Sees to it that what waits for its reader is sent on once that has made room.
-    fn flush(&self, state: &mut State<App>) {
+    fn flush(&self, state: &mut State) {
         let Some(route) = state
             .streams
             .blocked()
@@ -285,19 +284,15 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         });
     }
 
-    fn heed(&self, state: &mut State<App>, event: Event) {
+    fn heed(&self, state: &mut State, event: Event) {
         match event {
             Event::Call(call) => {
                 let names = (call.token, call.exchange);
-                self.start(state, names, |handler, peer| async move {
-                    handler.call(call, peer).await
-                });
+                self.start(state, names, |handler, peer| handler.call(call, peer));
             }
             Event::OtherCall(call) => {
                 let names = (call.token, call.exchange);
-                self.start(state, names, |handler, peer| async move {
-                    handler.other_call(call, peer).await
-                });
+                self.start(state, names, |handler, peer| handler.other_call(call, peer));
             }
             Event::Initialized | Event::Listens => state.work().news.push_back(event),
             Event::Notice(_) | Event::OtherNotice(_) => {
@@ -331,21 +326,19 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Lets the handler work on a call.
-    fn start<F>(
+    fn start(
         &self,
-        state: &mut State<App>,
+        state: &mut State,
         (token, exchange): (Token, Exchange),
-        work: impl FnOnce(Arc<H>, Peer) -> F,
-    ) where
-        F: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
-    {
+        work: impl FnOnce(Arc<dyn AnyHandler>, Peer) -> HandlerFuture,
+    ) {
         let Some(lane) = self.me.upgrade() else {
             return;
         };
         let facts = state.streams.facts(exchange);
         let line: Arc<dyn Line> = Arc::<Self>::clone(&lane);
         let peer = Peer { token, line, facts };
-        let work = Box::pin(work(Arc::clone(&self.handler), peer));
+        let work = work(Arc::clone(&self.handler), peer);
         let work = tokio::spawn(async move {
             let result = caught(work).await;
             lane.answer(token, result).await;
@@ -415,7 +408,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
 
     /// Why no call more is parked: too many are, each with a connection of its own, of all clients or of its owner, or
     /// they take up too much. Else the call and what it takes up count against that from now on.
-    fn refuses_to_park(&self, state: &State<App>, facts: Option<&Facts>) -> Option<ErrorObject> {
+    fn refuses_to_park(&self, state: &State, facts: Option<&Facts>) -> Option<ErrorObject> {
         if self.parked.is_none() || state.connection.session_revision().is_some() {
             return None;
         }
@@ -431,7 +424,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Sees to it that the connection is woken when it wants to be.
-    fn arm(&self, state: &mut State<App>) {
+    fn arm(&self, state: &mut State) {
         let wake = state.connection.wake_at();
         let alarm = state.work.as_ref().and_then(|work| work.alarm.as_ref());
         if wake == alarm.map(|(at, _)| *at) {
@@ -468,13 +461,13 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         self.start.elapsed()
     }
 
-    fn state(&self) -> MutexGuard<'_, State<App>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         // Nothing that is done under the lock leaves it half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<App: Spoken> State<App> {
+impl State {
     fn work(&mut self) -> &mut Work {
         self.work.get_or_insert_default()
     }
@@ -487,7 +480,7 @@ impl<App: Spoken> State<App> {
     }
 }
 
-impl<App: Spoken, H> Drop for Lane<App, H> {
+impl Drop for Lane {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(work) = &mut state.work else { return };

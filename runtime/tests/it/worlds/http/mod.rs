@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcp_revisions::client::{Exchange, Post};
 use mcp_revisions::server::{Call, Connection, Event, Outgoing, Output, Token};
-use mcp_revisions::{Headers, Server, Spoken, headers};
+use mcp_revisions::{Headers, Server, headers};
 
 use crate::worlds::asker::Asker;
 use crate::worlds::talk::Ends;
@@ -37,10 +37,10 @@ struct Working {
 }
 
 /// A client, and the connections of a server that its POSTs have opened.
-pub(crate) struct Http<'e, C: Spoken, S: Spoken> {
-    ends: &'e Ends<C, S>,
-    asker: Asker<C, Move>,
-    lanes: Vec<Connection<Server<S>>>,
+pub(crate) struct Http<'e> {
+    ends: &'e Ends,
+    asker: Asker<Move>,
+    lanes: Vec<Connection<Server>>,
     sessions: BTreeMap<String, usize>,
     parked: BTreeMap<u64, usize>,
     open: Vec<Open>,
@@ -53,8 +53,8 @@ pub(crate) struct Http<'e, C: Spoken, S: Spoken> {
     is_quick: bool,
 }
 
-impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
-    pub(crate) fn new(ends: &'e Ends<C, S>, is_walk: bool) -> Self {
+impl<'e> Http<'e> {
+    pub(crate) fn new(ends: &'e Ends, is_walk: bool) -> Self {
         Self {
             ends,
             asker: Asker::new(ends, is_walk),

@@ -3,7 +3,6 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use mcp_revisions::Spoken;
 use mcp_revisions::client::Ask;
 use mcp_revisions::server::To;
 
@@ -39,7 +38,7 @@ pub(crate) enum Move {
     Restart,
 }
 
-impl<C: Spoken, S: Spoken> World for Http<'_, C, S> {
+impl World for Http<'_> {
     type Move = Move;
 
     fn moves(&self) -> Vec<Move> {
@@ -87,7 +86,8 @@ impl<C: Spoken, S: Spoken> World for Http<'_, C, S> {
                 if let Some(ask) = ask {
                     self.lanes[lane].cancel(ask, None, now);
                 }
-                let _ = self.lanes[lane].answer(call.token, Ok(result::<S>(&call)), now);
+                let _ =
+                    self.lanes[lane].answer(call.token, Ok(result(self.ends.apps.1, &call)), now);
             }
             Move::AskBack => {
                 let index = self.curious().unwrap();
