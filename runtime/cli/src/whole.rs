@@ -116,7 +116,7 @@ fn one(
     let carry = |method: &str, part: Part, member: &'static str, text: &str, cx: Context| {
         let sender = sender(from, method, about)?;
         let subject = Subject::Method(method, part, sender);
-        let to = crossing(method, (from, to));
+        let to = crossing(method, (from, to), about);
         let end = to
             .as_ref()
             .map_or_else(|end| *end, |crossing| crossing.before);
@@ -179,10 +179,15 @@ fn one(
 
 /// What the revision at the end of the way calls a method.
 fn renamed(from: Revision, to: Revision, method: &str, about: About<'_>) -> String {
+    name_in(from, to, method, about).to_owned()
+}
+
+/// What another revision calls a method.
+fn name_in<'m>(from: Revision, to: Revision, method: &'m str, about: About<'_>) -> &'m str {
     // What is unclear about the sender was refused before.
     let sender = sender(from, method, about).ok().flatten();
     let sender = sender.unwrap_or(Direction::ClientToServer);
-    mcp_registry::method_name(method, sender, from, to).to_owned()
+    mcp_registry::method_name(method, sender, from, to)
 }
 
 /// Where a request of the server, which is a message of its own, becomes one that is embedded in a result.
@@ -193,8 +198,13 @@ struct Crossing {
 }
 
 /// The place where a method stops to be a message of its own on the way; without one, the end of the way.
-fn crossing(method: &str, (from, to): (Revision, Revision)) -> Result<Crossing, Revision> {
-    let has = |revision, kind| methods(revision, method).any(|row| row.kind == kind);
+fn crossing(
+    method: &str,
+    (from, to): (Revision, Revision),
+    about: About<'_>,
+) -> Result<Crossing, Revision> {
+    let name = |revision| name_in(from, revision, method, about);
+    let has = |revision, kind| methods(revision, name(revision)).any(|row| row.kind == kind);
     let stops = |(one, other): &(Revision, Revision)| {
         has(*one, MethodKind::Request)
             && has(*other, MethodKind::Input)
@@ -204,7 +214,9 @@ fn crossing(method: &str, (from, to): (Revision, Revision)) -> Result<Crossing, 
     let adapter = Adapter::MultiRoundTrip;
     let pair = TABLES.pairs.iter().find(|pair| joins(pair, before, after));
     let pair = pair.ok_or(to)?;
-    let rule = pair.hands_to(adapter, method).map_or("", |rule| rule.id());
+    let rule = pair
+        .hands_to(adapter, name(before))
+        .map_or("", |rule| rule.id());
     let needs = NeedsState {
         adapter,
         rule,
@@ -359,11 +371,15 @@ pub(crate) fn bare(
     let subject = Subject::Method(&method, Part::Params, sender(from, &method, about)?);
     let outcome = mcp_registry::convert(subject, from, to, text, cx.within("params"))
         .map_err(|failure| Refused::within("/params", failure))?;
+    let name = |revision| name_in(from, revision, &method, about);
     let outcome = outcome.map(|params| {
         match kept(given.as_ref(), params) {
             Some(params) => members.insert("params", params),
             None => members.remove("params"),
         };
+        if name(to) != method {
+            members.insert("method", Json::of(name(to)));
+        }
         Json::of(&members)
     });
     let (Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _)) =
@@ -372,24 +388,26 @@ pub(crate) fn bare(
         return Ok(outcome);
     };
     // In later revisions a request is its whole message.
-    let refused = steps(from, to).find_map(|(before, after)| {
-        let mut types = methods(after, &method).filter_map(|row| after.type_named(row.message));
-        let error = types.find_map(|ty| ty.read(value.text()).err())?;
-        let pair = TABLES
-            .pairs
-            .iter()
-            .find(|pair| joins(pair, before, after))?;
-        Some((error, pair, before, after))
-    });
+    let has_its_name = |(_, after): &(Revision, Revision)| name(*after) == name(to);
+    let refused = steps(from, to)
+        .filter(has_its_name)
+        .find_map(|(before, after)| {
+            let mut types =
+                methods(after, name(after)).filter_map(|row| after.type_named(row.message));
+            let error = types.find_map(|ty| ty.read(value.text()).err())?;
+            let pair = TABLES
+                .pairs
+                .iter()
+                .find(|pair| joins(pair, before, after))?;
+            Some((error, pair, before, after))
+        });
     let Some((error, pair, before, after)) = refused else {
         return Ok(outcome);
     };
     let hop = pair.hop(pair.old == before.id());
-    let was_embedded = methods(before, &method).any(|row| row.kind == MethodKind::Input);
-    if let (true, Some(rule)) = (
-        was_embedded,
-        pair.hands_to(Adapter::MultiRoundTrip, &method),
-    ) {
+    let was_embedded = methods(before, name(before)).any(|row| row.kind == MethodKind::Input);
+    let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
+    if let (true, Some(rule)) = (was_embedded, rule) {
         return Ok(Outcome::NeedsState(NeedsState {
             adapter: Adapter::MultiRoundTrip,
             rule: rule.id(),

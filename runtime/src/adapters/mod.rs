@@ -86,7 +86,8 @@ impl World<'_> {
         error: ErrorObject,
         peer: Revision,
     ) -> ErrorObject {
-        let carried = self.translator.error(Way::Out, method, error, peer);
+        let sender = Direction::ClientToServer;
+        let carried = self.translator.error(Way::Out, sender, method, error, peer);
         carried.map_or_else(
             |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
             |(error, _)| error,

@@ -14,7 +14,6 @@ use super::seal::{Bound, Broken, Issued};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::methods;
-use crate::protocol::rows::may_ask_back;
 use crate::protocol::{Caller, Token};
 
 /// The calls that wait for their client to come again.
@@ -108,7 +107,8 @@ impl Parking {
                 result: Err(error),
             }]
         };
-        let (Some(method), true) = (known(method), may_ask_back(about.peer, about.method)) else {
+        let asks_back = world.translator.may_ask_back(about.peer, about.method);
+        let (Some(method), true) = (known(method), asks_back) else {
             let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };
@@ -178,11 +178,12 @@ impl Parking {
             .iter()
             .map(|open| open.question.clone())
             .collect();
+        let peer = parked.peer;
         self.parked.insert(ticket, parked);
         Ok(Step::Park {
             token: on,
             ticket,
-            result: write(&questions, &state),
+            result: write(&questions, &state, world, peer),
         })
     }
 
@@ -298,7 +299,8 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
     };
     let until = world.now + world.limits.ask_time;
     let state = world.seal.sign(&Issued::Again, until, bound)?;
-    Some(Step::Answer(about.token, Ok(write(&questions, &state))))
+    let result = write(&questions, &state, world, about.peer);
+    Some(Step::Answer(about.token, Ok(result)))
 }
 
 /// The pages that an error wants visited, as the params of questions.

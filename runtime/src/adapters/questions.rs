@@ -3,7 +3,7 @@
 use mcp_registry::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
-use super::declares;
+use super::{World, declares};
 use crate::errors;
 use crate::protocol::Caller;
 
@@ -65,7 +65,13 @@ pub(super) fn read(
 }
 
 /// The result that asks the peer these, and wants the state back.
-pub(super) fn write(questions: &[Question], state: &str) -> Json {
+pub(super) fn write(
+    questions: &[Question],
+    state: &str,
+    world: &World<'_>,
+    peer: Revision,
+) -> Json {
+    let sender = Direction::ServerToClient;
     let mut requests: Map<Json> = Map::new();
     for Question {
         name,
@@ -74,7 +80,8 @@ pub(super) fn write(questions: &[Question], state: &str) -> Json {
     } in questions
     {
         let mut request: Map<Json> = Map::new();
-        request.insert("method", Json::of(*method));
+        let method = world.translator.peer_name(method, sender, peer);
+        request.insert("method", Json::of(method));
         request.insert("params", params.clone());
         requests.insert(name.as_str(), Json::of(&request));
     }

@@ -1,6 +1,9 @@
 //! Texts on their way between the application's revision and a peer's, for both ends and both directions.
 //!
 //! A text of the application's own revision is handed on as it is: who reads it, checks it.
+//!
+//! Inside an endpoint each method has the name that the application's revision has for it; a peer's name for it stands
+//! on the wire alone, and [`Translator::app_name`] and [`Translator::peer_name`] lead from the one to the other.
 
 use mcp_registry::{
     Adapter, Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Rejected, Revision,
@@ -68,6 +71,33 @@ pub(crate) fn no_params() -> Json {
 }
 
 impl Translator {
+    /// Returns what the application's revision calls a method that a peer names; `sender` is who sends its requests.
+    pub(crate) fn app_name<'m>(
+        &self,
+        method: &'m str,
+        sender: Direction,
+        peer: Revision,
+    ) -> &'m str {
+        mcp_registry::method_name(method, sender, peer, self.app)
+    }
+
+    /// Returns what a peer's revision calls a method of the application.
+    pub(crate) fn peer_name<'m>(
+        &self,
+        method: &'m str,
+        sender: Direction,
+        peer: Revision,
+    ) -> &'m str {
+        mcp_registry::method_name(method, sender, self.app, peer)
+    }
+
+    /// Whether a revision answers a client's request of that method with `input_required` where it wants to know more.
+    pub(crate) fn may_ask_back(&self, revision: Revision, method: &str) -> bool {
+        let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+        let name = self.peer_name(method, sender, revision);
+        find_method(revision, name, sender, kind).is_some_and(|row| row.input_required)
+    }
+
     /// The params of a method; `sender` is who sends them.
     pub(crate) fn params(
         &self,
@@ -78,7 +108,9 @@ impl Translator {
         peer: Revision,
         session: Option<&Session>,
     ) -> Translated<Json> {
-        let subject = Subject::Method(method, Part::Params, Some(sender));
+        let (from, to) = self.ends(way, peer);
+        let called = |revision| self.peer_name(method, sender, revision);
+        let subject = Subject::Method(called(from), Part::Params, Some(sender));
         let carried = self.run(way, subject, text, peer, session);
         let Err(Stopped::NeedsState(needs)) = &carried else {
             return carried;
@@ -87,8 +119,8 @@ impl Translator {
         let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
             && needs.pointer.is_empty()
             && method != methods::NOTIFICATIONS_CANCELLED;
-        let (from, to) = self.ends(way, peer);
-        let named = |revision| find_method(revision, method, sender, MethodKind::Notification);
+        let kind = MethodKind::Notification;
+        let named = |revision| find_method(revision, called(revision), sender, kind);
         let both = named(from).filter(|_| named(to).is_some());
         match both.and_then(|row| row.params) {
             Some(ty) if unasked => self.run(way, Subject::Type(ty), text, peer, session),
@@ -106,14 +138,16 @@ impl Translator {
         peer: Revision,
         session: Option<&Session>,
     ) -> Translated<Json> {
-        let subject = Subject::Method(method, Part::Result, Some(sender));
+        let called = self.peer_name(method, sender, self.ends(way, peer).0);
+        let subject = Subject::Method(called, Part::Result, Some(sender));
         self.run(way, subject, text, peer, session)
     }
 
-    /// The error that answers a method.
+    /// The error that answers a method; `sender` is who sent the request.
     pub(crate) fn error(
         &self,
         way: Way,
+        sender: Direction,
         method: &str,
         error: ErrorObject,
         peer: Revision,
@@ -127,7 +161,7 @@ impl Translator {
             return Ok((error, Vec::new()));
         }
         carried(mcp_registry::convert_error(
-            method,
+            self.peer_name(method, sender, from),
             from,
             to,
             error,

@@ -12,7 +12,7 @@ use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Server};
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::server::{Call, Event, Fate, Profile};
-use mcp_revisions::{Era, Limits, Revision, meta};
+use mcp_revisions::{Era, Limits, Revision, meta, method_name};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_tests::parallel;
@@ -35,7 +35,8 @@ fn row(revision: Revision, method: &str) -> Option<&'static MethodInfo> {
 fn methods(voice: &Voice<'_>) -> impl Iterator<Item = &'static MethodInfo> {
     let protocol = ["initialize", "ping", "logging/setLevel", "server/discover"];
     let rows = voice.rows(Direction::ClientToServer, MethodKind::Request);
-    rows.filter(move |row| !protocol.contains(&row.name))
+    let (sender, of) = (Direction::ClientToServer, voice.revision);
+    rows.filter(move |row| !protocol.contains(&method_name(row.name, sender, of, Revision::NEWEST)))
 }
 
 /// A request that was sent, and what has to answer it.
@@ -62,22 +63,17 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let voices = voices(&models);
-    let jobs: Vec<(&Voice<'_>, &Voice<'_>)> = voices
-        .iter()
-        .flat_map(|app| {
-            voices
-                .iter()
-                .filter(|peer| peer.revision.era() == Era::Handshake)
-                .map(move |peer| (app, peer))
-        })
+    let of = |era| voices.iter().filter(move |peer| peer.revision.era() == era);
+    let peers = || {
+        let legacy = of(Era::Handshake);
+        legacy.flat_map(|legacy| of(Era::PerRequest).map(move |modern| (legacy, modern)))
+    };
+    let jobs: Vec<_> = (voices.iter())
+        .flat_map(|app| peers().map(move |(legacy, modern)| (app, legacy, modern)))
         .collect();
-    let modern = voices
-        .iter()
-        .find(|voice| voice.revision == Revision::NEWEST)
-        .unwrap();
-    let done = parallel::map(&jobs, |&(app, peer)| one_channel(app, peer, modern));
+    let done = parallel::map(&jobs, |&(app, peer, modern)| one_channel(app, peer, modern));
     let mut failures = Vec::new();
-    for ((app, peer), counts) in jobs.iter().zip(done) {
+    for ((app, peer, modern), counts) in jobs.iter().zip(done) {
         let Counts {
             calls,
             answers,
@@ -98,11 +94,10 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
             methods.len() >= 7 && calls + open > 100 && answers + open > 100,
             "too little was tried"
         );
-        failures.extend(
-            found
-                .into_iter()
-                .map(|what| format!("app {} peer {}: {what}", app.revision, peer.revision)),
-        );
+        failures.extend(found.into_iter().map(|what| {
+            let [app, peer, modern] = [app, peer, modern].map(|voice| voice.revision);
+            format!("app {app} peers {peer} and {modern}: {what}")
+        }));
     }
     let shown: Vec<_> = failures.iter().take(20).cloned().collect();
     assert!(

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
 use mcp_revisions::Era;
-use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodKind, from_str};
+use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
 use mcp_revisions::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_revisions::settle::find_method;
 use mcp_schema::Models;
@@ -108,6 +108,17 @@ fn sent_params(output: &Output) -> (JsonObject, String) {
     (body, params)
 }
 
+/// The method of a message, in its receiver's revision.
+fn named(
+    message: &JsonObject,
+    peer: &Voice<'_>,
+    direction: Direction,
+    kind: MethodKind,
+) -> Option<&'static MethodInfo> {
+    let method: String = message.get("method")?.read().ok()?;
+    find_method(peer.revision, &method, direction, kind)
+}
+
 fn to_peer(
     server: &Server,
     channel: &mut Channel,
@@ -122,9 +133,10 @@ fn to_peer(
             let output = server.notify(channel, To::Session, row.name, Some(&params), NOW);
             match &output.fate {
                 Fate::Sent => {
-                    let there = find_method(peer.revision, row.name, direction, kind);
+                    let (body, given) = sent_params(&output);
+                    let there = named(&body, peer, direction, kind);
                     let there = there.expect("a notification that the peer does not know");
-                    counts.judge(peer, there.params, &sent_params(&output).1, &text);
+                    counts.judge(peer, there.params, &given, &text);
                 }
                 Fate::Swallowed(rule) => counts.stop(*rule),
                 Fate::NeedsAdapter(needs) => counts.stop(needs.rule),
@@ -203,9 +215,9 @@ fn requests(
                     continue;
                 }
             }
-            let there = find_method(peer.revision, row.name, direction, kind);
-            let there = there.expect("a request that the peer does not know");
             let (body, given) = sent_params(&output);
+            let there = named(&body, peer, direction, kind);
+            let there = there.expect("a request that the peer does not know");
             counts.judge(peer, there.params, &given, &text);
             let results = peer.samples(there.result, "request");
             let result = &results[key % results.len()];

@@ -17,7 +17,6 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::revisions::same;
-use crate::protocol::rows::may_ask_back;
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
@@ -164,6 +163,7 @@ impl Connection<Client> {
         if self.is_other(method) {
             return self.tell_answer(request, Answer::Result(result.clone()), losses);
         }
+        let may_ask_back = |method| (self.side.translator.inner).may_ask_back(revision, method);
         let mut completed = None;
         if revision.era() == Era::PerRequest {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
@@ -171,9 +171,9 @@ impl Connection<Client> {
                 Some(Ok("complete")) => {}
                 Some(Ok("input_required"))
                     if request.ask.takes_questions
-                        && may_ask_back(revision, method)
+                        && may_ask_back(method)
                         && same(revision, self.side.app()) => {}
-                Some(Ok("input_required")) if may_ask_back(revision, method) => {
+                Some(Ok("input_required")) if may_ask_back(method) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.side.options.adapts => {
                             return self.ask_application(request, input, losses, now);

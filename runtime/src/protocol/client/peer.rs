@@ -31,6 +31,7 @@ impl Connection<Client> {
             }
             _ => self.spoken(),
         };
+        let method = self.side.translator.app_name(method, revision);
         if self.is_unheeded() {
             return self.ignore(Ignored::Request(method.to_owned()));
         }
@@ -206,14 +207,15 @@ impl Connection<Client> {
         exchange: Option<Exchange>,
         now: Duration,
     ) {
+        let revision = self.spoken();
         let method = message.method.as_deref().unwrap_or_default();
+        let method = self.side.translator.app_name(method, revision);
         let params = message.params.map(Raw::to_json);
         let listening = subscription(params.as_ref());
         if self.is_acknowledgement(method, listening) {
             return;
         }
         let about = self.about(method, params.as_ref(), exchange);
-        let revision = self.spoken();
         if method == methods::NOTIFICATIONS_CANCELLED {
             if revision.era() == Era::PerRequest {
                 return self.stream_taken_down(params.as_ref(), now);

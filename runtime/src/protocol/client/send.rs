@@ -175,6 +175,7 @@ impl Connection<Client> {
             .map(|(name, value)| (name.clone(), crate::headers::encoded(value).into_owned()))
             .collect();
         let initialize = matches!(purpose, Purpose::Initialize);
+        let method = self.side.translator.peer_name(method, revision);
         let headers = self.headers(revision, !initialize, Some(method), params.as_ref(), extra);
         let text = write::request(
             &RequestId::from(id),
@@ -252,8 +253,9 @@ impl Connection<Client> {
         params: Option<Json>,
         revision: Revision,
     ) {
-        let headers = self.headers(revision, true, Some(method), params.as_ref(), Vec::new());
-        let text = write::notification(method, params.as_ref().map(Json::text));
+        let name = self.side.translator.peer_name(method, revision);
+        let headers = self.headers(revision, true, Some(name), params.as_ref(), Vec::new());
+        let text = write::notification(name, params.as_ref().map(Json::text));
         self.post(
             text,
             headers,

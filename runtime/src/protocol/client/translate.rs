@@ -42,6 +42,16 @@ impl Stopped {
 }
 
 impl Translator {
+    /// Returns what the application's revision calls a method that the server names, of those that a server sends.
+    pub(super) fn app_name<'m>(&self, method: &'m str, from: Revision) -> &'m str {
+        (self.inner).app_name(method, Direction::ServerToClient, from)
+    }
+
+    /// Returns what the server's revision calls a method that the client sends.
+    pub(super) fn peer_name<'m>(&self, method: &'m str, to: Revision) -> &'m str {
+        (self.inner).peer_name(method, Direction::ClientToServer, to)
+    }
+
     fn session(&self) -> Option<&Session> {
         Some(&self.session)
     }
@@ -111,12 +121,14 @@ impl Translator {
         error: ErrorObject,
         from: Revision,
     ) -> Result<(ErrorObject, Vec<Loss>), Stopped> {
-        self.inner.error(Way::In, method, error, from)
+        let sender = Direction::ClientToServer;
+        self.inner.error(Way::In, sender, method, error, from)
     }
 
     /// An error that the application answers a request of the server with.
     pub(super) fn error_out(&self, method: &str, error: ErrorObject, to: Revision) -> ErrorObject {
-        let carried = self.inner.error(Way::Out, method, error, to);
+        let sender = Direction::ServerToClient;
+        let carried = self.inner.error(Way::Out, sender, method, error, to);
         carried.map_or_else(
             |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
             |(error, _)| error,
@@ -155,6 +167,7 @@ impl Translator {
             .get("method")
             .and_then(|method| method.read::<String>().ok());
         let method = method.ok_or_else(|| format!("inputRequests: `{key}` names no method"))?;
+        let method = self.app_name(&method, from).to_owned();
         let params = request.get("params").unwrap_or_else(empty_object);
         let (params, losses) = match self.params_in(&method, &params, from) {
             Ok((params, losses)) => (Ok(params), losses),

@@ -219,7 +219,8 @@ impl Server {
         let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN
             && (pending.is_acknowledged || pending.adapter.is_some());
         if is_stream {
-            done.send(taken_down(pending));
+            let method = self.peer_name(methods::NOTIFICATIONS_CANCELLED, peer);
+            done.send(taken_down(pending, method));
         }
         let mut answer = self.answer_as_is(state, token, result);
         // The method is there: what its handler does not find is said in the body, and not as if nothing were served here.
@@ -296,7 +297,7 @@ impl Server {
 }
 
 /// What a client is told whose stream the server ends, before the result that goes with it.
-fn taken_down(stream: &Pending) -> Outgoing {
+fn taken_down(stream: &Pending, method: &str) -> Outgoing {
     let mut params: Map<Json> = Map::new();
     params.insert("requestId", Json::of(&stream.id));
     let params = Json::of(&params);
@@ -304,7 +305,7 @@ fn taken_down(stream: &Pending) -> Outgoing {
         exchange: Some(stream.exchange),
         last: false,
         status: 200,
-        body: write::notification(methods::NOTIFICATIONS_CANCELLED, Some(params.text())),
+        body: write::notification(method, Some(params.text())),
     }
 }
 

@@ -42,6 +42,7 @@ impl Server {
                 exchange,
             },
         );
+        let method = self.peer_name(method, peer);
         let body = write::request(&RequestId::from(id), method, params.map(Json::text));
         Some(Outgoing {
             exchange,
@@ -60,7 +61,7 @@ impl Server {
         now: Duration,
     ) -> Done {
         let mut output = Done::of(Fate::Sent);
-        output.send_all(unask(state, AskedBy::Application(key), reason));
+        output.send_all(self.unask(state, AskedBy::Application(key), reason));
         let adapter = Adapter::MultiRoundTrip;
         if state
             .machines
@@ -72,28 +73,28 @@ impl Server {
         }
         output
     }
-}
 
-/// Takes back a request of the server, and tells the peer.
-pub(super) fn unask(state: &mut State, by: AskedBy, reason: Option<&str>) -> Option<Outgoing> {
-    let id = state
-        .asked
-        .iter()
-        .find(|(_, asked)| asked.by == by)
-        .map(|(id, _)| *id)?;
-    let asked = state.asked.remove(&id)?;
-    let mut params: Map<Json> = Map::new();
-    params.insert("requestId", Json::from(id));
-    let reason = reason.unwrap_or("the answer is not waited for any more");
-    params.insert("reason", Json::of(reason));
-    let body = write::notification(
-        methods::NOTIFICATIONS_CANCELLED,
-        Some(Json::of(&params).text()),
-    );
-    Some(Outgoing {
-        exchange: asked.exchange,
-        last: false,
-        status: 200,
-        body,
-    })
+    /// Takes back a request of the server, and tells the peer.
+    pub(super) fn unask(
+        &self,
+        state: &mut State,
+        by: AskedBy,
+        reason: Option<&str>,
+    ) -> Option<Outgoing> {
+        let mut all = state.asked.iter();
+        let id = all.find(|(_, asked)| asked.by == by).map(|(id, _)| *id)?;
+        let asked = state.asked.remove(&id)?;
+        let mut params: Map<Json> = Map::new();
+        params.insert("requestId", Json::from(id));
+        let reason = reason.unwrap_or("the answer is not waited for any more");
+        params.insert("reason", Json::of(reason));
+        let method = self.peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
+        let body = write::notification(method, Some(Json::of(&params).text()));
+        Some(Outgoing {
+            exchange: asked.exchange,
+            last: false,
+            status: 200,
+            body,
+        })
+    }
 }

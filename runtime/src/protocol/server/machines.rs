@@ -6,7 +6,6 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json};
 
-use super::asked::unask;
 use super::done::{Done, Outgoing};
 use super::state::{AskedBy, Own, State};
 use super::{Server, batch};
@@ -179,7 +178,7 @@ impl Server {
             }
             Step::Unask { key } => {
                 let by = AskedBy::Machine(adapter, key);
-                output.send_all(unask(state, by, None));
+                output.send_all(self.unask(state, by, None));
             }
             Step::Notify {
                 about,
@@ -194,7 +193,9 @@ impl Server {
                     _ => params.into_text(),
                 };
                 let exchange = pending.map(|pending| pending.exchange);
-                let body = write::notification(method, Some(&params));
+                let peer = pending.map(|pending| pending.peer);
+                let peer = peer.or(state.session_revision()).unwrap_or(self.app);
+                let body = write::notification(self.peer_name(method, peer), Some(&params));
                 output.send(Outgoing {
                     exchange,
                     last: false,

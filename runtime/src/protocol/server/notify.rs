@@ -129,7 +129,9 @@ impl Server {
             exchange = Some(pending.exchange);
             // Only the runtime knows the id that ties a notification to its stream.
             if pending.method == methods::SUBSCRIPTIONS_LISTEN {
-                done.send_all(acknowledgement(pending, method));
+                done.send_all(acknowledgement(pending, method, |method| {
+                    self.peer_name(method, peer)
+                }));
                 let text = given.as_ref().map_or("{}", Json::text);
                 given = Json::from_text(&meta::with(
                     text,
@@ -139,6 +141,7 @@ impl Server {
                 .ok();
             }
         }
+        let method = self.peer_name(method, peer);
         let body = write::notification(method, given.as_ref().map(Json::text));
         done.send(Outgoing {
             exchange,
@@ -338,7 +341,11 @@ fn notify_other(state: &State, to: To, method: &str, params: Option<&Json>) -> D
 }
 
 /// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
-fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
+fn acknowledgement(
+    pending: &mut Pending,
+    method: &str,
+    peer_name: impl Fn(&'static str) -> &'static str,
+) -> Option<Outgoing> {
     if std::mem::replace(&mut pending.is_acknowledged, true)
         || method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
     {
@@ -354,7 +361,7 @@ fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
         last: false,
         status: 200,
         body: write::notification(
-            methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
+            peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED),
             Some(&params),
         ),
     })

@@ -17,14 +17,14 @@ use crate::adapters::seal::{Broken, Issued, subject};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::{is_legacy, known};
-use crate::protocol::rows::{find_method, may_ask_back};
+use crate::protocol::rows::find_method;
 use crate::protocol::{Caller, Event, LogLevel, NeedsAdapter, OtherCall, Output};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// One that the peer's revision has.
-    Known(&'static MethodInfo),
+    /// One that the peer's revision has, and what the application's revision calls it.
+    Known(&'static MethodInfo, &'static str),
     /// One that no revision has, at a server that takes those.
     Other,
 }
@@ -32,7 +32,7 @@ enum Wanted {
 impl Wanted {
     fn name(self) -> &'static str {
         match self {
-            Self::Known(row) => row.name,
+            Self::Known(_, name) => name,
             Self::Other => "",
         }
     }
@@ -76,14 +76,14 @@ impl Server {
             pending.subject = message.params.map(Raw::to_json).as_ref().map(subject);
         }
         let carried = match (wanted, issued) {
-            (Wanted::Known(row), Some(Issued::Own(own))) if self.modern => self
-                .params_in(row.name, message.params, peer, session)
+            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.modern => self
+                .params_in(name, message.params, peer, session)
                 .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
             (_, Some(_)) => {
                 let adapter = Adapter::MultiRoundTrip;
                 Err(Stopped::NeedsState(needs_state(adapter, wanted.name())))
             }
-            (Wanted::Known(row), None) => self.params_in(row.name, message.params, peer, session),
+            (Wanted::Known(_, name), None) => self.params_in(name, message.params, peer, session),
             (Wanted::Other, None) => {
                 let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
                 Ok((params, Vec::new()))
@@ -109,7 +109,7 @@ impl Server {
         wanted: Wanted,
     ) -> Option<Result<Issued, Broken>> {
         match wanted {
-            Wanted::Known(row) if row.input_required && !state.is_bare => {
+            Wanted::Known(row, _) if row.input_required && !state.is_bare => {
                 self.issued(incoming.message, incoming.principal, incoming.now)
             }
             _ => None,
@@ -127,7 +127,7 @@ impl Server {
         let name = message.method.as_deref().unwrap_or_default();
         let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
         let wanted = match row {
-            Some(row) => Wanted::Known(row),
+            Some(row) => Wanted::Known(row, self.app_name(row.name, peer)),
             None if self.takes_others && known(name).is_none() => Wanted::Other,
             None => return Err(errors::method_not_found(name, peer.era())),
         };
@@ -153,10 +153,11 @@ impl Server {
 
     /// Whether the answer of the application may be that it wants to be told more.
     fn asks_back(&self, wanted: Wanted, peer: Revision) -> bool {
-        let Wanted::Known(row) = wanted else {
+        let Wanted::Known(row, name) = wanted else {
             return false;
         };
-        row.input_required || (self.modern && is_legacy(peer) && may_ask_back(self.app, row.name))
+        let may_ask_back = || self.translator().may_ask_back(self.app, name);
+        row.input_required || (self.modern && is_legacy(peer) && may_ask_back())
     }
 
     /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.
@@ -183,7 +184,8 @@ impl Server {
                 }
             }
             Err(Stopped::Swallowed(_)) => {
-                let refusal = errors::method_not_found(method, peer.era());
+                let name = incoming.message.method.as_deref().unwrap_or_default();
+                let refusal = errors::method_not_found(name, peer.era());
                 Handled::refused(Some(&pending.id), &refusal)
             }
             Err(Stopped::NeedsState(needs)) => self.adapt_request(state, incoming, pending, &needs),

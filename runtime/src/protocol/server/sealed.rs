@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use mcp_registry::Revision;
 use mcp_wire::{ErrorObject, Json, JsonObject, Peeked, Raw};
 
 use super::Server;
@@ -12,7 +13,6 @@ use crate::adapters::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::revisions::is_legacy;
-use crate::protocol::rows::may_ask_back;
 
 impl Server {
     /// The ticket of a request that is made again, if it is one that this server signed for it: over HTTP it belongs
@@ -39,8 +39,10 @@ impl Server {
     ) -> Option<Result<Issued, Broken>> {
         let state = message.request_state?;
         let subject = message.params.map(Raw::to_json).as_ref().map(subject);
+        let claim = message.meta.protocol_version.and_then(Raw::as_str);
+        let peer = claim.and_then(|claim| Revision::from_wire(&claim));
         let bound = Bound {
-            method: message.method.as_deref()?,
+            method: self.app_name(message.method.as_deref()?, peer.unwrap_or(self.app)),
             subject: &subject.unwrap_or_default(),
             principal,
         };
@@ -63,7 +65,7 @@ impl Server {
             return Ok(result);
         };
         if is_legacy(pending.peer)
-            || !may_ask_back(pending.peer, pending.method)
+            || !(self.translator()).may_ask_back(pending.peer, pending.method)
             || !result.text().contains("\"requestState\"")
         {
             return Ok(result);

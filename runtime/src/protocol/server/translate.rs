@@ -13,17 +13,27 @@ pub(super) use crate::protocol::translate::{NO_PARAMS, Stopped, Translated, no_p
 use crate::protocol::translate::{Translator, Way, without_claims};
 
 impl Server {
-    pub(super) fn translator(&self) -> Translator {
+    pub(crate) fn translator(&self) -> Translator {
         Translator {
             app: self.app,
             policy: self.policy,
         }
     }
 
+    /// Returns what the application's revision calls a method that a client names.
+    pub(super) fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+        (self.translator()).app_name(method, Direction::ClientToServer, peer)
+    }
+
+    /// Returns what a client's revision calls a method that the server sends.
+    pub(super) fn peer_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+        (self.translator()).peer_name(method, Direction::ServerToClient, peer)
+    }
+
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.
     pub(super) fn params_in(
         &self,
-        method: &'static str,
+        method: &str,
         params: Option<Raw<'_>>,
         peer: Revision,
         session: Option<&Opened>,
@@ -72,7 +82,9 @@ impl Server {
         error: ErrorObject,
         peer: Revision,
     ) -> Translated<ErrorObject> {
-        self.translator().error(Way::Out, method, error, peer)
+        let sender = Direction::ClientToServer;
+        self.translator()
+            .error(Way::Out, sender, method, error, peer)
     }
 
     /// Params of the application, for a peer.

@@ -26,7 +26,7 @@ impl Server {
         now: Duration,
     ) -> Handled {
         let name = message.method.as_deref().unwrap_or_default();
-        match name {
+        match self.app_name(name, peer) {
             methods::NOTIFICATIONS_CANCELLED => return self.cancelled(state, message, now),
             methods::NOTIFICATIONS_INITIALIZED if is_legacy(peer) => {
                 return match &mut state.session {
@@ -74,11 +74,12 @@ impl Server {
             return Handled::put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
-        let carried = self.params_in(row.name, message.params, peer, session);
-        self.on_loss.tell(row.name, peer, None, &carried);
+        let method = self.app_name(row.name, peer);
+        let carried = self.params_in(method, message.params, peer, session);
+        self.on_loss.tell(method, peer, None, &carried);
         match carried {
             Ok((params, losses)) => Handled::told(Event::Notice(Notice {
-                method: row.name,
+                method,
                 params,
                 peer,
                 about: None,
@@ -87,9 +88,9 @@ impl Server {
             Err(Stopped::Swallowed(rule)) => {
                 Handled::put_aside(Ignored::Swallowed(name.to_owned(), rule), 202)
             }
-            Err(Stopped::NeedsState(needs)) => Handled::told(Event::NeedsAdapter(
-                NeedsAdapter::new(&needs, row.name, peer),
-            )),
+            Err(Stopped::NeedsState(needs)) => {
+                Handled::told(Event::NeedsAdapter(NeedsAdapter::new(&needs, method, peer)))
+            }
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 Handled::put_aside(Ignored::Invalid(name.to_owned(), error.message), 202)

@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
+use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
 use tokio::time::Instant;
 
 use super::Principal;
@@ -112,6 +112,11 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 type Learned = Arc<HashMap<String, Vec<Param>>>;
 
 impl Inner {
+    /// Returns what a client's revision calls a method of the application.
+    fn called(&self, method: &'static str, peer: Revision) -> &'static str {
+        (self.server.translator()).peer_name(method, Direction::ClientToServer, peer)
+    }
+
     /// Refuses a modern call of a tool whose headers do not say what its arguments say.
     pub(super) async fn params_agree(
         &self,
@@ -125,11 +130,11 @@ impl Inner {
             return Ok(());
         };
         params_say_one_thing(&parts.headers)?;
-        let name = match (
-            message.method.as_deref(),
-            message.name.and_then(Raw::as_str),
-        ) {
-            (Some(methods::TOOLS_CALL), Some(name)) => name,
+        let method = message.method.as_deref();
+        let name = match (method, message.name.and_then(Raw::as_str)) {
+            (Some(method), Some(name)) if method == self.called(methods::TOOLS_CALL, revision) => {
+                name
+            }
             _ => return Ok(()),
         };
         let tools = self.learned(revision, message, parts, who).await;
@@ -246,14 +251,11 @@ impl Inner {
         if let Some(cursor) = cursor {
             params.insert("cursor", cursor);
         }
-        let text = write::request(
-            &RequestId::from(0),
-            methods::TOOLS_LIST,
-            Some(Json::of(&params).text()),
-        );
+        let method = self.called(methods::TOOLS_LIST, revision);
+        let text = write::request(&RequestId::from(0), method, Some(Json::of(&params).text()));
         let headers = Headers::from_pairs([
             (headers::PROTOCOL_VERSION, revision.wire()),
-            (headers::METHOD, methods::TOOLS_LIST),
+            (headers::METHOD, method),
         ]);
         let (texts, mut queue) = route(None);
         let facts = Facts {
