@@ -1,29 +1,31 @@
-//! A server of every revision: `cargo run -p mcp-revisions --example server`.
-use mcp_revisions::service::Router;
+//! A server with one tool, for clients of every protocol version: `cargo run -p mcp-revisions --example server`.
+
+use mcp_revisions::service::{Error, Json, Router};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
 #[derive(Deserialize, JsonSchema)]
-struct Add {
-    a: f64,
-    b: f64,
-}
-#[derive(Deserialize, JsonSchema)]
-struct Greet {
+struct City {
+    /// Name of the city, such as "Paris".
     name: String,
 }
+
+#[derive(Serialize, JsonSchema)]
+struct Weather {
+    celsius: f64,
+}
+
+async fn weather(City { name }: City) -> Result<Json<Weather>, Error> {
+    match name.as_str() {
+        "Paris" => Ok(Json(Weather { celsius: 21.5 })),
+        _ => Err(Error::internal(format!("no weather station in {name}"))),
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let add = |Add { a, b }| async move { a + b };
-    let sky = || async { "clear" };
-    let fail = || async { Err::<String, _>("there is no such city") };
-    let greet = |Greet { name }| async move { format!("Greet {name}.") };
-    let names = |_typed: String| async { vec!["Ada", "Alan"] };
-    let router = Router::new()
-        .tool("add", "Adds two numbers.", add)
-        .tool("sky", "How the sky is.", sky)
-        .tool("fail", "Fails, and says so.", fail)
-        .resource("example://hello", "hello", || async { "Hello." })
-        .prompt("greet", "Greets somebody.", greet)
-        .completion("greet", "name", names);
-    Ok(router.serve("example", "1.0.0")?.stdio().await?)
+    let server = Router::new()
+        .tool("weather", "Returns the weather of a city.", weather)
+        .serve("weather", "0.1.0")?;
+    Ok(server.stdio().await?)
 }

@@ -54,12 +54,12 @@
 //! |---|---|
 //! | `stdio` | servers on standard input and output |
 //! | `http` | servers over streamable HTTP, as a tower service |
-//! | `router` | servers made of functions: tools, resources, prompts, completions |
+//! | `router` | servers made of functions: tools, resources, prompts, completions; implies `stdio` |
 //! | `schemars` | schemas of what those functions take and give, and forms to ask a person with |
 //! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `tls` | clients over streamable HTTP, and over `https` |
-//! | `tracing` | what handlers log by `tracing` reaches their clients |
+//! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
 //! | `v2024-11-05` and on | the revisions that are spoken besides [`newest`]: one brings all between the two; all, unless turned off |
 //!
 //! Without any of them there are types, conversions and the endpoints below, and neither sockets nor tasks.
@@ -122,14 +122,3 @@ macro_rules! program {
         )
     };
 }
-
-/// The README, so that what it shows is tested.
-#[cfg(all(
-    doctest,
-    feature = "client-http",
-    feature = "http",
-    feature = "router",
-    feature = "schemars"
-))]
-#[doc = include_str!("../README.md")]
-pub struct Readme;

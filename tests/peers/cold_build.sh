@@ -5,7 +5,7 @@
 #   tests/peers/cold_build.sh [ours | rmcp | rust-mcp-schema | turbomcp-protocol]...
 #   tests/peers/cold_build.sh our-server rmcp-server
 #
-# The second builds one stdio server of tools, a resource, a prompt and a completion: runtime/examples/server.rs, and what
+# The second builds one stdio server of tools, a resource, a prompt and a completion: tests/programs/src/bin/short_server.rs, and what
 # programs/rmcp has of it.
 #
 # CPU is what the build costs on a busy machine too; wall is what one waits on an idle one.
@@ -46,7 +46,7 @@ dependencies() {
 # The program: reads its arguments, so that nothing can be worked out while it is built.
 program() {
     case $1 in
-    our-server) cat "$root/runtime/examples/server.rs" ;;
+    our-server) cat "$root/tests/programs/src/bin/short_server.rs" ;;
     rmcp-server) cat programs/rmcp/src/bin/server.rs ;;
     ours)
         echo 'fn main() {'

@@ -12,6 +12,8 @@ pub mod breaks;
 pub mod coverage;
 pub mod judge;
 pub mod leniency;
+#[cfg(doctest)]
+mod pages;
 pub mod parallel;
 pub mod place;
 pub mod random;

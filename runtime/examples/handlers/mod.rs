@@ -26,7 +26,7 @@ struct Count {
 
 #[derive(Deserialize, JsonSchema)]
 struct Greet {
-    /// Who is greeted; the world, if nobody is named.
+    /// Name of the person to greet; the world by default.
     name: Option<String>,
 }
 

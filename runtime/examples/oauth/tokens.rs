@@ -23,7 +23,8 @@ use serde_json::Value;
 
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// What an authorization server knows this client by. The secret is sent to this one only, whoever a challenge names.
+/// Registration of this client with one authorization server. The secret is sent only to that server, even if a challenge
+/// names another one.
 pub(crate) struct Registration {
     pub(crate) issuer: String,
     pub(crate) client: String,
@@ -93,7 +94,7 @@ impl Tokens {
     }
 }
 
-/// Where a URL leads, if what is sent there can be read by nobody else: over TLS, or to this machine.
+/// Returns the scheme and authority of a URL whose requests are protected: over TLS, or to this machine.
 fn origin(url: &str) -> Result<(String, String), Failure> {
     let url: Uri = url.parse()?;
     let (Some(scheme), Some(host), Some(authority)) =

@@ -16,7 +16,7 @@ python_packages=(mcp==2.3.0)
 
 names=(ours rmcp typescript python)
 declare -A source_of=(
-    [ours]=$root/runtime/examples/%.rs
+    [ours]=$root/tests/programs/src/bin/short_%.rs
     [rmcp]=$programs/rmcp/src/bin/%.rs
     [typescript]=$programs/typescript/%.mjs
     [python]=$programs/python/%.py
@@ -46,12 +46,12 @@ cp typescript/*.mjs python/*.py "$folder"
 (cd "$folder" && npm install --no-audit --no-fund --silent "${node_packages[@]}")
 [ -d "$folder/venv" ] || python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install --quiet "${python_packages[@]}"
-(cd "$root" && cargo build --quiet -p mcp-revisions --example server --example client)
+(cd "$root" && cargo build --quiet -p mcp-test-programs --bin short_server --bin short_client)
 (cd rmcp && CARGO_TARGET_DIR=$folder/rmcp cargo build --quiet)
 target=$(cd "$root" && cargo metadata --quiet --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 
 declare -A command_of=(
-    [ours]="$target/debug/examples/%"
+    [ours]="$target/debug/short_%"
     [rmcp]="$folder/rmcp/debug/%"
     [typescript]="node $folder/%.mjs"
     [python]="$folder/venv/bin/python $folder/%.py"

@@ -12,6 +12,7 @@ mod contract;
 mod hostile;
 mod lists;
 mod methods;
+mod pages;
 mod rejection;
 mod round_trip;
 mod runtime;

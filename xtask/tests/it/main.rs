@@ -8,5 +8,4 @@
 )]
 
 mod diff;
-mod readme;
 mod shims;

@@ -9,6 +9,7 @@
 
 mod bridge;
 mod convert;
+mod pages;
 mod program;
 mod schemas;
 mod tap;

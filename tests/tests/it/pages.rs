@@ -1,0 +1,147 @@
+//! The Markdown pages: every Rust block is compiled, every block says what it is, every relative link leads somewhere.
+
+use std::path::{Path, PathBuf};
+
+/// A block of code: the line that opens it, its number, and the lines in it.
+struct Block<'p> {
+    line: usize,
+    kind: &'p str,
+    lines: Vec<&'p str>,
+}
+
+#[test]
+fn every_page_with_a_rust_block_is_compiled() {
+    let root = mcp_tests::root();
+    let compiled = std::fs::read_to_string(root.join("tests/src/pages.rs")).unwrap();
+    let mut faults = Vec::new();
+    for (page, text) in pages(&root) {
+        let place = page.strip_prefix(&root).unwrap().display().to_string();
+        let mut has_rust = false;
+        for Block { line, kind, lines } in blocks(&text) {
+            let mut fault = |what: &str| faults.push(format!("{place}:{line}: {what}"));
+            if kind.is_empty() {
+                fault("a block that does not say its language is taken for Rust: write ```text");
+            }
+            if kind.split(',').next() != Some("rust") {
+                continue;
+            }
+            has_rust = true;
+            if !matches!(kind, "rust" | "rust,no_run") {
+                fault("a block of Rust is `rust` or `rust,no_run`, so that it is compiled");
+            }
+            if lines
+                .iter()
+                .any(|line| *line == "#" || line.starts_with("# "))
+            {
+                fault(
+                    "a line that begins with `#` is hidden in rustdoc, and shown everywhere else",
+                );
+            }
+        }
+        if has_rust && !compiled.contains(&format!("\"../../{place}\"")) {
+            faults.push(format!("{place}: add the page to tests/src/pages.rs"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_relative_link_leads_to_a_file() {
+    let root = mcp_tests::root();
+    let mut faults = Vec::new();
+    for (page, text) in pages(&root) {
+        let mut is_code = false;
+        for (at, line) in text.lines().enumerate() {
+            is_code ^= line.trim_start().starts_with("```");
+            if is_code {
+                continue;
+            }
+            for link in line.split("](").skip(1) {
+                let link = link.split(')').next().unwrap();
+                let file = link.split('#').next().unwrap();
+                if file.is_empty() || file.contains("://") {
+                    continue;
+                }
+                if !page.parent().unwrap().join(file).exists() {
+                    let place = page.strip_prefix(&root).unwrap().display();
+                    faults.push(format!("{place}:{}: there is no {file}", at + 1));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_guide_is_in_the_summary() {
+    let docs = mcp_tests::root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    for entry in std::fs::read_dir(&docs).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") && name != "SUMMARY.md" {
+            assert!(
+                summary.contains(&format!("({name})")),
+                "docs/SUMMARY.md does not list {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_the_examples_as_they_are() {
+    let root = mcp_tests::root();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    for example in ["server.rs", "client.rs"] {
+        let text = std::fs::read_to_string(root.join("runtime/examples").join(example)).unwrap();
+        let (_, program) = text.split_once("\n\n").unwrap();
+        assert!(
+            readme.contains(program),
+            "README.md does not show runtime/examples/{example} below its first line"
+        );
+    }
+}
+
+/// The Markdown pages of the checkout, without those of build folders and of other workspaces.
+pub(crate) fn pages(root: &Path) -> Vec<(PathBuf, String)> {
+    let mut pages = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() && !path.is_symlink() {
+                if !name.starts_with('.') && !matches!(name, "target" | "node_modules") {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".md") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                pages.push((path, text));
+            }
+        }
+    }
+    pages.sort();
+    assert!(pages.len() > 10, "{} pages", pages.len());
+    pages
+}
+
+/// The blocks of code of a page.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut is_open = false;
+    for (at, line) in text.lines().enumerate() {
+        match (line.trim_start().strip_prefix("```"), is_open) {
+            (Some(kind), false) => {
+                blocks.push(Block {
+                    line: at + 1,
+                    kind,
+                    lines: Vec::new(),
+                });
+                is_open = true;
+            }
+            (Some(_), true) => is_open = false,
+            (None, true) => blocks.last_mut().unwrap().lines.push(line),
+            (None, false) => {}
+        }
+    }
+    blocks
+}
