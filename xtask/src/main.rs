@@ -31,7 +31,7 @@ enum Command {
     Spec(spec::Arguments),
     /// Make the crates in generated/
     Generate(generate::Arguments),
-    /// Print the rules by which neighbours are converted
+    /// Print the conversion rules of pairs of adjacent revisions
     Shims(shims::Arguments),
     /// Show what changed between two revisions
     Diff(diff::Arguments),

@@ -1,4 +1,4 @@
-//! `cargo xtask replay`: the history of a draft, one line a schema, and what comes of it.
+//! `cargo xtask replay`: the history of a draft, one line per schema, with the result.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Compile the crate of each draft and its conversions as well
     #[arg(long)]
     compile: bool,
-    /// Let the draft follow this revision, as if there were none after it [default: the newest]
+    /// Let the draft follow this revision, as if there were none after it [default: the latest]
     #[arg(long, value_name = "ID")]
     after: Option<String>,
     /// The spec directory [default: spec/ of this workspace]

@@ -1,4 +1,4 @@
-//! `cargo xtask shims`: the rules and proofs by which neighbours are converted.
+//! `cargo xtask shims`: the rules and proofs of the conversions between adjacent revisions.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

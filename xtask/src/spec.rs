@@ -200,7 +200,7 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     })
 }
 
-/// A line for each revision with facts that its import carried over and nobody has confirmed.
+/// Lists the revisions with facts that their import carried over and that are not confirmed, one per line.
 pub(crate) fn unconfirmed(dir: &Path, spec: &Spec) -> anyhow::Result<String> {
     let directory = Directory::read(dir)?;
     let mut text = String::new();

@@ -21,7 +21,7 @@ pub(super) fn ways(def: &TypeDef, choices: &[String]) -> TokenStream {
             /// All values, in the order of their strings.
             pub const ALL: [Self; #count] = [#(Self::#variants),*];
 
-            /// The string on the wire.
+            /// Returns the string that messages carry.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { #(Self::#variants => #choices,)* }

@@ -260,7 +260,7 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
 fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream {
     let name = ident(side.calls);
     let about = format!(
-        "Typed calls to a {}: whatever implements [`Caller`](service::Caller) and speaks this revision has them.",
+        "Typed calls to a {}, for every [`Caller`](service::Caller) of this revision.",
         side.who
     );
     let about = doc(&about);

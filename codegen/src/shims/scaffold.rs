@@ -126,7 +126,7 @@ pub(super) fn way(
         #![doc = #about]
         #(mod #modules;)*
         use mcp_convert::dynamic::{Hop, #(#runs),*};
-        /// The conversions of this hop, by the names of their types.
+        /// The conversions of this step, by the names of their types.
         pub(crate) const HOPS: &[Hop] = &[#hops];
     }
 }

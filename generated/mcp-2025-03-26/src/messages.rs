@@ -212,7 +212,7 @@ impl From<JsonRpcError> for JsonRpcBatchResponseItem {
     }
 }
 
-/// Whatever one read from the transport may yield: a request, a notification, a result, an error, or an array of them as a batch.
+/// Any message that the transport may carry: a request, a notification, a result, an error, or an array of them as a batch.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 #[derive(Debug, Clone, PartialEq)]
@@ -267,7 +267,7 @@ impl From<Vec<JsonRpcBatchResponseItem>> for JsonRpcMessage {
     }
 }
 
-/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 #[derive(Debug, Clone, PartialEq)]

@@ -344,7 +344,7 @@ impl<
     }
 }
 
-/// Typed calls to a server: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a server, for every [`Caller`](service::Caller) of this revision.
 pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `completion/complete`: Client's request for suggestions while a user fills in an argument of a prompt or resource template.
     ///
@@ -790,7 +790,7 @@ impl<
     }
 }
 
-/// Typed calls to a client: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a client, for every [`Caller`](service::Caller) of this revision.
 pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `ping`: Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
     ///

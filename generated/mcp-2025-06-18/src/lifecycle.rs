@@ -129,7 +129,7 @@ pub struct InitializeRequestParams {
     pub client_info: Implementation,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
     pub meta: Option<RequestMetaObject>,
-    /// Newest revision the client speaks; the server answers with the same or with one of its own choice.
+    /// Latest protocol version that the client supports; the server answers with the same one or with another.
     pub protocol_version: String,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,

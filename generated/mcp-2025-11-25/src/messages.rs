@@ -226,7 +226,7 @@ pub enum ClientResult {
     Any(AnyResult),
     /// Answer to `tasks/get`: the task as it stands now.
     GetTask(GetTaskResult),
-    /// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
+    /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
     GetTaskPayload(GetTaskPayloadResult),
     /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
     CancelTask(CancelTaskResult),
@@ -288,7 +288,7 @@ impl From<ElicitResult> for ClientResult {
     }
 }
 
-/// Whatever one read from the transport may yield: a request, a notification, a result or an error.
+/// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcmessage)
 #[derive(Debug, Clone, PartialEq)]
@@ -332,7 +332,7 @@ impl From<JsonRpcErrorResponse> for JsonRpcMessage {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcnotification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonRpcNotification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -366,7 +366,7 @@ impl JsonRpcNotification {
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -447,7 +447,7 @@ impl JsonRpcResultResponse {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -481,7 +481,7 @@ impl Notification {
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<PaginatedRequestParams>,
@@ -536,7 +536,7 @@ impl RelatedTaskMetadata {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#request)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -595,7 +595,7 @@ impl ResourceRequestParams {
     }
 }
 
-/// Any notification a server may send to a client in this revision, told apart by `method`.
+/// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]
@@ -676,7 +676,7 @@ impl From<ElicitationCompleteNotification> for ServerNotification {
     }
 }
 
-/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest)
 #[derive(Debug, Clone, PartialEq)]
@@ -774,7 +774,7 @@ pub enum ServerResult {
     CallTool(CallToolResult),
     /// Answer to `tasks/get`: the task as it stands now.
     GetTask(GetTaskResult),
-    /// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
+    /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
     GetTaskPayload(GetTaskPayloadResult),
     /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
     CancelTask(CancelTaskResult),

@@ -89,7 +89,7 @@ impl CreateTaskResult {
     }
 }
 
-/// Members that the parameters of any notification may have, whatever its method.
+/// Members that the parameters of every notification may have.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notificationparams)
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -291,7 +291,7 @@ pub struct Task {
     pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
-    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, whatever was asked for; `null` means without limit.
+    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -386,7 +386,7 @@ impl TaskStatus {
         Self::InputRequired,
         Self::Working,
     ];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -419,7 +419,7 @@ pub enum TaskSupport {
 impl TaskSupport {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 3] = [Self::Forbidden, Self::Optional, Self::Required];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

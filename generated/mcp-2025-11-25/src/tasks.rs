@@ -84,7 +84,7 @@ pub struct CancelTaskResult {
     pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
-    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, whatever was asked for; `null` means without limit.
+    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -193,7 +193,7 @@ impl GetTaskPayloadRequestParams {
     }
 }
 
-/// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
+/// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskpayloadresult)
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -296,7 +296,7 @@ pub struct GetTaskResult {
     pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
-    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, whatever was asked for; `null` means without limit.
+    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -462,7 +462,7 @@ pub struct TaskStatusNotificationParams {
     pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
-    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, whatever was asked for; `null` means without limit.
+    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,

@@ -101,7 +101,7 @@ impl DiscoverRequest {
     }
 }
 
-/// Server's answer to `server/discover`: how to talk to it and what it offers.
+/// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#discoverresult)
 #[derive(Debug, Clone, PartialEq)]

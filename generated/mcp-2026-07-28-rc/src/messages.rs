@@ -360,7 +360,7 @@ impl InputResponseRequestParams {
     }
 }
 
-/// Whatever one read from the transport may yield: a request, a notification, a result or an error.
+/// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcmessage)
 #[derive(Debug, Clone, PartialEq)]
@@ -618,7 +618,7 @@ impl MissingRequiredClientCapabilityErrorError {
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: PaginatedRequestParams,
@@ -751,7 +751,7 @@ impl ResourceRequestParams {
     }
 }
 
-/// Any notification a server may send to a client in this revision, told apart by `method`.
+/// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]
@@ -841,7 +841,7 @@ pub enum ServerResult {
     Any(AnyResult),
     /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
     InputRequired(InputRequiredResult),
-    /// Server's answer to `server/discover`: how to talk to it and what it offers.
+    /// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
     Discover(DiscoverResult),
     /// One page of the server's resources, in answer to `resources/list`.
     ListResources(ListResourcesResult),

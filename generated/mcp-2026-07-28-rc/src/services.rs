@@ -266,7 +266,7 @@ impl<
     }
 }
 
-/// Typed calls to a server: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a server, for every [`Caller`](service::Caller) of this revision.
 pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `completion/complete`: Client's request for suggestions while a user fills in an argument of a prompt or resource template.
     ///
@@ -680,7 +680,7 @@ impl<
     }
 }
 
-/// Typed calls to a client: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a client, for every [`Caller`](service::Caller) of this revision.
 pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `notifications/cancelled`: Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
     ///

@@ -99,7 +99,7 @@ impl DiscoverRequest {
     }
 }
 
-/// Server's answer to `server/discover`: how to talk to it and what it offers.
+/// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#discoverresult)
 #[derive(Debug, Clone, PartialEq)]

@@ -343,7 +343,7 @@ impl HeaderMismatchError {
 /// What sets the error object of a header mismatch apart from other errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeaderMismatchErrorError {
-    /// Details of the mismatch, in whatever form the server likes.
+    /// Details of the mismatch, in a form that the server chooses.
     pub data: Option<Json>,
     /// Says in one sentence what went wrong, for people and logs.
     pub message: String,
@@ -428,7 +428,7 @@ impl Default for InputResponseRequestParams {
     }
 }
 
-/// Whatever one read from the transport may yield: a request, a notification, a result or an error.
+/// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcmessage)
 #[derive(Debug, Clone, PartialEq)]
@@ -686,7 +686,7 @@ impl MissingRequiredClientCapabilityErrorError {
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: PaginatedRequestParams,
@@ -826,7 +826,7 @@ impl ResourceRequestParams {
     }
 }
 
-/// Any notification a server may send to a client in this revision, told apart by `method`.
+/// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]
@@ -908,7 +908,7 @@ pub enum ServerResult {
     Any(AnyResult),
     /// Server's answer to a request it can finish only once the client supplies more and retries; has `inputRequests`, `requestState` or both.
     InputRequired(InputRequiredResult),
-    /// Server's answer to `server/discover`: how to talk to it and what it offers.
+    /// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
     Discover(DiscoverResult),
     /// One page of the server's resources, in answer to `resources/list`.
     ListResources(ListResourcesResult),

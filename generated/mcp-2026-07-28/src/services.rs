@@ -251,7 +251,7 @@ impl<
     }
 }
 
-/// Typed calls to a server: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a server, for every [`Caller`](service::Caller) of this revision.
 pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `completion/complete`: Client's request for suggestions while a user fills in an argument of a prompt or resource template.
     ///
@@ -660,7 +660,7 @@ impl<
     }
 }
 
-/// Typed calls to a client: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a client, for every [`Caller`](service::Caller) of this revision.
 pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `notifications/cancelled`: Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.
     ///

@@ -56,7 +56,7 @@ impl Default for AnyResult {
     }
 }
 
-/// Result that only confirms success, such as the answer to a legacy `ping`; it has no members of its own.
+/// Result that only confirms success, such as the answer to `ping`; it has no members of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
 pub type EmptyResult = AnyResult;
@@ -211,7 +211,7 @@ impl NotificationMetaObject {
     }
 }
 
-/// Members that the parameters of any notification may have, whatever its method.
+/// Members that the parameters of every notification may have.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notificationparams)
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -37,16 +37,16 @@ pub enum Revision {
     Draft,
 }
 
-/// How a revision settles which version is spoken.
+/// How peers of a revision negotiate the protocol version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Era {
-    /// Once, by `initialize`.
+    /// Once per session, by `initialize`.
     Handshake,
-    /// By each request, in its `_meta`.
+    /// With each request, in its `_meta`.
     PerRequest,
 }
 
-/// How far a revision has come.
+/// Publication status of a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// Published.
@@ -58,7 +58,7 @@ pub enum Status {
 }
 
 impl Revision {
-    /// All of them, oldest first.
+    /// All revisions, oldest first.
     pub const ALL: &[Self] = &[
         #[cfg(feature = "v2024-11-05")]
         Self::V2024_11_05,
@@ -75,7 +75,7 @@ impl Revision {
         Self::Draft,
     ];
 
-    /// Those that can be negotiated, oldest first: releases, and a draft that has a string of its own on the wire.
+    /// Revisions that can be negotiated, oldest first: releases, and a draft with a protocol version of its own.
     pub const NEGOTIATED: &[Self] = &[
         #[cfg(feature = "v2024-11-05")]
         Self::V2024_11_05,
@@ -88,7 +88,7 @@ impl Revision {
         Self::V2026_07_28,
     ];
 
-    /// Those that are converted from and to each other, oldest first: all but candidates.
+    /// Revisions that are converted from and to each other, oldest first: all but candidates.
     pub const CONVERTED: &[Self] = &[
         #[cfg(feature = "v2024-11-05")]
         Self::V2024_11_05,
@@ -103,8 +103,8 @@ impl Revision {
         Self::Draft,
     ];
 
-    /// The newest release that handlers are written in: the one with `handlers = true` in spec/revisions.toml. A release
-    /// after it is spoken to peers, and comes with its feature.
+    /// The release that handlers are written in: the one with `handlers = true` in spec/revisions.toml. A release
+    /// after it is used with peers by conversion, and needs its feature.
     pub const NEWEST: Self = Self::V2026_07_28;
 
     pub(crate) const fn info(self) -> &'static RevisionInfo {
@@ -125,85 +125,85 @@ impl Revision {
         }
     }
 
-    /// Its id, as its crate and its folder in spec/ have it.
+    /// Returns its id, as in the names of its crate and of its folder in spec/.
     #[must_use]
     pub const fn id(self) -> &'static str {
         self.info().tables.id
     }
 
-    /// The string that names it on the wire.
+    /// Returns its protocol version, the string that messages carry.
     #[must_use]
     pub const fn wire(self) -> &'static str {
         self.info().wire
     }
 
-    /// How it settles which version is spoken.
+    /// Returns how its peers negotiate the protocol version.
     #[must_use]
     pub const fn era(self) -> Era {
         self.info().era
     }
 
-    /// How far it has come.
+    /// Returns its publication status.
     #[must_use]
     pub const fn status(self) -> Status {
         self.info().status
     }
 
-    /// Its methods, by direction, kind and name.
+    /// Returns its methods, ordered by direction, kind and name.
     #[must_use]
     pub const fn methods(self) -> &'static [MethodInfo] {
         self.info().tables.methods
     }
 
-    /// Its types: every definition, and every inline schema that has a type of its own.
+    /// Returns its types: every definition, and every inline schema that has a type of its own.
     #[must_use]
     pub const fn types(self) -> &'static [TypeInfo] {
         self.info().tables.types
     }
 
-    /// A type, by the name of its definition or of its Rust type.
+    /// Finds a type by the name of its definition or of its Rust type.
     #[must_use]
     pub fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
         self.info().tables.type_named(name)
     }
 
-    /// Whether it uses an HTTP header.
+    /// Returns whether it uses an HTTP header.
     #[must_use]
     pub fn has_header(self, header: ProtocolHeader) -> bool {
         self.info().headers.contains(&header)
     }
 
-    /// Whether a rule of the protocol's prose binds it.
+    /// Returns whether it has this rule, which is in the text of the specification and not in the schema.
     #[must_use]
     pub fn has_rule(self, rule: ProtocolRule) -> bool {
         self.info().rules.contains(&rule)
     }
 
-    /// The revision that this string means on the wire.
+    /// Finds the revision of a protocol version.
     #[must_use]
     pub fn from_wire(wire: &str) -> Option<Self> {
         Self::NEGOTIATED.iter().copied().find(|revision| revision.wire() == wire)
     }
 
-    /// Whether it is one of [`Self::NEGOTIATED`].
+    /// Returns whether it is one of [`Self::NEGOTIATED`].
     #[must_use]
     pub fn is_negotiated(self) -> bool {
         Self::NEGOTIATED.contains(&self)
     }
 
-    /// Whether it is one of [`Self::CONVERTED`].
+    /// Returns whether it is one of [`Self::CONVERTED`].
     #[must_use]
     pub const fn is_converted(self) -> bool {
         self.place().is_some()
     }
 
-    /// Whether the two have the same types, so that nothing has to be converted: a draft that equals a release is it.
+    /// Returns whether both have the same types, so that nothing has to be converted: a draft that equals a release.
     #[must_use]
     pub fn same_types(self, other: Self) -> bool {
         self == other || self.place().is_some_and(|place| other.place() == Some(place))
     }
 
-    /// Where it stands among those that are converted; a revision that equals another one stands where that one does.
+    /// Returns its place among the converted revisions; a revision that equals another one has the place of that one.
     pub(crate) const fn place(self) -> Option<usize> {
         self.info().place
     }
@@ -216,7 +216,7 @@ impl fmt::Display for Revision {
 }
 
 impl Status {
-    /// `released`, `candidate` or `draft`
+    /// Returns `released`, `candidate` or `draft`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -233,7 +233,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// A string that is the id of no revision.
+/// A string that is not the id of a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRevision(pub String);
 

@@ -10,11 +10,11 @@ use crate::{Era, ProtocolHeader, ProtocolRule, Status};
 /// What is known of a revision.
 #[derive(Debug)]
 pub(crate) struct RevisionInfo {
-    /// The string that names it on the wire.
+    /// Its protocol version, the string that messages carry.
     pub(crate) wire: &'static str,
-    /// How it settles which version is spoken.
+    /// How its peers negotiate the protocol version.
     pub(crate) era: Era,
-    /// How far it has come.
+    /// Its publication status.
     pub(crate) status: Status,
     /// Where it stands among those that are converted.
     pub(crate) place: Option<usize>,
@@ -238,7 +238,7 @@ pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
     },
 };
 
-/// Those that are converted, oldest first, and the hops between them.
+/// The converted revisions, oldest first, and the steps between them.
 pub static TABLES: Tables = Tables {
     revisions: &[
         #[cfg(feature = "v2024-11-05")]

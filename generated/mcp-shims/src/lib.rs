@@ -3,9 +3,9 @@
 
 //! Conversions between adjacent revisions of the Model Context Protocol, with every loss recorded.
 //!
-//! A value becomes one of its neighbour's type; a longer way is the sum of such hops.
-//! Nothing is pretended: what the other revision cannot say is a [`Loss`], what needs more than
-//! the value is [`Outcome::NeedsState`], and what has no counterpart is [`Outcome::Rejected`].
+//! Each is one step; a conversion between other revisions is a chain of them.
+//! A part that the other revision does not have is a [`Loss`]. A value that needs the state of a connection is
+//! [`Outcome::NeedsState`], and one without an equivalent is [`Outcome::Rejected`].
 //!
 //! The conversions are rows of a table per pair, found by the names of the types; `mcp-registry` finds them for whole
 //! chains, for texts and for values.
@@ -27,7 +27,7 @@ pub use mcp_convert::{
     Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Rule, Session, Stop, Swallowed,
 };
 
-/// The pairs of neighbours, oldest first.
+/// The pairs of adjacent revisions, oldest first.
 pub static PAIRS: &[Pair] = &[
     #[cfg(feature = "v2024-11-05")]
     v2024_11_05_to_v2025_03_26::PAIR,

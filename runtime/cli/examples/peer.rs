@@ -1,6 +1,6 @@
 //! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE] [--rounds]` speaks that
 //! revision alone, over stdio or on that port, and adds a line to that file when it starts. With `--rounds` its handlers
-//! speak the newest revision, and ask in results.
+//! speak the latest revision, and ask in results.
 //!
 //! It adds numbers, asks in mid-call, tells of progress and logs, reads a resource and says when it changes, gets a prompt,
 //! takes its time, waits for other calls, says more than anybody reads, and knows a method that no revision has.
@@ -73,7 +73,7 @@ async fn serve(server: Server, port: Option<u16>) -> Result<(), Box<dyn std::err
     Ok(())
 }
 
-/// Who can be told things.
+/// The clients that get notifications.
 #[derive(Default)]
 struct Everything(Mutex<Vec<Session>>);
 

@@ -29,3 +29,4 @@ mod shims_source;
 mod steps;
 mod together;
 mod unions;
+mod words;

@@ -10,9 +10,9 @@ use anyhow::{Context, bail};
 /// What a peer is in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It talks to the example servers.
+    /// It calls the example servers.
     Client,
-    /// The example client talks to it.
+    /// The example client calls it.
     Server,
 }
 
@@ -34,7 +34,7 @@ enum Source {
     PyPi(&'static str, &'static str),
     /// Packages of PyPI of certain versions, the first of which is the peer, and the script that uses it.
     OldPyPi(&'static [&'static str], &'static str),
-    /// A crate of which the newest version is built, and the binary that uses it.
+    /// A crate of which the latest version is built, and the binary that uses it.
     Cargo(&'static str, &'static str),
 }
 
@@ -216,11 +216,11 @@ pub(super) struct Installed {
     pub(super) role: Role,
     pub(super) version: String,
     pub(super) program: PathBuf,
-    /// What comes before all other arguments.
+    /// Arguments before all others.
     pub(super) arguments: Vec<PathBuf>,
 }
 
-/// Installs the newest version of a peer into a folder of its own.
+/// Installs the latest version of a peer into a folder of its own.
 pub(super) fn install(peer: &Peer, workspace: &Path, folder: &Path) -> anyhow::Result<Installed> {
     let scripts = workspace.join("tests/interop");
     match peer.source {

@@ -7,7 +7,7 @@ use crate::v2024_11_05_to_v2025_06_18::{
     JsonRpcError, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse,
 };
 
-/// Whatever one read from the transport may yield: a request, a notification, a result or an error.
+/// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcmessage)
 #[derive(Debug, Clone, PartialEq)]

@@ -76,7 +76,7 @@ impl JsonRpcError {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#jsonrpcnotification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonRpcNotification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonRpcNotificationParams>,
@@ -134,7 +134,7 @@ impl JsonRpcNotificationParams {
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonRpcRequestParams>,
@@ -216,7 +216,7 @@ impl JsonRpcResponse {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#notification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<NotificationParams>,
@@ -248,7 +248,7 @@ impl Notification {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#paginatedrequest)
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaginatedRequest {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<PaginatedRequestParams>,
@@ -280,7 +280,7 @@ impl PaginatedRequest {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#request)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<RequestParams>,

@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
-/// Members that the parameters of any notification may have, whatever its method.
+/// Members that the parameters of every notification may have.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.

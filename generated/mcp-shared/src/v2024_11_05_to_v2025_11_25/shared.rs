@@ -33,7 +33,7 @@ impl AnyResult {
     }
 }
 
-/// Result that only confirms success, such as the answer to a legacy `ping`; it has no members of its own.
+/// Result that only confirms success, such as the answer to `ping`; it has no members of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#emptyresult)
 pub type EmptyResult = AnyResult;

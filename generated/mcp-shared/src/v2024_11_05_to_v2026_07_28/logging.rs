@@ -38,7 +38,7 @@ impl LoggingLevel {
         Self::Notice,
         Self::Warning,
     ];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -19,7 +19,7 @@ pub enum IncludeContext {
 impl IncludeContext {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 3] = [Self::AllServers, Self::None, Self::ThisServer];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -42,7 +42,7 @@ pub enum Role {
 impl Role {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::Assistant, Self::User];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

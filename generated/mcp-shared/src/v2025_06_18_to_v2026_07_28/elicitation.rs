@@ -63,7 +63,7 @@ pub enum ElicitAction {
 impl ElicitAction {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 3] = [Self::Accept, Self::Cancel, Self::Decline];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ pub enum NumberSchemaType {
 impl NumberSchemaType {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::Integer, Self::Number];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ pub enum StringSchemaFormat {
 impl StringSchemaFormat {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 4] = [Self::Date, Self::DateTime, Self::Email, Self::Uri];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -45,7 +45,7 @@ pub enum ToolChoiceMode {
 impl ToolChoiceMode {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 3] = [Self::Auto, Self::None, Self::Required];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

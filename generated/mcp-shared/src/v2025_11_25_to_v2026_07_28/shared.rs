@@ -69,7 +69,7 @@ pub enum IconTheme {
 impl IconTheme {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::Dark, Self::Light];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

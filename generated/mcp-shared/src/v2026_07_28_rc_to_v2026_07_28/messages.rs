@@ -115,7 +115,7 @@ pub type JsonArray = Vec<JsonValue>;
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcnotification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonRpcNotification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -149,7 +149,7 @@ impl JsonRpcNotification {
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -239,7 +239,7 @@ impl MissingRequiredClientCapabilityErrorErrorData {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#notification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -303,7 +303,7 @@ impl ParseError {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#request)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,

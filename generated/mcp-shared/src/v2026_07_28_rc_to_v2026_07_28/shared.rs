@@ -117,7 +117,7 @@ pub enum CacheScope {
 impl CacheScope {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::Private, Self::Public];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

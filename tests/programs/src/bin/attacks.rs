@@ -1,4 +1,4 @@
-//! What a server takes up while clients of bad will have their way: its memory under each attack, measured from outside.
+//! The memory of a server under each of several attacks, measured from outside.
 //!
 //! `ulimit -n 25000; cargo run --release -p mcp-test-programs --bin attacks`. The server is a process of its own; the memory is what
 //! Linux says is resident, beyond what it was before.

@@ -1,4 +1,4 @@
-//! The client that the official conformance suite wants to see: one that uses whatever its server offers, and answers
+//! The client that the official conformance suite wants to see: one that uses all that its server offers, and answers
 //! what it is asked.
 //!
 //! `cargo xtask conformance` has the suite start it, with the URL of a server that watches what it does. It lists tools,
@@ -19,7 +19,7 @@ use mcp_revisions::{Newest, Revision, RevisionSet};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-/// Somebody who answers every form by what it proposes.
+/// A user who fills in every form with its defaults.
 struct Agreeable;
 
 impl ClientHandlers<ClientCx<Newest>> for Agreeable {

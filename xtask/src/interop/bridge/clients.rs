@@ -12,7 +12,7 @@ pub(super) struct Client {
     pub(super) version: String,
     pub(super) has_http: bool,
     pub(super) program: PathBuf,
-    /// What comes before all other arguments.
+    /// Arguments before all others.
     pub(super) arguments: Vec<PathBuf>,
 }
 

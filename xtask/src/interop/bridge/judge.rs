@@ -1,4 +1,4 @@
-//! What a talk through the bridge must have come to.
+//! The results that a session through the bridge must have.
 
 use serde_json::Value;
 

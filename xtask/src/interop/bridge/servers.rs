@@ -42,7 +42,7 @@ impl Server {
     }
 }
 
-/// The reference server from npm, our own in the newest and in the oldest revision, and those of old SDKs.
+/// The reference server from npm, our own in the latest and in the oldest revision, and those of old SDKs.
 pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<Server>> {
     let (oldest, newest) = (revisions.first(), revisions.last());
     let oldest = oldest.context("no revision is released")?;
@@ -181,7 +181,7 @@ fn ours(programs: &Programs, revision: &str, elicits: Option<&'static str>) -> S
     }
 }
 
-/// A port that nobody has at the moment.
+/// Returns a port that is free at the moment.
 fn free_port() -> anyhow::Result<u16> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?.port())

@@ -1,4 +1,4 @@
-//! One talk: the client, the bridge and the server are started, and what the client tells is collected.
+//! One session: starts the client, the bridge and the server, and collects the output of the client.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -101,7 +101,7 @@ impl Listening {
                 return Ok((started, url.to_owned()));
             }
         }
-        bail!("nobody listens")
+        bail!("no server listens")
     }
 }
 

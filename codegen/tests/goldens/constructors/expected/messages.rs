@@ -113,7 +113,7 @@ pub enum PageScope {
 impl PageScope {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::All, Self::Mine];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -46,7 +46,7 @@ impl<
     }
 }
 
-/// Typed calls to a server: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a server, for every [`Caller`](service::Caller) of this revision.
 pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {}
 
 impl<C: service::Caller<Protocol = crate::Protocol>> CallServer for C {}
@@ -111,7 +111,7 @@ impl<
     }
 }
 
-/// Typed calls to a client: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a client, for every [`Caller`](service::Caller) of this revision.
 pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `notifications/done`: `DoneNotification`, which has no doc line yet.
     ///

@@ -47,7 +47,7 @@ pub enum HolderKind {
 impl HolderKind {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::A, Self::B];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -60,7 +60,7 @@ impl<
     }
 }
 
-/// Typed calls to a server: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a server, for every [`Caller`](service::Caller) of this revision.
 pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `echo/say`: `EchoRequest`, which has no doc line yet.
     ///
@@ -127,7 +127,7 @@ impl<
     }
 }
 
-/// Typed calls to a client: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a client, for every [`Caller`](service::Caller) of this revision.
 pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `notifications/echo/tick`: `TickNotification`, which has no doc line yet.
     ///

@@ -14,7 +14,7 @@ pub enum Word {
 impl Word {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 2] = [Self::SelfValue, Self::Type];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -24,7 +24,7 @@ impl Level {
         Self::Debug,
         Self::ThisServer,
     ];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ pub enum Only {
 impl Only {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 1] = [Self::One];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

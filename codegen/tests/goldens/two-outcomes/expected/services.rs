@@ -58,7 +58,7 @@ impl<
     }
 }
 
-/// Typed calls to a server: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a server, for every [`Caller`](service::Caller) of this revision.
 pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// `run/now`: `RunRequest`, which has no doc line yet.
     ///
@@ -115,7 +115,7 @@ impl<
     }
 }
 
-/// Typed calls to a client: whatever implements [`Caller`](service::Caller) and speaks this revision has them.
+/// Typed calls to a client, for every [`Caller`](service::Caller) of this revision.
 pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {}
 
 impl<C: service::Caller<Protocol = crate::Protocol>> CallClient for C {}

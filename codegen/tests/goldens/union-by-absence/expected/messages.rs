@@ -42,7 +42,7 @@ pub enum FormParamsMode {
 impl FormParamsMode {
     /// All values, in the order of their strings.
     pub const ALL: [Self; 1] = [Self::Form];
-    /// The string on the wire.
+    /// Returns the string that messages carry.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

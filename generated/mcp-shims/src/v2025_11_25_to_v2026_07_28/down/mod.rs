@@ -16,7 +16,7 @@ mod tools;
 
 use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
-/// The conversions of this hop, by the names of their types.
+/// The conversions of this step, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",

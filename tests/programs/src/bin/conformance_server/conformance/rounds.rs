@@ -1,6 +1,6 @@
 //! Tools that ask by results of their own, in rounds: by names that mean something, several things at once, with a state.
 //!
-//! Whoever needs none of that asks as [`questions`](super::questions) does.
+//! Tools that need none of that ask as [`questions`](super::questions) does.
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::service::{Cx, Error, Router};
@@ -11,9 +11,9 @@ use super::questions::sampling;
 
 type Outcome = Result<mcp::CallToolOutcome, Error>;
 
-/// The state that a round hands on, so that what comes back can be told from what somebody made up.
+/// The states that rounds hand on, so that a state of this server is distinguished from an invented one.
 ///
-/// Nothing depends on it here but the answer; where something does, seal it.
+/// The server signs them.
 const STATES: [&str; 2] = ["round-1", "round-2"];
 
 pub(super) fn register(router: Router) -> Router {

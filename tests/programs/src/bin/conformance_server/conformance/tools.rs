@@ -89,7 +89,7 @@ async fn progresses(cx: Cx<Newest>) -> &'static str {
     "progressed"
 }
 
-/// Its client comes again for the answer, if its revision has that.
+/// Its client reconnects for the answer, if its revision has that.
 async fn sends_away(cx: Cx<Newest>) -> &'static str {
     if let Some(peer) = cx.peer() {
         peer.close_stream();
