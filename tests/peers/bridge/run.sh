@@ -9,6 +9,6 @@ cargo build --release --package mcp-rev --bin mcp-rev --example peer
 folder="${CARGO_TARGET_DIR:-target}/bridge-figures"
 mkdir -p "$folder"
 [ -e "$folder/package.json" ] || echo '{"private":true}' > "$folder/package.json"
-npm install --silent --no-audit --no-fund --prefix "$folder" mcp-remote
+npm install --silent --no-audit --no-fund --prefix "$folder" mcp-remote@0.15.1
 release="${CARGO_TARGET_DIR:-target}/release"
 node "$here/measure.mjs" "$release/mcp-rev" "$release/examples/peer" "$folder/node_modules/mcp-remote"
