@@ -88,7 +88,7 @@ pub use protocol::headers::Headers;
 pub use protocol::limits::Limits;
 pub use protocol::revisions::RevisionSet;
 pub use protocol::server::Server;
-pub use protocol::{Connection, Side};
+pub use protocol::{Connection, Role};
 pub use protocol::{client, errors, headers, server, settle};
 #[cfg(feature = "client")]
 pub use transport::client as carrier;

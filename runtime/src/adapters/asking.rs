@@ -6,10 +6,11 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::questions::{Question, allowed, read, with_members};
+use super::questions::{Question, allowed, read};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::protocol::Token;
+use crate::protocol::json::with_members;
 
 /// The calls whose client is being asked.
 #[derive(Debug, Default)]

@@ -28,8 +28,9 @@ use std::fmt;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject};
+use mcp_wire::{Direction, ErrorObject, Json};
 
+use crate::protocol::json::declares;
 use crate::protocol::limits::Limits;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::server::lost::LossHook;
@@ -124,21 +125,6 @@ impl World<'_> {
     pub(crate) fn declares(&self, path: &[&str]) -> bool {
         declares(self.capabilities, path)
     }
-}
-
-/// Whether a member stands at a path of an object, and is not false.
-pub(crate) fn declares(capabilities: &Json, path: &[&str]) -> bool {
-    let mut at = capabilities.clone();
-    for name in path {
-        let member = JsonObject::try_from(at)
-            .ok()
-            .and_then(|object| object.get(name));
-        match member {
-            Some(member) if !member.is_null() && member.text() != "false" => at = member,
-            _ => return false,
-        }
-    }
-    true
 }
 
 /// The machine of the project's own for a need, if there is one.

@@ -9,11 +9,12 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Context, Loss, NeedsState, Revision, TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
-use super::questions::{Question, allowed, known, with_members, write};
+use super::questions::{Question, allowed, known, write};
 use super::seal::{Bound, Broken, Issued};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::methods;
+use crate::protocol::json::with_members;
 use crate::protocol::{Caller, Token};
 
 /// The calls that wait for their client to come again.

@@ -3,9 +3,10 @@
 use mcp_registry::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
-use super::{World, declares};
+use super::World;
 use crate::errors;
 use crate::protocol::Caller;
+use crate::protocol::json::declares;
 
 /// The rows of a method in the tables of all revisions, newest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
@@ -141,20 +142,4 @@ fn is_asked_for(params: &Json, part: &CapabilityPart) -> bool {
         Some(wanted) => value.read::<String>().is_ok_and(|value| value == wanted),
         None => !value.is_null(),
     }
-}
-
-/// The object with these members set; `None` takes a member out.
-pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> Json {
-    let mut map: Map<Json> = object.read().unwrap_or_default();
-    for (name, value) in members {
-        match value {
-            Some(value) => {
-                map.insert(*name, value.clone());
-            }
-            None => {
-                map.remove(name);
-            }
-        }
-    }
-    Json::of(&map)
 }

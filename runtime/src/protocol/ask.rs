@@ -1,11 +1,11 @@
 //! Requests of an application, and what comes of them.
 
+use std::fmt;
 use std::sync::Arc;
 
-use mcp_registry::Loss;
-use mcp_wire::{Decode, Encode, ErrorObject, Json, Peeked, Raw, Request, RequestId};
+use mcp_registry::{Loss, NeedsState, Revision};
+use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
-use super::client::{Failure, InputRequired};
 use super::events::Token;
 use super::profile::Profile;
 
@@ -141,6 +141,123 @@ impl From<Result<Json, ErrorObject>> for Answer {
         }
     }
 }
+
+/// Questions of the server that have to be answered before it answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputRequired {
+    /// The questions.
+    pub questions: Vec<Question>,
+    /// Hand it to [`Connection::retry`](super::Connection::retry) with the answers.
+    pub retry: Retry,
+}
+
+/// A question of the server inside a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Names it in the answers.
+    pub key: String,
+    /// Such as `elicitation/create`.
+    pub method: String,
+    /// Its params in the application's revision; an error where that revision cannot ask this.
+    pub params: Result<Json, ErrorObject>,
+    /// What could not be carried over.
+    pub losses: Vec<Loss>,
+}
+
+/// The request to send again once the server's questions are answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retry {
+    pub(crate) ask: Ask,
+    pub(crate) state: Option<Json>,
+    pub(crate) methods: Vec<(String, String)>,
+    pub(crate) revision: Revision,
+}
+
+impl Retry {
+    /// The server's opaque state: the JSON string byte for byte as it came.
+    #[must_use]
+    pub fn request_state(&self) -> Option<&str> {
+        self.state.as_ref().map(Json::text)
+    }
+
+    /// The method that will be sent again.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.ask.method
+    }
+}
+
+/// Why a request has no answer of the server.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The server cannot be told this in its revision; the seam for an adapter.
+    NeedsAdapter(NeedsState),
+    /// The params, or the answer, cannot be carried over; the error that the specification calls for.
+    Rejected(ErrorObject),
+    /// The params are not of the application's revision.
+    InvalidParams(Error),
+    /// The application's revision does not have that method, or no such params.
+    UnknownMethod(String),
+    /// The answer is not what the method is answered with in the server's revision.
+    InvalidResult(String),
+    /// Client and server have no revision in common; these are the server's.
+    NoCommonRevision(Vec<String>),
+    /// The server refused `initialize`.
+    HandshakeRefused(ErrorObject),
+    /// An HTTP answer without a message that answers.
+    Http(u16),
+    /// The request did not reach the server, or its answer did not arrive; why, as the transport says.
+    Transport(String),
+    /// The connection, the server or the stream ended first.
+    Closed,
+    /// The application cancelled it.
+    Cancelled,
+    /// The application did not answer in time what the server asked.
+    Unanswered,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NeedsAdapter(needs) => needs.fmt(f),
+            Self::Rejected(error) => write!(
+                f,
+                "cannot be carried over: {} ({})",
+                error.message, error.code
+            ),
+            Self::InvalidParams(error) => {
+                write!(f, "params are not of the application's revision: {error}")
+            }
+            Self::UnknownMethod(what) => f.write_str(what),
+            Self::InvalidResult(what) => write!(f, "the server's answer is not valid: {what}"),
+            Self::NoCommonRevision(versions) if versions.is_empty() => {
+                f.write_str("no revision in common with the server")
+            }
+            Self::NoCommonRevision(versions) => {
+                write!(
+                    f,
+                    "no revision in common with the server, which speaks {}",
+                    versions.join(", ")
+                )
+            }
+            Self::HandshakeRefused(error) => {
+                write!(
+                    f,
+                    "the server refused `initialize`: {} ({})",
+                    error.message, error.code
+                )
+            }
+            Self::Http(status) => write!(f, "HTTP status {status} without an answer"),
+            Self::Transport(why) => write!(f, "no answer of the server arrived: {why}"),
+            Self::Closed => f.write_str("the connection ended before the answer"),
+            Self::Cancelled => f.write_str("cancelled"),
+            Self::Unanswered => f.write_str("the server's questions were not answered in time"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 /// What a peer answered.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {

@@ -6,7 +6,6 @@ use mcp_registry::{Context, Failure, Loss, Outcome, Policy, Revision, Subject};
 use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
 use super::ask::Answered;
-use super::client::ServerFacts;
 use super::needs::NeedsAdapter;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
@@ -278,6 +277,34 @@ impl Caller {
             cx,
         )
         .map(Some)
+    }
+}
+
+/// What the server said of itself, in the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerFacts {
+    /// The revision that is spoken with it.
+    pub revision: Revision,
+    /// Its `Implementation`.
+    pub info: Option<Json>,
+    /// Its `ServerCapabilities`.
+    pub capabilities: Option<Json>,
+    /// How to use it.
+    pub instructions: Option<String>,
+    /// The result of `initialize` or `server/discover`, as it came: in the server's own revision.
+    pub result: Option<Json>,
+}
+
+impl ServerFacts {
+    /// A server of which nothing is known but the revision.
+    pub(crate) fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+            instructions: None,
+            result: None,
+        }
     }
 }
 

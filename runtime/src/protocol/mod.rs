@@ -1,6 +1,6 @@
 //! The protocol without a socket: input and time go in, outputs come out, in one idiom on either end.
 //!
-//! A [`Connection`] is one end of one conversation; its [`Side`] says which. Both look once at what comes
+//! A [`Connection`] is one end of one conversation; its [`Role`] says which. Both look once at what comes
 //! ([`peek`](mcp_wire::peek())), settle its revision ([`settle`]), carry it over by one translation, and speak of it in
 //! the same words: a [`Call`] is a request for the application, to be answered by its [`Token`]; an [`Ask`] is a request
 //! of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
@@ -11,6 +11,7 @@ mod connection;
 pub mod errors;
 mod events;
 pub mod headers;
+pub(crate) mod json;
 pub(crate) mod limits;
 mod needs;
 pub(crate) mod params;
@@ -22,11 +23,11 @@ pub mod settle;
 pub(crate) mod translate;
 pub(crate) mod unread;
 
-pub use ask::{Answer, Answered, Ask};
-pub use connection::{Connection, Side};
+pub use ask::{Answer, Answered, Ask, Failure, InputRequired, Question, Retry};
+pub use connection::{Connection, Role};
 pub use events::{
     Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, OtherCall,
-    OtherNotice, Output, Said, To, Token,
+    OtherNotice, Output, Said, ServerFacts, To, Token,
 };
 pub use needs::NeedsAdapter;
 pub use profile::{Profile, ProfileError};

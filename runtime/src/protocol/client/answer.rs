@@ -6,8 +6,6 @@ use mcp_registry::{Era, Loss, ProtocolRule, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, Unreadable, peek};
 
 use super::era::{Evidence, choose, supported};
-use super::output::{Failure, InputRequired, Retry};
-use super::send::member;
 use super::tools::RefusedCall;
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
@@ -16,8 +14,11 @@ use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
+use crate::protocol::json::member;
 use crate::protocol::revisions::same;
-use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
+use crate::protocol::{
+    Answer, Connection, Event, Exchange, Failure, Ignored, InputRequired, Retry,
+};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(super) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
@@ -26,8 +27,9 @@ pub(super) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
 pub(super) const MOST_SENDS: u8 = 3;
 
 impl Connection<Client> {
-    /// A text that came in.
-    pub(super) fn take(&mut self, exchange: Option<Exchange>, bytes: &[u8], now: Duration) {
+    /// Takes a text of the server: a message, or a batch where the revision has them. `exchange` is the one that it came
+    /// in, over HTTP.
+    pub fn receive(&mut self, exchange: Option<Exchange>, bytes: &[u8], now: Duration) -> Exchange {
         match self.messages(bytes) {
             Ok(messages) => {
                 for message in messages {
@@ -42,11 +44,12 @@ impl Connection<Client> {
             }
             Err(ignored) => self.take_unreadable(exchange, bytes, ignored, now),
         }
+        exchange.unwrap_or(Exchange::NONE)
     }
 
     /// One look at a text: its message, or those of a batch, where the server may send one; of each what is wrong with it.
     pub(super) fn messages<'a>(&self, bytes: &'a [u8]) -> Result<Vec<Element<'a>>, Ignored> {
-        let limits = &self.side.options.limits;
+        let limits = &self.role.options.limits;
         if bytes.len() > limits.message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
         }
@@ -163,7 +166,7 @@ impl Connection<Client> {
         if self.is_other(method) {
             return self.tell_answer(request, Answer::Result(result.clone()), losses);
         }
-        let may_ask_back = |method| (self.side.translator.inner).may_ask_back(revision, method);
+        let may_ask_back = |method| (self.role.translator.inner).may_ask_back(revision, method);
         let mut completed = None;
         if revision.era() == Era::PerRequest {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
@@ -172,10 +175,10 @@ impl Connection<Client> {
                 Some(Ok("input_required"))
                     if request.ask.takes_questions
                         && may_ask_back(method)
-                        && same(revision, self.side.app()) => {}
+                        && same(revision, self.role.app()) => {}
                 Some(Ok("input_required")) if may_ask_back(method) => {
                     let answer = match self.input_required(&request, result, revision) {
-                        Ok(input) if self.side.options.adapts => {
+                        Ok(input) if self.role.options.adapts => {
                             return self.ask_application(request, input, losses, now);
                         }
                         Ok(input) => Answer::InputRequired(input),
@@ -204,7 +207,7 @@ impl Connection<Client> {
             _ => None,
         };
         let result = learned.as_ref().unwrap_or(result);
-        let answer = match self.side.translator.result_in(method, result, revision) {
+        let answer = match self.role.translator.result_in(method, result, revision) {
             Ok((result, lost)) => {
                 losses.extend(lost);
                 Answer::Result(result)
@@ -232,10 +235,10 @@ impl Connection<Client> {
                 "it asks for input, but has neither inputRequests nor requestState".to_owned(),
             );
         }
-        let questions = (self.side.translator).questions(
+        let questions = (self.role.translator).questions(
             &object,
             revision,
-            self.side.options.limits.questions,
+            self.role.options.limits.questions,
         )?;
         let methods = questions
             .iter()
@@ -309,7 +312,7 @@ impl Connection<Client> {
             return self.tell_answer(request, Answer::Error(error), losses);
         }
         let answer = match self
-            .side
+            .role
             .translator
             .error_in(&request.ask.method, error, revision)
         {

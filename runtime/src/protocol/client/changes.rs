@@ -10,14 +10,12 @@ use std::time::Duration;
 use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::output::Failure;
-use super::send::member;
-use super::translate::empty_object;
+use super::translate::no_params;
 use super::{Client, Purpose, Waiting};
-use crate::adapters::declares;
 use crate::adapters::filter::Filter;
 use crate::methods;
-use crate::protocol::{Answer, Connection, Event, LogLevel, Notice, Token};
+use crate::protocol::json::{declares, member};
+use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notice, Token};
 
 /// What the application wants to be told of.
 #[derive(Debug, Default)]
@@ -75,7 +73,7 @@ impl Changes {
 impl Connection<Client> {
     /// Takes a request that the server's era has in another form; it comes back if it is none of these.
     pub(super) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
-        let eras = (self.side.translator.inner.app.era(), revision.era());
+        let eras = (self.role.translator.inner.app.era(), revision.era());
         match (eras, request.ask.method.as_str()) {
             ((Era::PerRequest, Era::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
                 self.open_stream(request, revision)
@@ -87,7 +85,7 @@ impl Connection<Client> {
                 if let Some(uri) = uri_of(request.ask.params.as_ref()) {
                     self.state.changes.uris.remove(&uri);
                 }
-                self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
+                self.tell_answer(request, Answer::Result(no_params()), Vec::new());
                 self.listen();
             }
             ((Era::Handshake, Era::PerRequest), methods::LOGGING_SET_LEVEL) => {
@@ -100,7 +98,7 @@ impl Connection<Client> {
                 let answer = match level.filter(|level| LogLevel::from_name(level).is_some()) {
                     Some(level) => {
                         self.state.log_level = Some(level);
-                        Answer::Result(empty_object())
+                        Answer::Result(no_params())
                     }
                     None => Answer::Error(
                         crate::errors::invalid_params("`level` is none of the eight of RFC 5424")
@@ -115,8 +113,8 @@ impl Connection<Client> {
     }
 
     fn open_stream(&mut self, request: Waiting, revision: Revision) {
-        let params = request.ask.params.clone().unwrap_or_else(empty_object);
-        let limits = &self.side.options.limits;
+        let params = request.ask.params.clone().unwrap_or_else(no_params);
+        let limits = &self.role.options.limits;
         let declares = |path: &[&str]| self.state.changes.declares(path);
         let filter = match Filter::read(&params, declares, limits.subscriptions) {
             Ok(_) if self.state.changes.streams.len() >= limits.streams => {
@@ -207,9 +205,9 @@ impl Connection<Client> {
             None => refused(crate::errors::invalid_params(
                 "`uri` is required, and a string",
             )),
-            Some(_) if self.state.changes.uris.len() >= self.side.options.limits.subscriptions => {
+            Some(_) if self.state.changes.uris.len() >= self.role.options.limits.subscriptions => {
                 refused(crate::errors::too_many_subscriptions(
-                    self.side.options.limits.subscriptions,
+                    self.role.options.limits.subscriptions,
                 ))
             }
             Some(uri) => {
@@ -218,7 +216,7 @@ impl Connection<Client> {
                     self.state.changes.subscribing.push(request);
                     return self.listen();
                 }
-                Answer::Result(empty_object())
+                Answer::Result(no_params())
             }
         };
         self.tell_answer(request, answer, Vec::new());
@@ -230,7 +228,7 @@ impl Connection<Client> {
         let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) else {
             return;
         };
-        match (self.side.translator.inner.app.era(), revision.era()) {
+        match (self.role.translator.inner.app.era(), revision.era()) {
             (Era::Handshake, Era::PerRequest) => {}
             (Era::PerRequest, Era::Handshake) => {
                 // A new session knows nothing of what an earlier one was told.
@@ -279,7 +277,7 @@ impl Connection<Client> {
         }
         self.state.changes.tries = 0;
         for request in std::mem::take(&mut self.state.changes.subscribing) {
-            self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
+            self.tell_answer(request, Answer::Result(no_params()), Vec::new());
         }
         true
     }

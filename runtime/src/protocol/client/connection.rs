@@ -3,87 +3,55 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::Json;
 
 use super::settle::Stage;
 use super::state::State;
 use super::{Client, Post, Refused, Resumed, Retry, Verdict, Waiting};
 use crate::protocol::connection::sealed::Sealed;
-use crate::protocol::{Answer, Answered, Ask, Connection, Event, Exchange, Said, Side, To, Token};
+use crate::protocol::{Answer, Answered, Ask, Connection, Event, Role, Token};
 
 impl Sealed for Client {}
 
-impl Side for Client {
+impl Role for Client {
     type Text = Post;
-    type Origin<'a> = Option<Exchange>;
-    type Refused = Refused;
     type State = State;
 
-    fn begin(side: &Self) -> State {
+    fn begin(&self) -> State {
         State {
-            stage: Stage::Unknown(side.options.verdict),
+            stage: Stage::Unknown(self.options.verdict),
             ..State::default()
         }
     }
+}
 
-    fn receive(
-        at: &mut Connection<Self>,
-        from: Option<Exchange>,
-        bytes: &[u8],
-        now: Duration,
-    ) -> Exchange {
-        at.take(from, bytes, now);
-        from.unwrap_or(Exchange::NONE)
+impl Connection<Client> {
+    /// Sends the server a request; exactly one [`Event::Answered`] follows.
+    ///
+    /// # Errors
+    /// Returns an error if too many wait for their answer, or the client speaks no revision.
+    pub fn ask(&mut self, ask: Ask, now: Duration) -> Result<Token, Refused> {
+        self.enqueue(ask, None, now)
     }
 
-    fn ended(at: &mut Connection<Self>, exchange: Exchange, now: Duration) {
-        at.end_of_post(exchange, now);
+    /// Returns when [`wake`](Self::wake) has something to do.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Duration> {
+        let adapters = [self.state.rounds.deadline(), self.state.changes.deadline()];
+        let negotiating = self.state.stage.deadline().into_iter();
+        negotiating.chain(adapters.into_iter().flatten()).min()
     }
 
-    fn closed(at: &mut Connection<Self>, now: Duration) {
-        at.end_of_server(now);
+    /// Tells the time: whatever has waited long enough is over.
+    pub fn wake(&mut self, now: Duration) {
+        self.probe_timeout(now);
+        self.late_rounds(now);
+        self.listen_again(now);
     }
 
-    fn ask(at: &mut Connection<Self>, ask: Ask, now: Duration) -> Result<Token, Refused> {
-        at.enqueue(ask, None, now)
-    }
-
-    fn answer(
-        at: &mut Connection<Self>,
-        call: Token,
-        result: Result<Json, ErrorObject>,
-        now: Duration,
-    ) -> Said {
-        at.answer_server(call, result, now)
-    }
-
-    fn notify(
-        at: &mut Connection<Self>,
-        _: To,
-        method: &str,
-        params: Option<&Json>,
-        _: Duration,
-    ) -> Said {
-        at.send_notification(method, params.cloned())
-    }
-
-    fn cancel(at: &mut Connection<Self>, ask: Token, reason: Option<&str>, _: Duration) {
-        at.give_up(ask, reason);
-    }
-
-    fn wake_at(at: &Connection<Self>) -> Option<Duration> {
-        let adapters = [at.state.rounds.deadline(), at.state.changes.deadline()];
-        let settling = at.state.stage.deadline().into_iter();
-        settling.chain(adapters.into_iter().flatten()).min()
-    }
-
-    fn wake(at: &mut Connection<Self>, now: Duration) {
-        at.probe_timeout(now);
-        at.late_rounds(now);
-        at.listen_again(now);
-    }
-
-    fn pending(at: &Connection<Self>) -> usize {
+    /// Returns how many requests of the application wait for their answer.
+    #[must_use]
+    pub fn pending(&self) -> usize {
         let State {
             waiting,
             pending,
@@ -91,18 +59,16 @@ impl Side for Client {
             changes,
             tools,
             ..
-        } = &at.state;
+        } = &self.state;
         waiting.len() + pending.len() + rounds.len() + changes.len() + tools.len()
     }
-}
 
-impl Connection<Client> {
     /// Settles the revision before the application asks anything; [`Event::Settled`] says what came of it.
     ///
     /// # Errors
     /// A client that speaks no revision.
     pub fn connect(&mut self, now: Duration) -> Result<(), Refused> {
-        if self.side.options.revisions.is_empty() {
+        if self.role.options.revisions.is_empty() {
             return Err(Refused::NoRevisions);
         }
         self.start(now);
@@ -116,7 +82,7 @@ impl Connection<Client> {
     /// [`ask`](Self::ask): requests that are pending keep the revision in which they were made.
     #[must_use]
     pub fn continue_as(mut self, client: Client) -> Self {
-        self.side = Arc::new(client);
+        self.role = Arc::new(client);
         self
     }
 
@@ -154,10 +120,10 @@ impl Connection<Client> {
         retry: Option<Resumed>,
         now: Duration,
     ) -> Result<Token, Refused> {
-        if self.pending() >= self.side.options.limits.pending {
+        if self.pending() >= self.role.options.limits.pending {
             return Err(Refused::TooManyPending);
         }
-        if self.side.options.revisions.is_empty() {
+        if self.role.options.revisions.is_empty() {
             return Err(Refused::NoRevisions);
         }
         let token = self.new_token();
@@ -179,24 +145,6 @@ impl Connection<Client> {
     pub fn set_log_level(&mut self, level: Option<&str>) {
         self.state.log_level = level.map(str::to_owned);
         self.apply_log_level(level);
-    }
-
-    /// The HTTP answer to a POST: its status, its `Mcp-Session-Id`, and its whole body; none if it is a stream of events,
-    /// whose messages then go to [`receive`](Self::receive) until it has [`ended`](Self::ended).
-    pub fn answered(
-        &mut self,
-        exchange: Exchange,
-        status: u16,
-        session: Option<&str>,
-        body: Option<&[u8]>,
-        now: Duration,
-    ) {
-        self.take_http(exchange, status, session, body, now);
-    }
-
-    /// The server cannot be reached, or its answer broke off: nothing comes in this exchange, and why.
-    pub fn failed(&mut self, exchange: Exchange, why: impl Into<String>, now: Duration) {
-        self.post_failed(exchange, why.into(), now);
     }
 
     /// What was found out about the server, for the next client of the same process or origin.

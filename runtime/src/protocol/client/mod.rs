@@ -53,11 +53,12 @@ mod unread;
 use mcp_registry::{Era, Revision};
 
 pub use super::{
-    Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
-    Notice, OtherCall, OtherNotice, Output, Profile, Said, To, Token,
+    Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Failure, Fate,
+    Ignored, InputRequired, Notice, OtherCall, OtherNotice, Output, Profile, Question, Retry, Said,
+    ServerFacts, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
-pub use output::{Failure, InputRequired, Post, Question, Refused, Retry, ServerFacts};
+pub use output::{Post, Refused};
 
 use crate::RevisionSet;
 use state::{Called, Pending, Purpose, Resumed, Waiting};

@@ -7,11 +7,11 @@ use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 
-use super::send::member;
-use super::translate::{Stopped, empty_object};
+use super::translate::{Stopped, no_params};
 use super::{Called, Client, Pending, Purpose};
 use crate::methods;
 use crate::protocol::ask::own_id;
+use crate::protocol::json::member;
 use crate::protocol::{
     Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, NeedsAdapter,
     Notice, OtherCall, OtherNotice, Said, Token,
@@ -31,15 +31,15 @@ impl Connection<Client> {
             }
             _ => self.spoken(),
         };
-        let method = self.side.translator.app_name(method, revision);
+        let method = self.role.translator.app_name(method, revision);
         if self.is_unheeded() {
             return self.ignore(Ignored::Request(method.to_owned()));
         }
         if method == methods::PING {
-            return self.post_answer(&id, Ok(empty_object()), revision);
+            return self.post_answer(&id, Ok(no_params()), revision);
         }
         let waits = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if *one == id);
-        if self.state.calls.len() >= self.side.options.limits.pending
+        if self.state.calls.len() >= self.role.options.limits.pending
             || self.state.calls.values().any(waits)
         {
             let error = ErrorObject::new(
@@ -49,10 +49,7 @@ impl Connection<Client> {
             self.post_answer(&id, Err(error), revision);
             return self.ignore(Ignored::Request(method.to_owned()));
         }
-        let params = message
-            .params
-            .map(Raw::to_json)
-            .unwrap_or_else(empty_object);
+        let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
         if self.is_other(method) {
             let about = self.about(method, None, exchange);
             let token = self.new_token();
@@ -70,7 +67,7 @@ impl Connection<Client> {
                 progress_token: message.meta.progress_token.map(Raw::to_json),
             }));
         }
-        let carried = self.side.translator.params_in(method, &params, revision);
+        let carried = self.role.translator.params_in(method, &params, revision);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((name, (params, losses))) => {
                 let about = self.about(method, None, exchange);
@@ -105,7 +102,7 @@ impl Connection<Client> {
 
     /// Whether too many answers and notifications are not taken yet: over HTTP each is a POST that the server has to end.
     pub(super) fn is_unheeded(&self) -> bool {
-        let (open, most) = (&self.state.exchanges, self.side.options.limits.pending);
+        let (open, most) = (&self.state.exchanges, self.role.options.limits.pending);
         open.len() >= most && open.values().filter(|of| of.is_none()).count() >= most
     }
 
@@ -113,8 +110,8 @@ impl Connection<Client> {
     fn spoken(&self) -> Revision {
         let settled = self.state.stage.settled().map(|settled| settled.revision);
         settled
-            .or_else(|| self.side.options.revisions.newest(Era::Handshake))
-            .unwrap_or(self.side.app())
+            .or_else(|| self.role.options.revisions.newest(Era::Handshake))
+            .unwrap_or(self.role.app())
     }
 
     /// Who the server is, as it said itself.
@@ -141,8 +138,10 @@ impl Connection<Client> {
         });
     }
 
-    /// The application's answer to a request of the server.
-    pub(super) fn answer_server(
+    /// Answers a call of the server, in the words of the application's revision.
+    ///
+    /// A token that is not known any more is not an error, for the call may just have been cancelled.
+    pub fn answer(
         &mut self,
         call: Token,
         answer: Result<Json, ErrorObject>,
@@ -166,7 +165,7 @@ impl Connection<Client> {
         let Some(revision) = settled else {
             return Said::of(Fate::Unknown);
         };
-        let translator = &self.side.translator;
+        let translator = &self.role.translator;
         let mut said = Said::of(Fate::Sent);
         let answer = match answer {
             Ok(result) => match translator.result_out(method, &result, revision) {
@@ -209,7 +208,7 @@ impl Connection<Client> {
     ) {
         let revision = self.spoken();
         let method = message.method.as_deref().unwrap_or_default();
-        let method = self.side.translator.app_name(method, revision);
+        let method = self.role.translator.app_name(method, revision);
         let params = message.params.map(Raw::to_json);
         let listening = subscription(params.as_ref());
         if self.is_acknowledgement(method, listening) {
@@ -221,12 +220,12 @@ impl Connection<Client> {
                 return self.stream_taken_down(params.as_ref(), now);
             }
             self.forget_request(params.as_ref());
-            if self.side.app().era() == Era::PerRequest {
+            if self.role.app().era() == Era::PerRequest {
                 // Its questions have no ids of their own there.
                 return;
             }
         }
-        let params = params.unwrap_or_else(empty_object);
+        let params = params.unwrap_or_else(no_params);
         if self.is_other(method) {
             return self.tell(Event::OtherNotice(OtherNotice {
                 method: method.to_owned(),
@@ -235,7 +234,7 @@ impl Connection<Client> {
                 about,
             }));
         }
-        let carried = self.side.translator.params_in(method, &params, revision);
+        let carried = self.role.translator.params_in(method, &params, revision);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((method, (params, losses))) => {
                 let streams = match about {

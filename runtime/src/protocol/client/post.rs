@@ -7,16 +7,16 @@ use mcp_wire::{MessageKind, Peeked};
 
 use super::answer::MOST_SENDS;
 use super::era::{Evidence, Finding, judge};
-use super::output::Failure;
 use super::{Channel, Client, Pending, Purpose};
 use crate::RevisionSet;
 use crate::protocol::ask::own_id;
 use crate::protocol::unread::why;
-use crate::protocol::{Answer, Connection, Exchange, Ignored};
+use crate::protocol::{Answer, Connection, Exchange, Failure, Ignored};
 
 impl Connection<Client> {
-    /// The answer to a POST.
-    pub(super) fn take_http(
+    /// Takes the HTTP answer to a POST: its status, its `Mcp-Session-Id`, and its whole body; None if it is a stream of
+    /// events, whose messages then go to [`receive`](Self::receive) until it has [`ended`](Self::ended).
+    pub fn answered(
         &mut self,
         exchange: Exchange,
         status: u16,
@@ -47,7 +47,7 @@ impl Connection<Client> {
             Err(ignored) => (Vec::new(), Some(ignored)),
         };
         // The status says more than a page that goes with it.
-        let limit = self.side.options.limits.message_bytes;
+        let limit = self.role.options.limits.message_bytes;
         let mut broken = ignored
             .as_ref()
             .and_then(|ignored| why(ignored, body, limit));
@@ -103,13 +103,13 @@ impl Connection<Client> {
     }
 
     /// The response stream of a POST is over, or there was none.
-    pub(super) fn end_of_post(&mut self, exchange: Exchange, now: Duration) {
+    pub fn ended(&mut self, exchange: Exchange, now: Duration) {
         self.unanswered(exchange, None, &Failure::Closed, now);
     }
 
-    /// A POST did not reach the server, or its answer broke off.
-    pub(super) fn post_failed(&mut self, exchange: Exchange, why: String, now: Duration) {
-        self.unanswered(exchange, None, &Failure::Transport(why), now);
+    /// The server cannot be reached, or its answer broke off: nothing comes in this exchange, and why.
+    pub fn failed(&mut self, exchange: Exchange, why: impl Into<String>, now: Duration) {
+        self.unanswered(exchange, None, &Failure::Transport(why.into()), now);
     }
 
     /// A POST is over: whatever it carried and was not answered ends here.

@@ -7,10 +7,11 @@ use std::time::Duration;
 use mcp_registry::Loss;
 use mcp_wire::{ErrorObject, Json};
 
-use super::output::{Failure, InputRequired, Question, Retry};
 use super::peer::named;
 use super::{Called, Client, Resumed, Waiting};
-use crate::protocol::{Answer, Call, Connection, Event, Exchange, Token};
+use crate::protocol::{
+    Answer, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, Token,
+};
 
 /// Calls whose server waits for answers of the application.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ impl Connection<Client> {
     ) {
         let InputRequired { questions, retry } = input;
         request.rounds += 1;
-        let limits = &self.side.options.limits;
+        let limits = &self.role.options.limits;
         if request.rounds > limits.rounds {
             let why = format!(
                 "the server asked back {} times without an answer",

@@ -1,19 +1,23 @@
 //! What goes out: requests in the server's revision, stamped, with their headers.
 
+use std::time::Duration;
+
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId, one_line};
 
-use super::output::{Failure, Post};
+use super::output::Post;
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
-use super::translate::{Stopped, empty_object};
+use super::translate::{Stopped, no_params};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::methods;
+use crate::protocol::json::member;
 use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::translate::{Translated, without_claims};
 use crate::protocol::{
-    Answer, Ask, Connection, Exchange, Fate, NeedsAdapter, Output, Profile, Said, Token,
+    Answer, Ask, Connection, Exchange, Failure, Fate, NeedsAdapter, Output, Profile, Said, To,
+    Token,
 };
 use crate::{errors, meta};
 
@@ -32,7 +36,7 @@ impl Connection<Client> {
             let Some(request) = self.state.waiting.pop_front() else {
                 return;
             };
-            let request = match self.side.options.adapts {
+            let request = match self.role.options.adapts {
                 true => self.adapted(request, revision),
                 false => Some(request),
             };
@@ -83,7 +87,7 @@ impl Connection<Client> {
 
     /// Whether a method is none of any revision, and goes through as it is.
     pub(super) fn is_other(&self, method: &str) -> bool {
-        self.side.options.takes_others && known(method).is_none()
+        self.role.options.takes_others && known(method).is_none()
     }
 
     /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.
@@ -96,15 +100,15 @@ impl Connection<Client> {
         if self.is_other(method) {
             return Ok((unclaimed(params, to), Vec::new()));
         }
-        let params = match self.side.translator.inner.app.era() {
+        let params = match self.role.translator.inner.app.era() {
             Era::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this era takes what the endpoint will stamp anyway.
-                let (translator, profile) = (&self.side.translator, &self.side.options.profile);
+                let (translator, profile) = (&self.role.translator, &self.role.options.profile);
                 let app = translator.inner.app;
                 let capabilities = translator.capabilities_of(profile, app);
                 let claim = Claim {
                     revision: app,
-                    capabilities: capabilities.unwrap_or_else(empty_object),
+                    capabilities: capabilities.unwrap_or_else(no_params),
                     info: None,
                     log_level: None,
                 };
@@ -117,8 +121,8 @@ impl Connection<Client> {
             _ => params,
         };
         let given = params.is_some();
-        let params = params.unwrap_or_else(empty_object);
-        let (params, losses) = self.side.translator.params_out(method, &params, to)?;
+        let params = params.unwrap_or_else(no_params);
+        let (params, losses) = self.role.translator.params_out(method, &params, to)?;
         let keep = given || params.text() != "{}";
         Ok((keep.then_some(params), losses))
     }
@@ -175,7 +179,7 @@ impl Connection<Client> {
             .map(|(name, value)| (name.clone(), crate::headers::encoded(value).into_owned()))
             .collect();
         let initialize = matches!(purpose, Purpose::Initialize);
-        let method = self.side.translator.peer_name(method, revision);
+        let method = self.role.translator.peer_name(method, revision);
         let headers = self.headers(revision, !initialize, Some(method), params.as_ref(), extra);
         let text = write::request(
             &RequestId::from(id),
@@ -203,31 +207,31 @@ impl Connection<Client> {
         if revision.era() == Era::Handshake {
             return None;
         }
-        let translator = &self.side.translator;
-        let profile = behalf.unwrap_or(&self.side.options.profile);
+        let translator = &self.role.translator;
+        let profile = behalf.unwrap_or(&self.role.options.profile);
         let capabilities = match behalf {
             Some(behalf) => translator.capabilities_of(behalf, revision),
             None => translator.session.client_capabilities.clone(),
         };
         Some(Claim {
             revision,
-            capabilities: capabilities.unwrap_or_else(empty_object),
+            capabilities: capabilities.unwrap_or_else(no_params),
             info: translator.info_of(profile, revision),
             log_level,
         })
     }
 
-    /// A notification of the application, in the revision that is settled.
-    pub(super) fn send_notification(&mut self, method: &str, params: Option<Json>) -> Said {
+    /// Sends a notification, in the words of the application's revision.
+    pub fn notify(&mut self, _: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
         let Some(settled) = self.state.stage.settled() else {
             return Said::of(Fate::Unknown);
         };
         let revision = settled.revision;
         if self.is_unheeded() {
-            let refusal = errors::too_many_pending(self.side.options.limits.pending);
+            let refusal = errors::too_many_pending(self.role.options.limits.pending);
             return Said::of(Fate::Refused(Box::new(refusal.error)));
         }
-        match self.carried(method, params, revision) {
+        match self.carried(method, params.cloned(), revision) {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);
                 Said {
@@ -253,7 +257,7 @@ impl Connection<Client> {
         params: Option<Json>,
         revision: Revision,
     ) {
-        let name = self.side.translator.peer_name(method, revision);
+        let name = self.role.translator.peer_name(method, revision);
         let headers = self.headers(revision, true, Some(name), params.as_ref(), Vec::new());
         let text = write::notification(name, params.as_ref().map(Json::text));
         self.post(
@@ -283,8 +287,8 @@ impl Connection<Client> {
         );
     }
 
-    /// Gives up a request of the application.
-    pub(super) fn give_up(&mut self, token: Token, reason: Option<&str>) {
+    /// Gives up a request of the application: its answer is not waited for any more, and the server is told.
+    pub fn cancel(&mut self, token: Token, reason: Option<&str>, _: Duration) {
         if let Some(index) = self
             .state
             .waiting
@@ -322,7 +326,7 @@ impl Connection<Client> {
             revision,
             exchange,
         } = self.state.pending.remove(&id)?;
-        match (self.side.options.channel, revision.era()) {
+        match (self.role.options.channel, revision.era()) {
             (Channel::Http, Era::PerRequest) => {
                 self.state.exchanges.remove(&exchange);
                 self.put(Output::Close(exchange));
@@ -367,7 +371,7 @@ impl Connection<Client> {
         params: Option<&Json>,
         extra: Vec<(String, String)>,
     ) -> Vec<(String, String)> {
-        if self.side.options.channel == Channel::Stdio {
+        if self.role.options.channel == Channel::Stdio {
             return Vec::new();
         }
         let session = self
@@ -396,7 +400,7 @@ impl Connection<Client> {
     ) -> Exchange {
         self.state.last_exchange += 1;
         let exchange = Exchange(self.state.last_exchange);
-        if self.side.options.channel == Channel::Http {
+        if self.role.options.channel == Channel::Http {
             self.state.exchanges.insert(exchange, id);
         }
         self.send(Post {
@@ -430,7 +434,7 @@ impl Connection<Client> {
             let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
                 continue;
             };
-            if let Ok((answer, _)) = self.side.translator.result_out(method, &answer, revision) {
+            if let Ok((answer, _)) = self.role.translator.result_out(method, &answer, revision) {
                 responses.insert(key, answer);
             }
         }
@@ -440,10 +444,7 @@ impl Connection<Client> {
 
 /// The params of a request that is sent again.
 fn resume(params: Option<Json>, resumed: &Resumed) -> Json {
-    let mut params: Map<Json> = params
-        .unwrap_or_else(empty_object)
-        .read()
-        .unwrap_or_default();
+    let mut params: Map<Json> = params.unwrap_or_else(no_params).read().unwrap_or_default();
     let mut set = |name: &str, value: &Option<Json>| match value {
         Some(value) => {
             params.insert(name, value.clone());
@@ -479,9 +480,4 @@ fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
         }
         params => params,
     })
-}
-
-/// The member of an object, if it is one.
-pub(super) fn member(object: &Json, name: &str) -> Option<Json> {
-    JsonObject::try_from(object.clone()).ok()?.get(name)
 }

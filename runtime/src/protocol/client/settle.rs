@@ -6,15 +6,14 @@ use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, Map, MessageKind};
 
 use super::era::{Evidence, Finding, choose, judge, supported};
-use super::output::{Failure, ServerFacts};
-use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Pending, Purpose, Verdict};
 use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
 use crate::protocol::ask::outcome;
-use crate::protocol::{Answer, Connection, Event, Output};
+use crate::protocol::json::member;
+use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
 /// How far the client has come with the server.
 #[derive(Debug, Clone)]
@@ -104,7 +103,7 @@ impl Connection<Client> {
     /// Goes on from wherever the client is: sends what waits, or finds out how.
     pub(super) fn start(&mut self, now: Duration) {
         match &self.state.stage {
-            Stage::Unknown(Some(verdict)) if self.side.options.revisions.contains(verdict.0) => {
+            Stage::Unknown(Some(verdict)) if self.role.options.revisions.contains(verdict.0) => {
                 let revision = verdict.0;
                 match revision.era() {
                     Era::PerRequest => {
@@ -118,7 +117,7 @@ impl Connection<Client> {
                     Era::Handshake => self.initialize(revision, RevisionSet::none()),
                 }
             }
-            Stage::Unknown(_) => match self.side.options.revisions.newest(Era::PerRequest) {
+            Stage::Unknown(_) => match self.role.options.revisions.newest(Era::PerRequest) {
                 Some(revision) => self.probe(revision, RevisionSet::none(), now),
                 None => self.fall_back(),
             },
@@ -129,8 +128,8 @@ impl Connection<Client> {
 
     fn probe(&mut self, claim: Revision, tried: RevisionSet, now: Duration) {
         let tried = tried.with(claim);
-        let deadline = match self.side.options.channel {
-            Channel::Stdio => Some(now + self.side.options.probe_timeout),
+        let deadline = match self.role.options.channel {
+            Channel::Stdio => Some(now + self.role.options.probe_timeout),
             Channel::Http => None,
         };
         self.state.stage = Stage::Probing {
@@ -171,7 +170,7 @@ impl Connection<Client> {
                 };
                 self.fail_waiting(&failure);
             }
-            Finding::Modern(versions) => match choose(&versions, self.side.options.revisions) {
+            Finding::Modern(versions) => match choose(&versions, self.role.options.revisions) {
                 Some(revision) if revision.era() == Era::PerRequest => {
                     let facts = self.facts_of(evidence, revision);
                     self.settle(Settled::on(revision), facts);
@@ -209,7 +208,7 @@ impl Connection<Client> {
 
     /// The revisions that have not been tried.
     pub(super) fn left(&self, tried: RevisionSet) -> RevisionSet {
-        self.side
+        self.role
             .options
             .revisions
             .iter()
@@ -226,16 +225,16 @@ impl Connection<Client> {
             .is_some_and(|deadline| deadline <= now)
         {
             self.drop_settling();
-            self.probed(Evidence::Silence(self.side.options.channel), now);
+            self.probed(Evidence::Silence(self.role.options.channel), now);
         }
     }
 
-    /// The server over stdio ended.
-    pub(super) fn end_of_server(&mut self, now: Duration) {
+    /// The server will not say anything any more.
+    pub fn closed(&mut self, now: Duration) {
         if matches!(self.state.stage, Stage::Probing { .. }) {
             self.drop_settling();
             self.put(Output::Restart);
-            self.probed(Evidence::Ended(self.side.options.channel), now);
+            self.probed(Evidence::Ended(self.role.options.channel), now);
             return;
         }
         self.state.stage = Stage::Unknown(self.verdict());
@@ -265,7 +264,7 @@ impl Connection<Client> {
 
     /// The handshake with the newest revision that has one.
     fn fall_back(&mut self) {
-        match self.side.options.revisions.newest(Era::Handshake) {
+        match self.role.options.revisions.newest(Era::Handshake) {
             Some(revision) => self.initialize(revision, RevisionSet::none()),
             None => self.no_common_revision(Vec::new()),
         }
@@ -274,13 +273,13 @@ impl Connection<Client> {
     pub(super) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
         let tried = tried.with(offer);
         self.state.stage = Stage::Initializing { tried };
-        let (profile, translator) = (&self.side.options.profile, &self.side.translator);
+        let (profile, translator) = (&self.role.options.profile, &self.role.translator);
         let mut params = Map::new();
         params.insert("protocolVersion", Json::of(offer.wire()));
         let capabilities = translator.capabilities_of(profile, offer);
         params.insert(
             "capabilities",
-            capabilities.unwrap_or_else(super::translate::empty_object),
+            capabilities.unwrap_or_else(super::translate::no_params),
         );
         // What cannot be carried over is named all the same: the member must be there.
         let info = translator.info_of(profile, offer);
@@ -308,7 +307,7 @@ impl Connection<Client> {
             return self.unsettle(&failure);
         };
         let known = self
-            .side
+            .role
             .options
             .revisions
             .iter()
@@ -360,7 +359,7 @@ impl Connection<Client> {
         self.tell(Event::Settled(facts));
         let level = self.state.log_level.clone();
         self.apply_log_level(level.as_deref());
-        if self.side.options.adapts {
+        if self.role.options.adapts {
             self.listen();
         }
         self.send_waiting();
@@ -415,7 +414,7 @@ impl Connection<Client> {
     fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
         self.state.changes.capabilities = member(result, "capabilities");
         let carry = |name, json: Json| {
-            self.side
+            self.role
                 .translator
                 .definition_in(name, revision, json.text())
         };

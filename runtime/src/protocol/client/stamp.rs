@@ -3,7 +3,7 @@
 use mcp_registry::{Era, ProtocolHeader, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
-use super::translate::empty_object;
+use super::translate::no_params;
 use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
 use crate::protocol::rows::named_by;
 
@@ -87,10 +87,7 @@ fn meta_of(params: Option<&Json>) -> Option<JsonObject> {
 
 /// The members of an object, and none of anything else.
 fn members(object: Option<Json>) -> Map<Json> {
-    object
-        .unwrap_or_else(empty_object)
-        .read()
-        .unwrap_or_default()
+    object.unwrap_or_else(no_params).read().unwrap_or_default()
 }
 
 /// The headers of a POST.

@@ -6,14 +6,13 @@ use std::time::Duration;
 use mcp_registry::{Loss, ProtocolHeader, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
-use super::output::Failure;
-use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
+use crate::protocol::json::member;
 use crate::protocol::params::{self, Param};
-use crate::protocol::{Answer, Connection, Ignored, Token};
+use crate::protocol::{Answer, Connection, Failure, Ignored, Token};
 
 /// What was learned of tools.
 #[derive(Debug, Default)]
@@ -79,7 +78,7 @@ fn cost(name: &str, params: &[Param]) -> usize {
 
 impl Connection<Client> {
     fn repeats_params(&self, revision: Revision) -> bool {
-        self.side.options.channel == Channel::Http
+        self.role.options.channel == Channel::Http
             && revision.has_header(ProtocolHeader::McpParamName)
     }
 
@@ -157,7 +156,7 @@ impl Connection<Client> {
         error.code.as_i64() == Some(HEADER_MISMATCH)
             && request.ask.method == methods::TOOLS_CALL
             && !request.has_relisted
-            && self.side.options.adapts
+            && self.role.options.adapts
             && self.repeats_params(revision)
     }
 

@@ -3,11 +3,11 @@
 use mcp_registry::{Loss, Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
-use super::output::{Failure, Question};
 use crate::errors;
 use crate::protocol::Profile;
-pub(super) use crate::protocol::translate::Stopped;
+pub(super) use crate::protocol::translate::{Stopped, no_params};
 use crate::protocol::translate::{Translated, Way};
+use crate::protocol::{Failure, Question};
 
 /// The application's end of a translation.
 #[derive(Debug, Clone)]
@@ -168,7 +168,7 @@ impl Translator {
             .and_then(|method| method.read::<String>().ok());
         let method = method.ok_or_else(|| format!("inputRequests: `{key}` names no method"))?;
         let method = self.app_name(&method, from).to_owned();
-        let params = request.get("params").unwrap_or_else(empty_object);
+        let params = request.get("params").unwrap_or_else(no_params);
         let (params, losses) = match self.params_in(&method, &params, from) {
             Ok((params, losses)) => (Ok(params), losses),
             Err(stopped) => (
@@ -183,9 +183,4 @@ impl Translator {
             losses,
         })
     }
-}
-
-/// `{}`
-pub(super) fn empty_object() -> Json {
-    JsonObject::new().into()
 }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::Client;
-use super::output::Failure;
 use crate::protocol::unread::{answered, why};
-use crate::protocol::{Connection, Exchange, Ignored, Output};
+use crate::protocol::{Connection, Exchange, Failure, Ignored, Output};
 
 impl Connection<Client> {
     /// A text that is no message: it is reported, unless it is the answer to a request, which then ends with the reason.
@@ -21,7 +20,7 @@ impl Connection<Client> {
             // Over HTTP a POST answers its own request and no other.
             pending.is_some_and(|it| exchange.is_none_or(|exchange| it.exchange == exchange))
         });
-        let why = why(&ignored, bytes, self.side.options.limits.message_bytes);
+        let why = why(&ignored, bytes, self.role.options.limits.message_bytes);
         let (Some(id), Some(why)) = (answered, why) else {
             return self.ignore(ignored);
         };

@@ -7,54 +7,63 @@ use mcp_registry::NeedsState;
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Reader};
 
-use super::done::{Done, Outgoing};
-use super::state::{Own, Pending, State};
+use super::reply::Outgoing;
+use super::state::{Own, Pending};
 use super::told::Told;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
+use crate::adapters::Occasion;
 use crate::adapters::parking::in_place_of;
 use crate::adapters::questions::allowed;
-use crate::adapters::{Occasion, declares};
 use crate::methods;
+use crate::protocol::json::declares;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::rows::find_method;
-use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, NeedsAdapter, Output, Token};
+use crate::protocol::{
+    Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
+};
 use crate::{errors, meta};
 
-impl Server {
-    /// Answers a request; see [`Connection::answer`](crate::protocol::Connection::answer).
-    pub(super) fn answer(
-        &self,
-        state: &mut State,
+impl Connection<Server> {
+    /// Answers a call, in the words of the application's revision.
+    ///
+    /// The answer goes out in the peer's revision. What that cannot say becomes an error for the peer: a request is
+    /// answered exactly once, come what may. A token that is not known any more is not an error, for the call may just
+    /// have been cancelled.
+    pub fn answer(
+        &mut self,
         token: Token,
         result: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Done {
-        if let Some(own) = state.own.remove(&token) {
+    ) -> Said {
+        if let Some(own) = self.state.own.remove(&token) {
             let occasion = Occasion::OwnResult {
                 key: own.key,
                 result: result.as_ref(),
             };
-            let output = self.run_machine(state, own.adapter, occasion, now);
-            return output.unwrap_or_else(|| Done::of(Fate::Adapted));
+            self.run_machine(own.adapter, occasion, now);
+            return Said::of(Fate::Adapted);
         }
-        if let Some(pending) = state.get_mut(token).filter(|pending| pending.is_parked) {
+        if let Some(pending) = self
+            .state
+            .get_mut(token)
+            .filter(|pending| pending.is_parked)
+        {
             pending.early = Some(result);
-            return Done::of(Fate::Adapted);
+            return Said::of(Fate::Adapted);
         }
-        let Some(pending) = state.get(token) else {
-            return Done::of(Fate::Unknown);
+        let Some(pending) = self.state.get(token) else {
+            return Said::of(Fate::Unknown);
         };
         if pending.is_other {
-            let mut done = Done::of(Fate::Sent);
-            done.send_all(self.answer_as_is(state, token, result));
-            return done;
+            self.answer_as_is(token, result);
+            return Said::of(Fate::Sent);
         }
         let (method, peer) = (pending.method, pending.peer);
         let caller = Arc::clone(&pending.caller);
         if let Some((adapter, called)) = pending.called
             && called != method
-            && let Some(told) = Told::of(state, token, None)
+            && let Some(told) = Told::of(&self.state, token, None)
         {
             let occasion = Occasion::Result {
                 about: crate::adapters::About {
@@ -63,8 +72,8 @@ impl Server {
                 },
                 result: result.as_ref(),
             };
-            if let Some(output) = self.run_machine(state, adapter, occasion, now) {
-                return output;
+            if self.run_machine(adapter, occasion, now) {
+                return Said::of(Fate::Adapted);
             }
         }
         let result = match result {
@@ -73,27 +82,21 @@ impl Server {
             }
             Ok(result) => match undeclared(&result, &caller, peer) {
                 Some(refusal) => Err(refusal.error),
-                None => self.with_signed_state(state, token, result, now),
+                None => self.role.with_signed_state(&self.state, token, result, now),
             },
             error => error,
         };
         match result {
-            Ok(result) => match self.result_out(method, result.clone(), peer) {
-                Err(Stopped::NeedsState(needs)) => {
-                    self.adapt(state, token, &needs, Ok(result), now)
-                }
+            Ok(result) => match self.role.result_out(method, result.clone(), peer) {
+                Err(Stopped::NeedsState(needs)) => self.adapt(token, &needs, Ok(result), now),
                 translated => self.deliver(
-                    state,
                     token,
                     translated.map(|(result, losses)| (Ok(result), losses)),
                 ),
             },
-            Err(error) => match self.error_out(method, error.clone(), peer) {
-                Err(Stopped::NeedsState(needs)) => {
-                    self.adapt(state, token, &needs, Err(error), now)
-                }
+            Err(error) => match self.role.error_out(method, error.clone(), peer) {
+                Err(Stopped::NeedsState(needs)) => self.adapt(token, &needs, Err(error), now),
                 translated => self.deliver(
-                    state,
                     token,
                     translated.map(|(error, losses)| (Err(error), losses)),
                 ),
@@ -104,83 +107,60 @@ impl Server {
     /// Gives up a request: the peer cancelled it, closed the stream that its answer would take, or is gone.
     ///
     /// A `notifications/cancelled` of the peer does this by itself.
-    pub(super) fn give_up(
-        &self,
-        state: &mut State,
-        token: Token,
-        reason: Option<String>,
-        now: Duration,
-    ) -> Done {
-        let Some(pending) = state.take(token) else {
-            return Done::of(Fate::Unknown);
+    pub fn give_up(&mut self, token: Token, reason: Option<String>, now: Duration) -> Said {
+        let Some(pending) = self.state.take(token) else {
+            return Said::of(Fate::Unknown);
         };
         let exchange = pending.exchange;
-        let mut output = Done::of(Fate::Sent);
-        if let Some(adapter) = pending
-            .adapter
-            .or(pending.called.map(|(adapter, _)| adapter))
-            && let Some(more) = self.run_machine(state, adapter, Occasion::Cancelled { token }, now)
-        {
-            output.join(more);
+        let called = pending.called.map(|(adapter, _)| adapter);
+        if let Some(adapter) = pending.adapter.or(called) {
+            self.run_machine(adapter, Occasion::Cancelled { token }, now);
         }
-        let rest = if pending.in_batch {
-            batch::complete(state, exchange)
-        } else {
-            None
+        let rest = match pending.in_batch {
+            true => batch::complete(&mut self.state, exchange),
+            false => None,
         };
         let ends_exchange =
-            !pending.is_parked && rest.is_none() && !state.batches.contains_key(&exchange);
-        output.send_all(rest);
-        output.tell(Event::Cancelled(Cancelled { token, reason }));
-        if ends_exchange {
-            output.outputs.push(Output::Close(exchange));
+            !pending.is_parked && rest.is_none() && !self.state.batches.contains_key(&exchange);
+        if let Some(rest) = rest {
+            self.send(rest);
         }
-        output
+        self.tell(Event::Cancelled(Cancelled { token, reason }));
+        if ends_exchange {
+            self.put(Output::Close(exchange));
+        }
+        Said::of(Fate::Sent)
     }
 
-    /// The peer does not wait any more for the response to a text: what came in it is given up, in the modern era.
-    pub(super) fn hang_up(&self, state: &mut State, exchange: Exchange, now: Duration) -> Done {
-        let mut output = Done::of(Fate::Sent);
-        state.end_exchange(exchange);
-        let given_up: Vec<Token> = state.given_up_with(exchange).collect();
+    /// The peer is gone from an exchange: nobody reads its response any more, and what came in it is given up, in the modern
+    /// era.
+    pub fn ended(&mut self, exchange: Exchange, now: Duration) {
+        self.state.end_exchange(exchange);
+        let given_up: Vec<Token> = self.state.given_up_with(exchange).collect();
         for token in given_up {
-            output.join(self.give_up(state, token, None, now));
+            let _ = self.give_up(token, None, now);
         }
-        output
     }
 
     /// The peer will not say anything any more: what only it could end is given up.
-    pub(super) fn input_ended(&self, state: &mut State, now: Duration) -> Done {
-        let mut output = Done::of(Fate::Sent);
-        for token in state.endless() {
-            output.join(self.give_up(state, token, None, now));
+    pub fn closed(&mut self, now: Duration) {
+        for token in self.state.endless() {
+            let _ = self.give_up(token, None, now);
         }
         let over = errors::internal("the client has ended").error;
-        for (token, Own { adapter, key }) in std::mem::take(&mut state.own) {
-            output.tell(Event::Cancelled(Cancelled {
-                token,
-                reason: None,
-            }));
-            let result = Err(&over);
-            let occasion = Occasion::OwnResult { key, result };
-            if let Some(more) = self.run_machine(state, adapter, occasion, now) {
-                output.join(more);
-            }
+        for (token, Own { adapter, key }) in std::mem::take(&mut self.state.own) {
+            let (reason, result) = (None, Err(&over));
+            self.tell(Event::Cancelled(Cancelled { token, reason }));
+            self.run_machine(adapter, Occasion::OwnResult { key, result }, now);
         }
-        output
     }
 
-    fn deliver(
-        &self,
-        state: &mut State,
-        token: Token,
-        translated: Translated<Result<Json, ErrorObject>>,
-    ) -> Done {
-        let Some(pending) = state.get(token) else {
-            return Done::of(Fate::Unknown);
+    fn deliver(&mut self, token: Token, translated: Translated<Result<Json, ErrorObject>>) -> Said {
+        let Some(pending) = self.state.get(token) else {
+            return Said::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
-        (self.on_loss).tell(method, peer, Some(&pending.id), &translated);
+        (self.role.on_loss).tell(method, peer, Some(&pending.id), &translated);
         let (result, losses, fate) = match translated {
             Ok((result, losses)) => (result, losses, Fate::Sent),
             Err(Stopped::Swallowed(rule)) => {
@@ -214,25 +194,99 @@ impl Server {
                 .map_err(|problem| errors::internal(&problem.to_string()).error),
                 result => result,
             };
-        let mut done = Done::of(fate);
-        done.losses = losses;
         let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN
             && (pending.is_acknowledged || pending.adapter.is_some());
         if is_stream {
-            let method = self.peer_name(methods::NOTIFICATIONS_CANCELLED, peer);
-            done.send(taken_down(pending, method));
+            let method = self.role.peer_name(methods::NOTIFICATIONS_CANCELLED, peer);
+            let taken_down = taken_down(pending, method);
+            self.send(taken_down);
         }
-        let mut answer = self.answer_as_is(state, token, result);
-        // The method is there: what its handler does not find is said in the body, and not as if nothing were served here.
-        if let Some(answer) = answer.as_mut().filter(|answer| answer.status == 404)
-            && self.offers(method)
-        {
-            answer.status = 200;
+        if let Some(mut answer) = self.answer_of(token, result) {
+            // The method is there: what its handler does not find is said in the body, and not as if nothing were served
+            // here.
+            if answer.status == 404 && self.role.offers(method) {
+                answer.status = 200;
+            }
+            self.send(answer);
         }
-        done.send_all(answer);
-        done
+        Said { fate, losses }
     }
 
+    /// Answers a request in the words of its peer.
+    pub(super) fn answer_as_is(&mut self, token: Token, result: Result<Json, ErrorObject>) {
+        if let Some(answer) = self.answer_of(token, result) {
+            self.send(answer);
+        }
+    }
+
+    /// The answer to a request in the words of its peer, once there is one to send.
+    fn answer_of(&mut self, token: Token, result: Result<Json, ErrorObject>) -> Option<Outgoing> {
+        let pending = self.state.take(token)?;
+        if pending.is_parked {
+            return None;
+        }
+        let (body, status) = match result {
+            Ok(result) => {
+                let result = self.role.signed(result, pending.peer);
+                (write::response(&pending.id, &result), 200)
+            }
+            Err(error) => {
+                let code = error.code.as_i64().unwrap_or_default();
+                let status = errors::status(code, pending.peer.era());
+                (write::error(Some(&pending.id), &error), status)
+            }
+        };
+        let sent = batch::deliver(&mut self.state, &pending, body, status);
+        if !self.state.batches.contains_key(&pending.exchange) {
+            self.state.end_exchange(pending.exchange);
+        }
+        sent
+    }
+
+    /// Ends the streams that clients of the modern era have opened, as a server does that stops: each is told so.
+    pub fn end_streams(&mut self, now: Duration) {
+        for token in self.state.streams() {
+            if let Some(adapter) = self.state.get(token).and_then(|pending| pending.adapter) {
+                self.run_machine(adapter, Occasion::Cancelled { token }, now);
+            }
+            let mut result: Map<Json> = Map::new();
+            result.insert("resultType", Json::of("complete"));
+            let _ = self.deliver(token, Ok((Ok(Json::of(&result)), Vec::new())));
+            let reason = None;
+            self.tell(Event::Cancelled(Cancelled { token, reason }));
+        }
+    }
+
+    /// An answer that an adapter has to turn into something else.
+    fn adapt(
+        &mut self,
+        token: Token,
+        needs: &NeedsState,
+        result: Result<Json, ErrorObject>,
+        now: Duration,
+    ) -> Said {
+        let Some(told) = Told::of(&self.state, token, None) else {
+            return Said::of(Fate::Unknown);
+        };
+        let occasion = Occasion::Result {
+            about: told.about(),
+            result: result.as_ref(),
+        };
+        if self.run_machine(needs.adapter, occasion, now) {
+            return Said::of(Fate::Adapted);
+        }
+        let translated = match (result, self.state.get(token)) {
+            (Err(error), Some(pending)) if !self.state.is_bare => {
+                let (error, losses) = in_place_of(error, &pending.caller, needs);
+                Ok((Err(error), losses))
+            }
+            _ => Err(Stopped::NeedsState(needs.clone())),
+        };
+        self.deliver(token, translated)
+    }
+}
+
+impl Server {
     /// Whether a method is one that the application declares to have.
     fn offers(&self, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
@@ -243,57 +297,6 @@ impl Server {
             capabilities.is_some_and(|it| declares(it, &path))
         })
     }
-
-    /// Ends the streams that clients of the modern era have opened: each is told so.
-    pub(super) fn end_streams(&self, state: &mut State, now: Duration) -> Done {
-        let mut output = Done::of(Fate::Sent);
-        for token in state.streams() {
-            let adapter = state.get(token).and_then(|pending| pending.adapter);
-            let occasion = Occasion::Cancelled { token };
-            if let Some(adapter) = adapter
-                && let Some(more) = self.run_machine(state, adapter, occasion, now)
-            {
-                output.join(more);
-            }
-            let mut result: Map<Json> = Map::new();
-            result.insert("resultType", Json::of("complete"));
-            output.join(self.deliver(state, token, Ok((Ok(Json::of(&result)), Vec::new()))));
-            output.tell(Event::Cancelled(Cancelled {
-                token,
-                reason: None,
-            }));
-        }
-        output
-    }
-
-    /// An answer that an adapter has to turn into something else.
-    fn adapt(
-        &self,
-        state: &mut State,
-        token: Token,
-        needs: &NeedsState,
-        result: Result<Json, ErrorObject>,
-        now: Duration,
-    ) -> Done {
-        let Some(told) = Told::of(state, token, None) else {
-            return Done::of(Fate::Unknown);
-        };
-        let occasion = Occasion::Result {
-            about: told.about(),
-            result: result.as_ref(),
-        };
-        if let Some(output) = self.run_machine(state, needs.adapter, occasion, now) {
-            return output;
-        }
-        let translated = match (result, state.get(token)) {
-            (Err(error), Some(pending)) if !state.is_bare => {
-                let (error, losses) = in_place_of(error, &pending.caller, needs);
-                Ok((Err(error), losses))
-            }
-            _ => Err(Stopped::NeedsState(needs.clone())),
-        };
-        self.deliver(state, token, translated)
-    }
 }
 
 /// What a client is told whose stream the server ends, before the result that goes with it.
@@ -301,12 +304,8 @@ fn taken_down(stream: &Pending, method: &str) -> Outgoing {
     let mut params: Map<Json> = Map::new();
     params.insert("requestId", Json::of(&stream.id));
     let params = Json::of(&params);
-    Outgoing {
-        exchange: Some(stream.exchange),
-        last: false,
-        status: 200,
-        body: write::notification(method, Some(params.text())),
-    }
+    let body = write::notification(method, Some(params.text()));
+    Outgoing::on_its_way(Some(stream.exchange), body)
 }
 
 /// The refusal of a result that asks the client for what it did not declare.

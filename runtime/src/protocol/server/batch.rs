@@ -1,102 +1,93 @@
 //! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
+use std::time::Duration;
+
 use mcp_registry::Revision;
 
 use super::Server;
-use super::done::{Handled, Outgoing, Received};
 use super::incoming::{Incoming, Unlooked};
+use super::reply::{Outgoing, Reply};
 use super::state::{Batch, Pending, State};
 use crate::errors::{self, Refusal};
-use crate::protocol::{Exchange, Ignored};
+use crate::protocol::{Connection, Exchange, Ignored};
 use crate::settle;
 use mcp_wire::envelope::write;
 use mcp_wire::{Unreadable, peek};
 
-/// Takes a batch of messages of a revision.
-pub(super) fn receive(
-    server: &Server,
-    state: &mut State,
-    batch: Incoming<'_>,
-    revision: Revision,
-) -> Received {
-    let Incoming {
-        message, exchange, ..
-    } = batch;
-    let limit = server.limits().batch_length;
-    let length = message.elements().take(limit.saturating_add(1)).count();
-    if length == 0 {
-        return refused(
-            exchange,
-            &errors::invalid_request("a batch without a message"),
-        );
-    }
-    if length > limit {
-        return refused(exchange, &errors::batch_too_long(limit));
-    }
-    // One more than there are, until all of them are handled.
-    state.batches.insert(
-        exchange,
-        Batch {
+impl Connection<Server> {
+    /// Takes a batch of messages of a revision: the text that answers it at once, if no request in it waits.
+    pub(super) fn batch(&mut self, batch: Incoming<'_>, revision: Revision) -> Option<Outgoing> {
+        let Incoming {
+            message, exchange, ..
+        } = batch;
+        let limit = self.role.limits.batch_length;
+        let length = message.elements().take(limit.saturating_add(1)).count();
+        if length == 0 {
+            let refusal = errors::invalid_request("a batch without a message");
+            return Some(refused(exchange, &refusal));
+        }
+        if length > limit {
+            return Some(refused(exchange, &errors::batch_too_long(limit)));
+        }
+        // One more than there are, until all of them are handled.
+        let open = Batch {
             waiting: 1,
             answers: Vec::new(),
-        },
-    );
-    let mut outputs = Vec::new();
-    let mut asks = false;
-    for text in message.elements() {
-        let handled = match peek(text.as_bytes()) {
-            Ok(message) => {
-                let settled = settle::settle_element(&message, revision);
-                let one = Incoming {
-                    message: &message,
-                    in_batch: true,
-                    ..batch
-                };
-                server.handle(state, one, settled)
-            }
-            Err(unreadable) => {
-                let refusal = errors::invalid_request(&unreadable.to_string());
-                let id = match &unreadable {
-                    Unreadable::NotAMessage { id, .. } => id.as_deref(),
-                    Unreadable::NotJson(_) => None,
-                };
-                let refused = (write::error(id, &refusal.error), 200);
-                let why = Ignored::Unreadable(unreadable);
-                let limit = server.limits().message_bytes;
-                let unlooked = Unlooked::new(why, text.as_bytes(), limit);
-                let answered = server.unanswered(state, unlooked.instead, batch.now);
-                Handled {
-                    answer: Some(refused),
-                    outputs: answered.map(|it| it.outputs).unwrap_or_default(),
-                    ..Handled::default()
-                }
-            }
         };
-        asks |= handled.waits || handled.answer.is_some();
-        outputs.extend(handled.outputs);
-        if let (Some((answer, _)), Some(batch)) = (handled.answer, state.batches.get_mut(&exchange))
-        {
-            batch.answers.push(answer);
+        self.state.batches.insert(exchange, open);
+        let mut asks = false;
+        for text in message.elements() {
+            let reply = match peek(text.as_bytes()) {
+                Ok(message) => {
+                    let settled = settle::settle_element(&message, revision);
+                    let one = Incoming {
+                        message: &message,
+                        in_batch: true,
+                        ..batch
+                    };
+                    self.handle(one, settled)
+                }
+                Err(unreadable) => self.unreadable_element(text, unreadable, batch.now),
+            };
+            asks |= !matches!(reply, Reply::Empty(_));
+            if let (Reply::Text(answer, _), Some(batch)) =
+                (reply, self.state.batches.get_mut(&exchange))
+            {
+                batch.answers.push(answer);
+            }
+        }
+        if let Some(batch) = self.state.batches.get_mut(&exchange) {
+            batch.waiting -= 1;
+        }
+        match closed(&mut self.state, exchange) {
+            Some(body) => Some(Outgoing::last(exchange, 200, body)),
+            None if self.state.batches.contains_key(&exchange) => None,
+            None if asks => Some(Outgoing::last(exchange, 200, String::new())),
+            None => Some(Outgoing::last(exchange, 202, String::new())),
         }
     }
-    if let Some(batch) = state.batches.get_mut(&exchange) {
-        batch.waiting -= 1;
+
+    /// Refuses a text of a batch that is no message.
+    fn unreadable_element(&mut self, text: &str, unreadable: Unreadable, now: Duration) -> Reply {
+        let refusal = errors::invalid_request(&unreadable.to_string());
+        let id = match &unreadable {
+            Unreadable::NotAMessage { id, .. } => id.as_deref(),
+            Unreadable::NotJson(_) => None,
+        };
+        let refused = write::error(id, &refusal.error);
+        let (why, limit) = (
+            Ignored::Unreadable(unreadable),
+            self.role.limits.message_bytes,
+        );
+        let unlooked = Unlooked::new(why, text.as_bytes(), limit);
+        self.unanswered(unlooked.instead, now);
+        Reply::Text(refused, 200)
     }
-    let reply = match closed(state, exchange) {
-        Some(body) => Some(Outgoing::last(exchange, 200, body)),
-        None if state.batches.contains_key(&exchange) => None,
-        None if asks => Some(Outgoing::last(exchange, 200, String::new())),
-        None => Some(Outgoing::last(exchange, 202, String::new())),
-    };
-    Received { reply, outputs }
 }
 
-fn refused(exchange: Exchange, refusal: &Refusal) -> Received {
+fn refused(exchange: Exchange, refusal: &Refusal) -> Outgoing {
     let body = write::error(None, &refusal.error);
-    Received {
-        reply: Some(Outgoing::last(exchange, refusal.status, body)),
-        outputs: Vec::new(),
-    }
+    Outgoing::last(exchange, refusal.status, body)
 }
 
 /// The text of a batch of which nothing waits any more; it is taken off the channel.

@@ -35,10 +35,9 @@
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
 mod answer;
-mod asked;
+mod ask;
 mod batch;
 mod connection;
-mod done;
 mod incoming;
 pub(crate) mod lost;
 mod machines;
@@ -46,6 +45,7 @@ mod needs;
 mod notify;
 mod protocol;
 mod receive;
+mod reply;
 mod request;
 mod sealed;
 mod sessions;
@@ -64,9 +64,9 @@ pub use super::{
     To, Token,
 };
 pub use crate::adapters::{About, Occasion, StateMachine, Step, World};
-pub use done::Outgoing;
 pub use incoming::Looked;
 pub use lost::{Lost, Undelivered};
+pub use reply::Outgoing;
 pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use super::profile::Introductions;

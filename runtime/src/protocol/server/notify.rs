@@ -1,169 +1,151 @@
-//! What a server says unasked: notifications, and requests to clients of the handshake era.
+//! Notifications of a server.
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Era, Revision};
+use mcp_registry::{Adapter, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind, RequestId};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
 
 use super::Server;
-use super::done::{Done, Outgoing};
 use super::needs::needs;
-use super::state::{AskedBy, Pending, State};
-use super::told::Told;
-use super::translate::Stopped;
+use super::reply::Outgoing;
+use super::state::{Own, Pending};
+use super::translate::{Stopped, no_params};
 use crate::adapters::Occasion;
-use crate::adapters::questions::allowed;
-use crate::adapters::seal::subject;
 use crate::methods;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
-use crate::protocol::{Ask, Caller, Fate, LogLevel, NeedsAdapter, To, Token};
+use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};
 use crate::{errors, meta};
 
-impl Server {
-    /// Sends a notification; see [`Connection::notify`](crate::protocol::Connection::notify).
-    pub(super) fn notify(
-        &self,
-        state: &mut State,
-        to: To,
-        method: &str,
-        params: Option<&Json>,
-        now: Duration,
-    ) -> Done {
+impl Connection<Server> {
+    /// Sends a notification, in the words of the application's revision.
+    ///
+    /// What the peer did not ask for is swallowed: logs below its level, or any if a per-request client names no level;
+    /// progress of a call without a token; anything but logs before the client is initialized.
+    pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, now: Duration) -> Said {
         // A client may have both: a session, and streams of the other era beside it.
-        let is_both = matches!(to, To::Session) && state.session.is_some() && !self.modern;
-        let mut streams = None;
-        if is_both && state.has_streams() {
-            let empty = super::translate::no_params();
-            let occasion = Occasion::Notification {
-                method,
-                params: params.unwrap_or(&empty),
-            };
-            streams = self.run_machine(state, Adapter::Subscription, occasion, now);
+        let is_both =
+            matches!(to, To::Session) && self.state.session.is_some() && !self.role.modern;
+        let has_streams = is_both && self.state.has_streams();
+        let said = self.notify_one(to, method, params, now);
+        if has_streams {
+            let empty = no_params();
+            let params = params.unwrap_or(&empty);
+            let occasion = Occasion::Notification { method, params };
+            self.run_machine(Adapter::Subscription, occasion, now);
         }
-        let mut done = self.notify_one(state, to, method, params, now);
-        if let Some(streams) = streams {
-            done.outputs.extend(streams.outputs);
-        }
-        done
+        said
     }
 
-    fn notify_one(
-        &self,
-        state: &mut State,
-        to: To,
-        method: &str,
-        params: Option<&Json>,
-        now: Duration,
-    ) -> Done {
-        if self.takes_others && known(method).is_none() {
-            return notify_other(state, to, method, params);
+    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>, now: Duration) -> Said {
+        if self.role.takes_others && known(method).is_none() {
+            return self.notify_other(to, method, params);
         }
-        if find_method(
-            self.app,
-            method,
-            Direction::ServerToClient,
-            MethodKind::Notification,
-        )
-        .is_none()
-        {
-            let error =
-                errors::internal("the application's revision has no such notification of a server");
-            return Done::of(Fate::Refused(Box::new(error.error)));
+        let (sender, kind) = (Direction::ServerToClient, MethodKind::Notification);
+        if find_method(self.role.app, method, sender, kind).is_none() {
+            let why = "the application's revision has no such notification of a server";
+            return refused(errors::internal(why).error);
         }
+        let empty = no_params();
+        let own = params.unwrap_or(&empty);
         if let To::Request(token) = to
-            && let Some(own) = state.own.get(&token).copied()
+            && let Some(Own { adapter, key }) = self.state.own.get(&token).copied()
         {
-            let empty = super::translate::no_params();
-            let (key, params) = (own.key, params.unwrap_or(&empty));
             let occasion = Occasion::OwnNotification {
                 key,
                 method,
-                params,
+                params: own,
             };
-            let output = self.run_machine(state, own.adapter, occasion, now);
-            return output.unwrap_or_else(|| Done::of(Fate::Swallowed("own-call")));
+            return self.adapted_or(adapter, occasion, now, || Fate::Swallowed("own-call"));
         }
-        let peer = match self.peer_of(state, to, method, params) {
+        let occasion = Occasion::Notification {
+            method,
+            params: own,
+        };
+        let peer = match self.peer_of(to, method, params) {
             Ok(peer) => peer,
             Err(Fate::NeedsAdapter(needs)) => {
-                let empty = super::translate::no_params();
-                let occasion = Occasion::Notification {
-                    method,
-                    params: params.unwrap_or(&empty),
-                };
-                let adapted = self.run_machine(state, needs.adapter, occasion, now);
-                return adapted.unwrap_or_else(|| Done::of(Fate::NeedsAdapter(needs)));
+                let adapter = needs.adapter;
+                return self.adapted_or(adapter, occasion, now, || Fate::NeedsAdapter(needs));
             }
-            Err(fate) => return Done::of(fate),
+            Err(fate) => return Said::of(fate),
         };
         let about = match to {
-            To::Request(token) => state.get(token).map(|pending| &pending.id),
+            To::Request(token) => self.state.get(token).map(|pending| &pending.id),
             To::Session => None,
         };
-        let carried = self.params_out(method, params, peer);
-        self.on_loss.tell(method, peer, about, &carried);
+        let carried = self.role.params_out(method, params, peer);
+        self.role.on_loss.tell(method, peer, about, &carried);
         let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
-            Err(Stopped::Swallowed(rule)) => return Done::of(Fate::Swallowed(rule)),
+            Err(Stopped::Swallowed(rule)) => return Said::of(Fate::Swallowed(rule)),
             Err(Stopped::NeedsState(needs)) => {
-                let empty = super::translate::no_params();
-                let occasion = Occasion::Notification {
-                    method,
-                    params: params.unwrap_or(&empty),
-                };
-                let adapted = self.run_machine(state, needs.adapter, occasion, now);
-                let needs = NeedsAdapter::new(&needs, method, peer);
-                return adapted.unwrap_or_else(|| Done::of(Fate::NeedsAdapter(needs)));
+                let otherwise = || Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer));
+                return self.adapted_or(needs.adapter, occasion, now, otherwise);
             }
-            Err(stopped) => return refused(stopped),
+            Err(stopped) => return refused(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
         };
         let mut exchange = None;
-        let mut done = Done::of(Fate::Sent);
-        done.losses = losses;
         let mut given = params.is_some().then_some(text);
         if let To::Request(token) = to
-            && let Some(pending) = state.get_mut(token)
+            && let Some(pending) = self.state.get_mut(token)
         {
             exchange = Some(pending.exchange);
             // Only the runtime knows the id that ties a notification to its stream.
             if pending.method == methods::SUBSCRIPTIONS_LISTEN {
-                done.send_all(acknowledgement(pending, method, |method| {
-                    self.peer_name(method, peer)
-                }));
                 let text = given.as_ref().map_or("{}", Json::text);
-                given = Json::from_text(&meta::with(
-                    text,
-                    meta::SUBSCRIPTION_ID,
-                    &Json::of(&pending.id),
-                ))
-                .ok();
+                let id = Json::of(&pending.id);
+                given = Json::from_text(&meta::with(text, meta::SUBSCRIPTION_ID, &id)).ok();
+                let peer_name = |method| self.role.peer_name(method, peer);
+                if let Some(first) = acknowledgement(pending, method, peer_name) {
+                    self.send(first);
+                }
             }
         }
-        let method = self.peer_name(method, peer);
+        let method = self.role.peer_name(method, peer);
         let body = write::notification(method, given.as_ref().map(Json::text));
-        done.send(Outgoing {
-            exchange,
-            last: false,
-            status: 200,
-            body,
-        });
-        done
+        self.send(Outgoing::on_its_way(exchange, body));
+        let fate = Fate::Sent;
+        Said { fate, losses }
+    }
+
+    /// Hands an occasion to the machine of an adapter; `otherwise` is the fate where none takes it.
+    pub(super) fn adapted_or(
+        &mut self,
+        adapter: Adapter,
+        occasion: Occasion<'_>,
+        now: Duration,
+        otherwise: impl FnOnce() -> Fate,
+    ) -> Said {
+        Said::of(match self.run_machine(adapter, occasion, now) {
+            true => Fate::Adapted,
+            false => otherwise(),
+        })
+    }
+
+    /// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
+    fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
+        let exchange = match to {
+            To::Request(token) => match self.state.get(token) {
+                Some(pending) if pending.is_parked => return Said::of(Fate::Swallowed("parked")),
+                Some(pending) => Some(pending.exchange),
+                None => return Said::of(Fate::Unknown),
+            },
+            To::Session if self.state.session.is_some() => None,
+            To::Session => return Said::of(Fate::Swallowed("no-session")),
+        };
+        let body = write::notification(method, params.map(Json::text));
+        self.send(Outgoing::on_its_way(exchange, body));
+        Said::of(Fate::Sent)
     }
 
     /// The revision of whom a notification is for, if it is to be sent at all.
-    fn peer_of(
-        &self,
-        state: &State,
-        to: To,
-        method: &str,
-        params: Option<&Json>,
-    ) -> Result<Revision, Fate> {
+    fn peer_of(&self, to: To, method: &str, params: Option<&Json>) -> Result<Revision, Fate> {
         let is_log = method == methods::NOTIFICATIONS_MESSAGE;
         match to {
             To::Request(token) => {
-                let pending = state.get(token).ok_or(Fate::Unknown)?;
+                let pending = self.state.get(token).ok_or(Fate::Unknown)?;
                 if pending.is_parked {
                     return Err(Fate::Swallowed("parked"));
                 }
@@ -176,7 +158,7 @@ impl Server {
                 }
                 Ok(pending.peer)
             }
-            To::Session => match &state.session {
+            To::Session => match &self.state.session {
                 Some(session) if is_log && is_below(session.log_level, params) => {
                     Err(Fate::Swallowed("log-level"))
                 }
@@ -190,154 +172,6 @@ impl Server {
             },
         }
     }
-
-    /// Sends the peer a request, in the words of the application's revision; `key` comes back with its answer.
-    ///
-    /// A client of the modern era takes none: it is asked in results, which is the business of an adapter.
-    /// `about` is the request of the peer for whose sake it is asked.
-    pub(super) fn ask(&self, state: &mut State, key: u64, ask: &Ask, now: Duration) -> Done {
-        let Ask {
-            method,
-            params,
-            about,
-            ..
-        } = ask;
-        let (about, params) = (*about, params.as_ref());
-        if self.takes_others && known(method).is_none() {
-            return self.ask_other(state, key, about, method, params);
-        }
-        let row = |kind| find_method(self.app, method, Direction::ServerToClient, kind);
-        let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
-            let error =
-                errors::internal("the application's revision has no such request of a server");
-            return Done::of(Fate::Refused(Box::new(error.error)));
-        };
-        let about = about.filter(|token| !state.own.contains_key(token));
-        if let Some(pending) = about.and_then(|token| state.get_mut(token))
-            && pending.subject.is_none()
-            && !is_legacy(pending.peer)
-        {
-            pending.subject = pending.params.as_ref().map(subject);
-        }
-        let told = match about.map(|token| Told::of(state, token, None)) {
-            Some(None) => return Done::of(Fate::Unknown),
-            Some(told) => told,
-            None => None,
-        };
-        let about_peer = told.as_ref().map(|told| told.about().peer);
-        let peer = about_peer.or(state.session_revision());
-        let empty = super::translate::no_params();
-        let given = params.unwrap_or(&empty);
-        let Some(peer) = peer.filter(|&peer| is_legacy(peer)) else {
-            let occasion = Occasion::ServerRequest {
-                key,
-                about: told.as_ref().map(Told::about),
-                method: row.name,
-                params: given,
-            };
-            let adapted = self.run_machine(state, Adapter::MultiRoundTrip, occasion, now);
-            return adapted.unwrap_or_else(|| Done::of(needs(Adapter::MultiRoundTrip, method)));
-        };
-        let caller = state.session.as_ref().map(|session| &session.caller);
-        let unknown = Caller::unknown(peer);
-        if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
-            return Done::of(Fate::Refused(Box::new(error)));
-        }
-        let carried = self.params_out(row.name, params, peer);
-        // Only what is sent gets an id.
-        let id = (carried.is_ok()).then(|| RequestId::from(state.last_ask.wrapping_add(1)));
-        self.on_loss.tell(row.name, peer, id.as_ref(), &carried);
-        match carried {
-            Ok((text, losses)) => {
-                let send = self.send_request(
-                    state,
-                    AskedBy::Application(key),
-                    about,
-                    row.name,
-                    Some(&text),
-                );
-                match send {
-                    Some(send) => {
-                        let mut done = Done::of(Fate::Sent);
-                        done.losses = losses;
-                        done.send(send);
-                        done
-                    }
-                    None => {
-                        let error = errors::too_many_pending(self.limits.pending).error;
-                        Done::of(Fate::Refused(Box::new(error)))
-                    }
-                }
-            }
-            Err(Stopped::Swallowed(rule)) => Done::of(Fate::Swallowed(rule)),
-            Err(Stopped::NeedsState(needs)) => {
-                let occasion = Occasion::ServerRequest {
-                    key,
-                    about: told.as_ref().map(Told::about),
-                    method: row.name,
-                    params: given,
-                };
-                let adapted = self.run_machine(state, needs.adapter, occasion, now);
-                let needs = NeedsAdapter::new(&needs, method, peer);
-                adapted.unwrap_or_else(|| Done::of(Fate::NeedsAdapter(needs)))
-            }
-            Err(stopped) => refused(stopped),
-        }
-    }
-
-    /// Sends the peer a request that no revision has, as it is; no client of the modern era takes one.
-    fn ask_other(
-        &self,
-        state: &mut State,
-        key: u64,
-        about: Option<Token>,
-        method: &str,
-        params: Option<&Json>,
-    ) -> Done {
-        let about_peer = match about.map(|token| state.get(token)) {
-            Some(None) => return Done::of(Fate::Unknown),
-            Some(Some(pending)) => Some(pending.peer),
-            None => None,
-        };
-        let peer = about_peer.or(state.session_revision());
-        let era = peer.map_or(Era::PerRequest, Revision::era);
-        if era == Era::PerRequest {
-            let refusal = errors::method_not_found(method, era);
-            return Done::of(Fate::Refused(Box::new(refusal.error)));
-        }
-        match self.send_request(state, AskedBy::Application(key), about, method, params) {
-            Some(send) => {
-                let mut done = Done::of(Fate::Sent);
-                done.send(send);
-                done
-            }
-            None => {
-                let error = errors::too_many_pending(self.limits.pending).error;
-                Done::of(Fate::Refused(Box::new(error)))
-            }
-        }
-    }
-}
-
-/// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
-fn notify_other(state: &State, to: To, method: &str, params: Option<&Json>) -> Done {
-    let exchange = match to {
-        To::Request(token) => match state.get(token) {
-            Some(pending) if pending.is_parked => return Done::of(Fate::Swallowed("parked")),
-            Some(pending) => Some(pending.exchange),
-            None => return Done::of(Fate::Unknown),
-        },
-        To::Session if state.session.is_some() => None,
-        To::Session => return Done::of(Fate::Swallowed("no-session")),
-    };
-    let mut done = Done::of(Fate::Sent);
-    done.send(Outgoing {
-        exchange,
-        last: false,
-        status: 200,
-        body: write::notification(method, params.map(Json::text)),
-    });
-    done
 }
 
 /// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
@@ -356,20 +190,13 @@ fn acknowledgement(
     agreed.insert("notifications", params.get("notifications")?);
     let params = Json::of(&agreed).into_text();
     let params = meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
-    Some(Outgoing {
-        exchange: Some(pending.exchange),
-        last: false,
-        status: 200,
-        body: write::notification(
-            peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED),
-            Some(&params),
-        ),
-    })
+    let method = peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED);
+    let body = write::notification(method, Some(&params));
+    Some(Outgoing::on_its_way(Some(pending.exchange), body))
 }
 
-fn refused(stopped: Stopped) -> Done {
-    let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
-    Done::of(Fate::Refused(Box::new(error)))
+pub(super) fn refused(error: ErrorObject) -> Said {
+    Said::of(Fate::Refused(Box::new(error)))
 }
 
 /// Whether a log notification is less severe than what was asked for.

@@ -6,48 +6,42 @@ use mcp_registry::{Context, Era, Failure, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, RequestId};
 
 use super::Server;
-use super::done::Handled;
-use super::state::{Opened, State};
+use super::reply::Reply;
+use super::state::Opened;
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::is_legacy;
-use crate::protocol::{Caller, Event, LogLevel, Output};
+use crate::protocol::{Caller, Connection, Event, LogLevel};
 use mcp_wire::{Peeked, Raw};
 
 /// The result that says nothing.
 const EMPTY: &str = "{}";
 
-impl Server {
+impl Connection<Server> {
     /// Answers a request of the protocol; `None` if it is one of the application.
     pub(super) fn protocol_request(
-        &self,
-        state: &mut State,
+        &mut self,
         message: &Peeked<'_>,
         id: &RequestId,
         method: &str,
         peer: Revision,
-    ) -> Option<Handled> {
+    ) -> Option<Reply> {
         match method {
-            methods::PING => Some(Handled::answered(id, EMPTY)),
+            methods::PING => Some(Reply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
-                let result = self.introductions.discovery(peer, self.served)?;
-                Some(Handled::answered(id, &result))
+                let result = self.role.introductions.discovery(peer, self.role.served)?;
+                Some(Reply::answered(id, &result))
             }
-            methods::LOGGING_SET_LEVEL => Some(match self.set_level(state, message, peer) {
-                Ok(()) => Handled::answered(id, EMPTY),
-                Err(refusal) => Handled::refused(Some(id), &refusal),
+            methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {
+                Ok(()) => Reply::answered(id, EMPTY),
+                Err(refusal) => Reply::refused(Some(id), &refusal),
             }),
             _ => None,
         }
     }
 
-    fn set_level(
-        &self,
-        state: &mut State,
-        message: &Peeked<'_>,
-        peer: Revision,
-    ) -> Result<(), Box<Refusal>> {
-        if !self.introductions.logs(peer) {
+    fn set_level(&mut self, message: &Peeked<'_>, peer: Revision) -> Result<(), Box<Refusal>> {
+        if !self.role.introductions.logs(peer) {
             return Err(errors::method_not_found(
                 methods::LOGGING_SET_LEVEL,
                 Era::Handshake,
@@ -58,51 +52,51 @@ impl Server {
         let level = level.as_str().and_then(|name| LogLevel::from_name(&name));
         let level = level
             .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
-        if let Some(session) = &mut state.session {
+        if let Some(session) = &mut self.state.session {
             session.log_level = Some(level);
         }
         Ok(())
     }
 
     /// Answers `initialize`: the revision that was asked for, else the newest that has a handshake.
-    pub(super) fn initialize(
-        &self,
-        state: &mut State,
-        message: &Peeked<'_>,
-        id: &RequestId,
-    ) -> Handled {
+    pub(super) fn initialize(&mut self, message: &Peeked<'_>, id: &RequestId) -> Reply {
         let asked = member(message, "protocolVersion")
             .and_then(|version| version.as_str().map(String::from));
         let Some(asked) = asked else {
-            return Handled::refused(
+            return Reply::refused(
                 Some(id),
                 &errors::invalid_params("`protocolVersion` is required, and a string"),
             );
         };
-        let legacy = |revision: &Revision| is_legacy(*revision) && self.served.contains(*revision);
+        let legacy =
+            |revision: &Revision| is_legacy(*revision) && self.role.served.contains(*revision);
         let settled = Revision::from_wire(&asked)
             .filter(legacy)
-            .or_else(|| self.served.newest(Era::Handshake));
+            .or_else(|| self.role.served.newest(Era::Handshake));
         let Some(revision) = settled else {
-            return Handled::refused(Some(id), &errors::unsupported_version(&asked, self.served));
+            return Reply::refused(
+                Some(id),
+                &errors::unsupported_version(&asked, self.role.served),
+            );
         };
         let caller = match introduced(message, revision) {
             Ok(caller) => caller,
-            Err(refusal) => return Handled::refused(Some(id), &refusal),
+            Err(refusal) => return Reply::refused(Some(id), &refusal),
         };
-        let (bytes, limit) = (caller.bytes(), self.limits.introduction_bytes);
+        let (bytes, limit) = (caller.bytes(), self.role.limits.introduction_bytes);
         if bytes > limit {
-            return Handled::refused(Some(id), &errors::introduction_too_large(bytes, limit));
+            return Reply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
         }
-        let Some(result) = self.introductions.handshake(revision) else {
-            return Handled::refused(Some(id), &errors::internal("no profile for this revision"));
+        let Some(result) = self.role.introductions.handshake(revision) else {
+            return Reply::refused(Some(id), &errors::internal("no profile for this revision"));
         };
-        state.session = Some(Box::new(self.opened(revision, caller)));
-        let mut handled = Handled::answered(id, &result);
-        (handled.outputs).push(Output::Event(Event::Opened(revision)));
-        handled
+        self.state.session = Some(Box::new(self.role.opened(revision, caller)));
+        self.tell(Event::Opened(revision));
+        Reply::answered(id, &result)
     }
+}
 
+impl Server {
     fn opened(&self, revision: Revision, caller: Caller) -> Opened {
         let mut opened = Opened {
             revision,

@@ -5,14 +5,13 @@ use std::time::Duration;
 use mcp_registry::{Era, Revision};
 use mcp_wire::{MessageKind, RequestId, Unreadable, peek};
 
-use super::done::{Handled, Outgoing, Received};
+use super::Server;
 use super::incoming::{Incoming, Looked, Seen, Unlooked};
-use super::state::State;
-use super::{Server, batch};
+use super::reply::{Outgoing, Reply};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::protocol::revisions::RevisionSet;
-use crate::protocol::{Exchange, Ignored};
+use crate::protocol::{Connection, Event, Exchange, Ignored};
 use crate::settle::{self, Settled};
 
 impl Server {
@@ -55,26 +54,72 @@ impl Server {
         })
     }
 
-    /// What a text comes to.
-    pub(super) fn receive(
-        &self,
-        state: &mut State,
+    /// Refuses a text that is no message.
+    fn refuse_unlooked(&self, why: &Ignored) -> Reply {
+        let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
+        match why {
+            Ignored::TooLong(bytes) => {
+                let refusal = errors::message_too_large(*bytes, self.limits.message_bytes);
+                Reply::refused(None, &refusal)
+            }
+            Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }) => {
+                Reply::refused(id.as_deref(), &invalid(it))
+            }
+            Ignored::Unreadable(it) => Reply::refused(None, &errors::parse_error(&it.to_string())),
+            _ => Reply::refused(None, &errors::invalid_request("not a message")),
+        }
+    }
+
+    /// The id of a message; refused is one that is too long to be kept, and a progress token that is.
+    fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Reply> {
+        let message = incoming.message;
+        let too_long = |text: &str| text.len() > self.limits.name_bytes;
+        if message.id.is_some_and(|id| too_long(id.text())) {
+            let refusal = errors::invalid_request("the id is too long");
+            return Err(Reply::refused(None, &refusal));
+        }
+        let id = message.id.and_then(|id| id.to_id());
+        let token = message.meta.progress_token;
+        if id.is_some() && token.is_some_and(|token| too_long(token.text())) {
+            let refusal = errors::invalid_params("the progress token is too long");
+            return Err(Reply::refused(id.as_ref(), &refusal));
+        }
+        Ok(id)
+    }
+}
+
+impl Connection<Server> {
+    /// As [`receive`](Self::receive), of a text that [`Server::look`] has looked at with the same headers.
+    pub fn take(
+        &mut self,
+        headers: Option<&Headers<'_>>,
+        looked: Looked<'_>,
+        now: Duration,
+    ) -> Exchange {
+        let exchange = self.state.next_exchange();
+        let principal = headers.and_then(|headers| headers.principal);
+        if let Some(reply) = self.reply_to(exchange, looked, principal, now) {
+            self.send(reply);
+        }
+        exchange
+    }
+
+    /// What answers a text at once; none while requests in it wait for the application.
+    fn reply_to(
+        &mut self,
         exchange: Exchange,
         looked: Looked<'_>,
         principal: Option<&str>,
         now: Duration,
-    ) -> Received {
+    ) -> Option<Outgoing> {
         let Seen {
             message,
             settlement,
         } = match looked.0 {
             Ok(seen) => seen,
             Err(unlooked) => {
-                let mut handled = self.refuse_unlooked(&unlooked.why);
-                if let Some(answered) = self.unanswered(state, unlooked.instead, now) {
-                    handled.outputs.extend(answered.outputs);
-                }
-                return single(exchange, handled);
+                self.unanswered(unlooked.instead, now);
+                return single(exchange, self.role.refuse_unlooked(&unlooked.why));
             }
         };
         let incoming = Incoming {
@@ -84,106 +129,75 @@ impl Server {
             principal,
             now,
         };
-        let session = state.session_revision();
-        match settlement.and_then(|it| it.within(session, self.served)) {
-            Ok(Settled::Batch(revision)) => batch::receive(self, state, incoming, revision),
-            settled => single(exchange, self.handle(state, incoming, settled)),
+        let session = self.state.session_revision();
+        match settlement.and_then(|it| it.within(session, self.role.served)) {
+            Ok(Settled::Batch(revision)) => self.batch(incoming, revision),
+            settled => {
+                let reply = self.handle(incoming, settled);
+                single(exchange, reply)
+            }
         }
     }
 
     /// Handles one message whose revision is settled, or refused.
     pub(super) fn handle(
-        &self,
-        state: &mut State,
+        &mut self,
         incoming: Incoming<'_>,
         settled: Result<Settled, Box<Refusal>>,
-    ) -> Handled {
+    ) -> Reply {
         let Incoming { message, now, .. } = incoming;
-        let id = match self.id_of(incoming) {
+        let id = match self.role.id_of(incoming) {
             Ok(id) => id,
-            Err(handled) => return *handled,
+            Err(refused) => return refused,
         };
         match (message.kind, id, settled) {
-            (MessageKind::Request, None, _) => Handled::refused(
+            (MessageKind::Request, None, _) => Reply::refused(
                 None,
                 &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
             ),
-            (MessageKind::Request, Some(id), Err(refusal)) => Handled::refused(Some(&id), &refusal),
+            (MessageKind::Request, Some(id), Err(refusal)) => Reply::refused(Some(&id), &refusal),
             (MessageKind::Request, Some(id), Ok(Settled::Speaks(peer))) => {
-                self.request(state, incoming, id, peer)
+                self.request(incoming, id, peer)
             }
-            (MessageKind::Request, Some(id), Ok(_)) => self.initialize(state, message, &id),
+            (MessageKind::Request, Some(id), Ok(_)) => self.initialize(message, &id),
             (MessageKind::Notification, _, Ok(Settled::Speaks(peer))) => {
-                self.notification(state, message, peer, now)
+                self.notification(message, peer, now)
             }
             (MessageKind::Notification, _, Err(refusal)) => {
                 let method = message.method.as_deref().unwrap_or_default().to_owned();
-                Handled::put_aside(
+                self.put_aside(
                     Ignored::Invalid(method, refusal.error.message),
                     refusal.status,
                 )
             }
             (MessageKind::Response | MessageKind::Error, id, _) => {
-                self.peer_answer(state, message, id, now)
+                self.peer_answer(message, id, now)
             }
-            (_, id, Err(refusal)) => Handled::refused(id.as_ref(), &refusal),
+            (_, id, Err(refusal)) => Reply::refused(id.as_ref(), &refusal),
             (_, id, Ok(_)) => {
-                Handled::refused(id.as_ref(), &errors::invalid_request("not a message"))
+                Reply::refused(id.as_ref(), &errors::invalid_request("not a message"))
             }
         }
     }
 
-    /// Refuses a text that is no message.
-    fn refuse_unlooked(&self, why: &Ignored) -> Handled {
-        let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
-        match why {
-            Ignored::TooLong(bytes) => {
-                let refusal = errors::message_too_large(*bytes, self.limits.message_bytes);
-                Handled::refused(None, &refusal)
-            }
-            Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }) => {
-                Handled::refused(id.as_deref(), &invalid(it))
-            }
-            Ignored::Unreadable(it) => {
-                Handled::refused(None, &errors::parse_error(&it.to_string()))
-            }
-            _ => Handled::refused(None, &errors::invalid_request("not a message")),
-        }
+    /// Leaves a message out, and says so.
+    pub(super) fn put_aside(&mut self, ignored: Ignored, status: u16) -> Reply {
+        self.tell(Event::Ignored(ignored));
+        Reply::Empty(status)
     }
 
-    /// The id of a message; refused is one that is too long to be kept, and a progress token that is.
-    fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Box<Handled>> {
-        let message = incoming.message;
-        let too_long = |text: &str| text.len() > self.limits.name_bytes;
-        if message.id.is_some_and(|id| too_long(id.text())) {
-            let refusal = errors::invalid_request("the id is too long");
-            return Err(Box::new(Handled::refused(None, &refusal)));
-        }
-        let id = message.id.and_then(|id| id.to_id());
-        let token = message.meta.progress_token;
-        if id.is_some() && token.is_some_and(|token| too_long(token.text())) {
-            let refusal = errors::invalid_params("the progress token is too long");
-            return Err(Box::new(Handled::refused(id.as_ref(), &refusal)));
-        }
-        Ok(id)
+    /// Tells the application of a message that is not answered.
+    pub(super) fn told(&mut self, event: Event) -> Reply {
+        self.tell(event);
+        Reply::Empty(202)
     }
 }
 
-/// What a message that came alone came to.
-fn single(exchange: Exchange, handled: Handled) -> Received {
-    let Handled {
-        answer,
-        outputs,
-        waits,
-        status,
-    } = handled;
-    let reply = match answer {
-        Some((body, status)) => Some(Outgoing::last(exchange, status, body)),
-        None if waits => None,
-        None => {
-            let status = if status == 0 { 202 } else { status };
-            Some(Outgoing::last(exchange, status, String::new()))
-        }
-    };
-    Received { outputs, reply }
+/// The text that ends the exchange of a message that came alone; none while the application has to answer.
+fn single(exchange: Exchange, reply: Reply) -> Option<Outgoing> {
+    match reply {
+        Reply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),
+        Reply::Later => None,
+        Reply::Empty(status) => Some(Outgoing::last(exchange, status, String::new())),
+    }
 }

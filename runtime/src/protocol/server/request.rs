@@ -6,9 +6,9 @@ use mcp_registry::{Adapter, Era, NeedsState, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
-use super::done::Handled;
 use super::incoming::Incoming;
 use super::needs::needs_state;
+use super::reply::Reply;
 use super::state::{Opened, Pending, State};
 use super::told::Told;
 use super::translate::{Stopped, Translated, no_params};
@@ -18,7 +18,7 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
-use crate::protocol::{Caller, Event, LogLevel, NeedsAdapter, OtherCall, Output};
+use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter, OtherCall};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -38,79 +38,81 @@ impl Wanted {
     }
 }
 
-impl Server {
+impl Connection<Server> {
     pub(super) fn request(
-        &self,
-        state: &mut State,
+        &mut self,
         incoming: Incoming<'_>,
         id: RequestId,
         peer: Revision,
-    ) -> Handled {
+    ) -> Reply {
         let message = incoming.message;
-        let wanted = match self.wanted(state, message, &id, peer) {
+        let wanted = match self.wanted(message, &id, peer) {
             Ok(wanted) => wanted,
-            Err(refusal) => return Handled::refused(Some(&id), &refusal),
+            Err(refusal) => return Reply::refused(Some(&id), &refusal),
         };
-        if let Some(handled) = self.protocol_request(state, message, &id, wanted.name(), peer) {
+        if let Some(handled) = self.protocol_request(message, &id, wanted.name(), peer) {
             return handled;
         }
-        let session = state.session.as_deref().filter(|_| is_legacy(peer));
+        let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
         let mut pending = pending_of(incoming, id, wanted, peer, session);
         let asks_back = self.asks_back(wanted, peer);
-        let issued = match self.handed_back(state, incoming, wanted) {
+        let issued = match self.handed_back(incoming, wanted) {
             Some(Err(broken)) => {
                 let refusal = errors::invalid_params(&broken.to_string());
-                return Handled::refused(Some(&pending.id), &refusal);
+                return Reply::refused(Some(&pending.id), &refusal);
             }
             Some(Ok(issued)) => Some(issued),
             None => None,
         };
         // One that was suspended takes the place that it has.
         if !matches!(issued, Some(Issued::Suspended(_)))
-            && let Err(refusal) = self.has_room(state, message)
+            && let Err(refusal) = self.has_room(message)
         {
-            return Handled::refused(Some(&pending.id), &refusal);
+            return Reply::refused(Some(&pending.id), &refusal);
         }
         let is_retry = issued.is_some();
-        if is_retry || (asks_back && !self.modern) {
+        if is_retry || (asks_back && !self.role.modern) {
             pending.subject = message.params.map(Raw::to_json).as_ref().map(subject);
         }
         let carried = match (wanted, issued) {
-            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.modern => self
+            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.role.modern => self
+                .role
                 .params_in(name, message.params, peer, session)
                 .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
             (_, Some(_)) => {
                 let adapter = Adapter::MultiRoundTrip;
                 Err(Stopped::NeedsState(needs_state(adapter, wanted.name())))
             }
-            (Wanted::Known(_, name), None) => self.params_in(name, message.params, peer, session),
+            (Wanted::Known(_, name), None) => {
+                self.role.params_in(name, message.params, peer, session)
+            }
             (Wanted::Other, None) => {
                 let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
                 Ok((params, Vec::new()))
             }
         };
-        (self.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
+        (self.role.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
         if let Ok((params, _)) = &carried {
-            let mut plugged = state.machines.iter().map(|machine| machine.adapter());
+            let mut plugged = self.state.machines.iter().map(|machine| machine.adapter());
             let keeps = asks_back
                 || wanted.name() == methods::SUBSCRIPTIONS_LISTEN
                 || plugged.any(|it| it != Adapter::Subscription);
             pending.params = keeps.then(|| params.clone());
         }
-        self.hand_over(state, incoming, pending, carried)
+        self.hand_over(incoming, pending, carried)
     }
 
     /// What the `requestState` of a request stands for, where its answer may be that its client is asked for more;
     /// without adapters it is the application's business.
     fn handed_back(
         &self,
-        state: &State,
         incoming: Incoming<'_>,
         wanted: Wanted,
     ) -> Option<Result<Issued, Broken>> {
         match wanted {
-            Wanted::Known(row, _) if row.input_required && !state.is_bare => {
-                self.issued(incoming.message, incoming.principal, incoming.now)
+            Wanted::Known(row, _) if row.input_required && !self.state.is_bare => {
+                self.role
+                    .issued(incoming.message, incoming.principal, incoming.now)
             }
             _ => None,
         }
@@ -119,7 +121,6 @@ impl Server {
     /// What a request asks for, if it may be asked for by this id.
     fn wanted(
         &self,
-        state: &State,
         message: &Peeked<'_>,
         id: &RequestId,
         peer: Revision,
@@ -127,11 +128,11 @@ impl Server {
         let name = message.method.as_deref().unwrap_or_default();
         let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
         let wanted = match row {
-            Some(row) => Wanted::Known(row, self.app_name(row.name, peer)),
-            None if self.takes_others && known(name).is_none() => Wanted::Other,
+            Some(row) => Wanted::Known(row, self.role.app_name(row.name, peer)),
+            None if self.role.takes_others && known(name).is_none() => Wanted::Other,
             None => return Err(errors::method_not_found(name, peer.era())),
         };
-        match state.token_of(id) {
+        match self.state.token_of(id) {
             Some(_) => Err(errors::invalid_request(
                 "the id is that of a request which is not answered yet",
             )),
@@ -140,13 +141,16 @@ impl Server {
     }
 
     /// Whether one request more may wait for its answer.
-    fn has_room(&self, state: &State, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
-        if state.pending() >= self.limits.pending {
-            return Err(errors::too_many_pending(self.limits.pending));
+    fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
+        if self.state.pending() >= self.role.limits.pending {
+            return Err(errors::too_many_pending(self.role.limits.pending));
         }
-        let bytes = state.pending_bytes().saturating_add(message.text.len());
-        match bytes > self.limits.pending_bytes {
-            true => Err(errors::too_much_pending(self.limits.pending_bytes)),
+        let bytes = self
+            .state
+            .pending_bytes()
+            .saturating_add(message.text.len());
+        match bytes > self.role.limits.pending_bytes {
+            true => Err(errors::too_much_pending(self.role.limits.pending_bytes)),
             false => Ok(()),
         }
     }
@@ -156,75 +160,70 @@ impl Server {
         let Wanted::Known(row, name) = wanted else {
             return false;
         };
-        let may_ask_back = || self.translator().may_ask_back(self.app, name);
-        row.input_required || (self.modern && is_legacy(peer) && may_ask_back())
+        let may_ask_back = || (self.role.translator()).may_ask_back(self.role.app, name);
+        row.input_required || (self.role.modern && is_legacy(peer) && may_ask_back())
     }
 
     /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.
     fn hand_over(
-        &self,
-        state: &mut State,
+        &mut self,
         incoming: Incoming<'_>,
         pending: Pending,
         carried: Translated<Json>,
-    ) -> Handled {
+    ) -> Reply {
         let (method, peer) = (pending.method, pending.peer);
         match carried {
             Ok((params, _)) if pending.is_other => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
-                hand_over_other(state, pending, name, params)
+                let call = other_call(&mut self.state, pending, name, params);
+                self.tell(Event::OtherCall(call));
+                Reply::Later
             }
             Ok((params, losses)) => {
-                let token = state.add(pending);
-                let call = state.call(token, method, params, losses);
-                Handled {
-                    outputs: Vec::from_iter(call.map(Event::Call).map(Output::Event)),
-                    waits: true,
-                    ..Handled::default()
-                }
+                let token = self.state.add(pending);
+                self.call(token, method, params, losses);
+                Reply::Later
             }
             Err(Stopped::Swallowed(_)) => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
                 let refusal = errors::method_not_found(name, peer.era());
-                Handled::refused(Some(&pending.id), &refusal)
+                Reply::refused(Some(&pending.id), &refusal)
             }
-            Err(Stopped::NeedsState(needs)) => self.adapt_request(state, incoming, pending, &needs),
+            Err(Stopped::NeedsState(needs)) => self.adapt_request(incoming, pending, &needs),
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 let status = errors::status(error.code.as_i64().unwrap_or_default(), peer.era());
-                Handled::refused(Some(&pending.id), &Refusal { error, status })
+                Reply::refused(Some(&pending.id), &Refusal { error, status })
             }
         }
     }
 
     /// Hands a request to an adapter; without one it is refused.
     fn adapt_request(
-        &self,
-        state: &mut State,
+        &mut self,
         incoming: Incoming<'_>,
         pending: Pending,
         needs: &NeedsState,
-    ) -> Handled {
+    ) -> Reply {
         let (id, method, peer) = (pending.id.clone(), pending.method, pending.peer);
         let params = incoming.message.params.map(Raw::to_json);
-        let token = state.add(Pending {
+        let token = self.state.add(Pending {
             adapter: Some(needs.adapter),
             ..pending
         });
-        let told = Told::of(state, token, Some(params.unwrap_or_else(no_params)));
+        let told = Told::of(&self.state, token, Some(params.unwrap_or_else(no_params)));
         let occasion = told.as_ref().map(|told| Occasion::Request(told.about()));
         if let Some(occasion) = occasion
-            && let Some(done) = self.run_machine(state, needs.adapter, occasion, incoming.now)
+            && self.run_machine(needs.adapter, occasion, incoming.now)
         {
-            return Handled::adapted(done, true);
+            return Reply::Later;
         }
-        state.take(token);
+        self.state.take(token);
         let needs = NeedsAdapter::new(needs, method, peer);
         let mut refusal = errors::method_not_found(method, peer.era());
         refusal.error.message = needs.to_string();
-        let mut handled = Handled::refused(Some(&id), &refusal);
-        (handled.outputs).push(Output::Event(Event::NeedsAdapter(needs)));
-        handled
+        self.tell(Event::NeedsAdapter(needs));
+        Reply::refused(Some(&id), &refusal)
     }
 }
 
@@ -278,11 +277,11 @@ fn pending_of(
     }
 }
 
-/// Hands over a request of a method that no revision has.
-fn hand_over_other(state: &mut State, pending: Pending, method: &str, params: Json) -> Handled {
+/// Returns the call of a method that no revision has, which waits from now on.
+fn other_call(state: &mut State, pending: Pending, method: &str, params: Json) -> OtherCall {
     let (exchange, peer) = (pending.exchange, pending.peer);
     let (caller, progress_token) = (Arc::clone(&pending.caller), pending.progress_token.clone());
-    let call = OtherCall {
+    OtherCall {
         id: pending.id.clone(),
         token: state.add(pending),
         exchange,
@@ -292,11 +291,6 @@ fn hand_over_other(state: &mut State, pending: Pending, method: &str, params: Js
         caller,
         about: None,
         progress_token,
-    };
-    Handled {
-        outputs: vec![Output::Event(Event::OtherCall(call))],
-        waits: true,
-        ..Handled::default()
     }
 }
 

@@ -8,10 +8,10 @@ use mcp_wire::{ErrorObject, Json, JsonObject, Peeked, Raw};
 
 use super::Server;
 use super::state::State;
-use crate::adapters::questions::with_members;
 use crate::adapters::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
+use crate::protocol::json::with_members;
 use crate::protocol::revisions::is_legacy;
 
 impl Server {

@@ -227,6 +227,7 @@ impl State {
     }
 
     /// Gives back the room of requests that are over: a map that was filled once keeps some of it.
+    #[cfg(any(feature = "http", feature = "stdio"))]
     pub(super) fn rest(&mut self) {
         if self.pending.is_empty() {
             self.pending = BTreeMap::new();

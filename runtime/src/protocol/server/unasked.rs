@@ -6,53 +6,40 @@ use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
-use super::done::Handled;
-use super::state::{Asked, AskedBy, State};
+use super::reply::Reply;
+use super::state::{Asked, AskedBy};
 use super::translate::{Stopped, no_params};
 use crate::adapters::Occasion;
 use crate::protocol::ask::{outcome, own_id};
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
-use crate::protocol::{Answered, Event, Ignored, NeedsAdapter, Notice, OtherNotice, Token};
+use crate::protocol::{
+    Answered, Connection, Event, Ignored, NeedsAdapter, Notice, OtherNotice, Token,
+};
 use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
 
-impl Server {
+impl Connection<Server> {
     pub(super) fn notification(
-        &self,
-        state: &mut State,
+        &mut self,
         message: &Peeked<'_>,
         peer: Revision,
         now: Duration,
-    ) -> Handled {
+    ) -> Reply {
         let name = message.method.as_deref().unwrap_or_default();
-        match self.app_name(name, peer) {
-            methods::NOTIFICATIONS_CANCELLED => return self.cancelled(state, message, now),
+        match self.role.app_name(name, peer) {
+            methods::NOTIFICATIONS_CANCELLED => return self.cancelled(message, now),
             methods::NOTIFICATIONS_INITIALIZED if is_legacy(peer) => {
-                return match &mut state.session {
-                    Some(session) => {
-                        let first = !std::mem::replace(&mut session.is_initialized, true);
-                        let mut handled = Handled::told(Event::Initialized);
-                        let adapter = Adapter::Subscription;
-                        if first
-                            && self.modern
-                            && let Some(output) = self.run_machine(
-                                state,
-                                adapter,
-                                Occasion::Initialized { peer },
-                                now,
-                            )
-                        {
-                            handled.outputs.extend(output.outputs);
-                        }
-                        handled
+                // Without sessions over HTTP there is nobody to remember it.
+                if let Some(session) = &mut self.state.session {
+                    let first = !std::mem::replace(&mut session.is_initialized, true);
+                    self.tell(Event::Initialized);
+                    if first && self.role.modern {
+                        let occasion = Occasion::Initialized { peer };
+                        self.run_machine(Adapter::Subscription, occasion, now);
                     }
-                    // Without sessions over HTTP there is nobody to remember it.
-                    None => Handled {
-                        status: 202,
-                        ..Handled::default()
-                    },
-                };
+                }
+                return Reply::Empty(202);
             }
             _ => {}
         }
@@ -62,8 +49,8 @@ impl Server {
             Direction::ClientToServer,
             MethodKind::Notification,
         ) else {
-            if self.takes_others && known(name).is_none() {
-                return Handled::told(Event::OtherNotice(OtherNotice {
+            if self.role.takes_others && known(name).is_none() {
+                return self.told(Event::OtherNotice(OtherNotice {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
                     peer,
@@ -71,14 +58,14 @@ impl Server {
                 }));
             }
             let why = format!("revision {peer} has no notification of that method");
-            return Handled::put_aside(Ignored::Invalid(name.to_owned(), why), 202);
+            return self.put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
-        let session = state.session.as_deref().filter(|_| is_legacy(peer));
-        let method = self.app_name(row.name, peer);
-        let carried = self.params_in(method, message.params, peer, session);
-        self.on_loss.tell(method, peer, None, &carried);
+        let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
+        let method = self.role.app_name(row.name, peer);
+        let carried = self.role.params_in(method, message.params, peer, session);
+        self.role.on_loss.tell(method, peer, None, &carried);
         match carried {
-            Ok((params, losses)) => Handled::told(Event::Notice(Notice {
+            Ok((params, losses)) => self.told(Event::Notice(Notice {
                 method,
                 params,
                 peer,
@@ -86,19 +73,19 @@ impl Server {
                 losses,
             })),
             Err(Stopped::Swallowed(rule)) => {
-                Handled::put_aside(Ignored::Swallowed(name.to_owned(), rule), 202)
+                self.put_aside(Ignored::Swallowed(name.to_owned(), rule), 202)
             }
             Err(Stopped::NeedsState(needs)) => {
-                Handled::told(Event::NeedsAdapter(NeedsAdapter::new(&needs, method, peer)))
+                self.told(Event::NeedsAdapter(NeedsAdapter::new(&needs, method, peer)))
             }
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
-                Handled::put_aside(Ignored::Invalid(name.to_owned(), error.message), 202)
+                self.put_aside(Ignored::Invalid(name.to_owned(), error.message), 202)
             }
         }
     }
 
-    fn cancelled(&self, state: &mut State, message: &Peeked<'_>, now: Duration) -> Handled {
+    fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> Reply {
         let params = message
             .params
             .map(Raw::to_json)
@@ -106,9 +93,9 @@ impl Server {
         let id: Option<RequestId> = params
             .as_ref()
             .and_then(|params| params.get("requestId")?.read().ok());
-        let Some(token) = id.and_then(|id| state.token_of(&id)) else {
+        let Some(token) = id.and_then(|id| self.state.token_of(&id)) else {
             // It may have crossed the answer on its way.
-            return Handled::put_aside(
+            return self.put_aside(
                 Ignored::Invalid(
                     methods::NOTIFICATIONS_CANCELLED.to_owned(),
                     "no such request waits".to_owned(),
@@ -117,76 +104,68 @@ impl Server {
             );
         };
         let reason = params.and_then(|params| params.get("reason")?.as_str().map(String::from));
-        let output = self.give_up(state, token, reason, now);
-        Handled {
-            status: 202,
-            ..Handled::adapted(output, false)
-        }
+        let _ = self.give_up(token, reason, now);
+        Reply::Empty(202)
     }
 
     pub(super) fn peer_answer(
-        &self,
-        state: &mut State,
+        &mut self,
         message: &Peeked<'_>,
         id: Option<RequestId>,
         now: Duration,
-    ) -> Handled {
+    ) -> Reply {
         let number = id.as_ref().and_then(own_id);
-        let Some(asked) = number.and_then(|number| state.asked.remove(&number)) else {
-            return Handled::put_aside(Ignored::AnswerToNothing(id), 202);
+        let Some(asked) = number.and_then(|number| self.state.asked.remove(&number)) else {
+            return self.put_aside(Ignored::AnswerToNothing(id), 202);
         };
-        self.answered(state, asked, id.as_ref(), outcome(message), now)
+        self.answered(asked, id.as_ref(), outcome(message), now);
+        Reply::Empty(202)
     }
 
     /// A request of the server whose answer is no message: it ends with an error that says why.
-    pub(super) fn unanswered(
-        &self,
-        state: &mut State,
-        instead: Option<(i64, String)>,
-        now: Duration,
-    ) -> Option<Handled> {
-        let (number, why) = instead?;
-        let asked = state.asked.remove(&number)?;
+    pub(super) fn unanswered(&mut self, instead: Option<(i64, String)>, now: Duration) {
+        let Some((number, why)) = instead else { return };
+        let Some(asked) = self.state.asked.remove(&number) else {
+            return;
+        };
         let error = errors::internal(&format!("the client's answer is not valid: {why}")).error;
         let id = RequestId::from(number);
-        Some(self.answered(state, asked, Some(&id), Err(error), now))
+        self.answered(asked, Some(&id), Err(error), now);
     }
 
     fn answered(
-        &self,
-        state: &mut State,
+        &mut self,
         asked: Asked,
         id: Option<&RequestId>,
         result: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Handled {
+    ) {
         match asked.by {
             AskedBy::Machine(adapter, key) => {
                 let occasion = Occasion::Answered {
                     key,
                     result: result.as_ref(),
                 };
-                let output = self.run_machine(state, adapter, occasion, now);
-                let mut handled = output
-                    .map(|output| Handled::adapted(output, false))
-                    .unwrap_or_default();
-                handled.status = 202;
-                handled
+                self.run_machine(adapter, occasion, now);
             }
             AskedBy::Application(key) => {
                 let (result, losses) = match asked.method {
-                    Some(method) => self.answer_for_application(method, id, result, asked.peer),
+                    Some(method) => self
+                        .role
+                        .answer_for_application(method, id, result, asked.peer),
                     None => (result, Vec::new()),
                 };
-                Handled::told(Event::Answered(Answered {
+                self.tell(Event::Answered(Answered {
                     token: Token(key),
                     answer: result.into(),
                     losses,
-                }))
+                }));
             }
         }
     }
+}
 
+impl Server {
     fn answer_for_application(
         &self,
         method: &'static str,

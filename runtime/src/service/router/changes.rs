@@ -82,7 +82,7 @@ impl Changes {
     ) -> Result<mcp::SubscriptionsListenResult, Error> {
         let mut changes = self.sender.subscribe();
         let capabilities = Json::of(capabilities);
-        let declares = |path: &[&str]| crate::adapters::declares(&capabilities, path);
+        let declares = |path: &[&str]| crate::protocol::json::declares(&capabilities, path);
         // Who is gone listens to nothing.
         let most = cx.session().limits().map_or(0, |it| it.subscriptions);
         let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;

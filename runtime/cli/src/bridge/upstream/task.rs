@@ -130,7 +130,7 @@ impl Task {
 
     /// The revision that the bridge speaks with the server.
     pub(super) fn app(&self) -> Revision {
-        self.connection.side().app()
+        self.connection.role().app()
     }
 
     pub(super) fn now(&self) -> Duration {

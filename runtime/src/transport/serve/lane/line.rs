@@ -89,7 +89,7 @@ impl Line for Lane {
 
     #[cfg(feature = "router")]
     fn limits(&self) -> Limits {
-        *self.state().connection.side().limits()
+        *self.state().connection.role().limits()
     }
 
     #[cfg(feature = "http")]

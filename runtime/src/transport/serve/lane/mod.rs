@@ -297,7 +297,7 @@ impl Lane {
             Event::Initialized | Event::Listens => state.work().news.push_back(event),
             Event::Notice(_) | Event::OtherNotice(_) => {
                 // Who is told more slowly than it comes in misses some.
-                let most = state.connection.side().limits().pending;
+                let most = state.connection.role().limits().pending;
                 let news = &mut state.work().news;
                 if news.len() < most {
                     news.push_back(event);
@@ -399,7 +399,7 @@ impl Lane {
         let mut state = self.state();
         self.is_over.store(true, Ordering::Release);
         state.streams.close();
-        let server = Arc::clone(state.connection.side());
+        let server = Arc::clone(state.connection.role());
         state.connection = Connection::new(server);
         if let Some(work) = &mut state.work {
             work.abandon();

@@ -83,7 +83,7 @@ impl<'e> Http<'e> {
     }
 
     fn wake_at(&self) -> Option<Duration> {
-        let lanes = self.lanes.iter().filter_map(Connection::wake_at);
+        let lanes = self.lanes.iter().filter_map(|lane| lane.wake_at());
         lanes.chain(self.asker.client.wake_at()).min()
     }
 

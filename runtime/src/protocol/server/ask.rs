@@ -1,0 +1,201 @@
+//! Requests of the server to its peer: sent, and taken back.
+
+use std::time::Duration;
+
+use mcp_registry::{Adapter, Era, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{Direction, ErrorObject, Json, Map, MethodKind, RequestId};
+
+use super::Server;
+use super::needs::needs;
+use super::notify::refused;
+use super::reply::Outgoing;
+use super::state::{Asked, AskedBy};
+use super::told::Told;
+use super::translate::{Stopped, no_params};
+use crate::adapters::Occasion;
+use crate::adapters::questions::allowed;
+use crate::adapters::seal::subject;
+use crate::protocol::revisions::{is_legacy, known};
+use crate::protocol::rows::find_method;
+use crate::protocol::{Ask, Caller, Connection, Fate, NeedsAdapter, Said, Token};
+use crate::{errors, methods};
+
+impl Connection<Server> {
+    /// Sends the peer a request, in the words of the application's revision; exactly one [`Event::Answered`] follows, unless
+    /// it is cancelled.
+    ///
+    /// A client of the modern era takes none: it is asked in results, which is the business of an adapter.
+    ///
+    /// # Errors
+    /// Why it was not sent.
+    ///
+    /// [`Event::Answered`]: crate::protocol::Event::Answered
+    pub fn ask(&mut self, ask: Ask, now: Duration) -> Result<Token, Fate> {
+        let token = self.state.new_token();
+        match self.ask_as(token.0, &ask, now).fate {
+            Fate::Sent | Fate::Adapted => Ok(token),
+            fate => Err(fate),
+        }
+    }
+
+    /// Sends the peer a request, whose answer comes back with this key.
+    fn ask_as(&mut self, key: u64, ask: &Ask, now: Duration) -> Said {
+        let Ask {
+            method,
+            params,
+            about,
+            ..
+        } = ask;
+        let (about, params) = (*about, params.as_ref());
+        if self.role.takes_others && known(method).is_none() {
+            return self.ask_other(key, about, method, params);
+        }
+        let row = |kind| find_method(self.role.app, method, Direction::ServerToClient, kind);
+        let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
+            let why = "the application's revision has no such request of a server";
+            return refused(errors::internal(why).error);
+        };
+        let about = about.filter(|token| !self.state.own.contains_key(token));
+        if let Some(pending) = about.and_then(|token| self.state.get_mut(token))
+            && pending.subject.is_none()
+            && !is_legacy(pending.peer)
+        {
+            pending.subject = pending.params.as_ref().map(subject);
+        }
+        let told = match about.map(|token| Told::of(&self.state, token, None)) {
+            Some(None) => return Said::of(Fate::Unknown),
+            Some(told) => told,
+            None => None,
+        };
+        let about_peer = told.as_ref().map(|told| told.about().peer);
+        let peer = about_peer.or(self.state.session_revision());
+        let empty = no_params();
+        let given = params.unwrap_or(&empty);
+        let occasion = Occasion::ServerRequest {
+            key,
+            about: told.as_ref().map(Told::about),
+            method: row.name,
+            params: given,
+        };
+        let Some(peer) = peer.filter(|&peer| is_legacy(peer)) else {
+            let adapter = Adapter::MultiRoundTrip;
+            return self.adapted_or(adapter, occasion, now, || needs(adapter, method));
+        };
+        let caller = self.state.session.as_ref().map(|session| &session.caller);
+        let unknown = Caller::unknown(peer);
+        if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
+            return refused(error);
+        }
+        let carried = self.role.params_out(row.name, params, peer);
+        // Only what is sent gets an id.
+        let id = (carried.is_ok()).then(|| RequestId::from(self.state.last_ask.wrapping_add(1)));
+        self.role
+            .on_loss
+            .tell(row.name, peer, id.as_ref(), &carried);
+        match carried {
+            Ok((text, losses)) => {
+                let by = AskedBy::Application(key);
+                match self.send_request(by, about, row.name, Some(&text)) {
+                    Ok(()) => Said {
+                        fate: Fate::Sent,
+                        losses,
+                    },
+                    Err(error) => refused(error),
+                }
+            }
+            Err(Stopped::Swallowed(rule)) => Said::of(Fate::Swallowed(rule)),
+            Err(Stopped::NeedsState(needs)) => {
+                let otherwise = || Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer));
+                self.adapted_or(needs.adapter, occasion, now, otherwise)
+            }
+            Err(stopped) => refused(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+        }
+    }
+
+    /// Sends the peer a request that no revision has, as it is; no client of the modern era takes one.
+    fn ask_other(
+        &mut self,
+        key: u64,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Said {
+        let about_peer = match about.map(|token| self.state.get(token)) {
+            Some(None) => return Said::of(Fate::Unknown),
+            Some(Some(pending)) => Some(pending.peer),
+            None => None,
+        };
+        let peer = about_peer.or(self.state.session_revision());
+        let era = peer.map_or(Era::PerRequest, Revision::era);
+        if era == Era::PerRequest {
+            return refused(errors::method_not_found(method, era).error);
+        }
+        match self.send_request(AskedBy::Application(key), about, method, params) {
+            Ok(()) => Said::of(Fate::Sent),
+            Err(error) => refused(error),
+        }
+    }
+
+    /// Sends the peer a request in its own words.
+    ///
+    /// # Errors
+    /// Too many wait for their answer already, or there is no peer.
+    pub(super) fn send_request(
+        &mut self,
+        by: AskedBy,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(), ErrorObject> {
+        let most = self.role.limits.pending;
+        let about = about.and_then(|token| self.state.get(token));
+        let exchange = about.map(|pending| pending.exchange);
+        let peer = about
+            .map(|pending| pending.peer)
+            .or(self.state.session_revision());
+        let Some(peer) = peer.filter(|_| self.state.asked.len() < most) else {
+            return Err(errors::too_many_pending(most).error);
+        };
+        let id = self.state.next_ask();
+        let asked = Asked {
+            method: known(method),
+            by,
+            peer,
+            exchange,
+        };
+        self.state.asked.insert(id, asked);
+        let method = self.role.peer_name(method, peer);
+        let body = write::request(&RequestId::from(id), method, params.map(Json::text));
+        self.send(Outgoing::on_its_way(exchange, body));
+        Ok(())
+    }
+
+    /// Gives up a request of the application: its answer is not waited for any more, and the peer is told.
+    pub fn cancel(&mut self, ask: Token, reason: Option<&str>, now: Duration) {
+        self.unask(AskedBy::Application(ask.0), reason);
+        let adapter = Adapter::MultiRoundTrip;
+        if (self.state.machines.iter()).any(|machine| machine.adapter() == adapter) {
+            self.run_machine(adapter, Occasion::Forgotten { key: ask.0 }, now);
+        }
+    }
+
+    /// Takes back a request of the server, and tells the peer.
+    pub(super) fn unask(&mut self, by: AskedBy, reason: Option<&str>) {
+        let mut asked = self.state.asked.iter();
+        let Some(id) = asked.find(|(_, asked)| asked.by == by).map(|(id, _)| *id) else {
+            return;
+        };
+        let Some(asked) = self.state.asked.remove(&id) else {
+            return;
+        };
+        let mut params: Map<Json> = Map::new();
+        params.insert("requestId", Json::from(id));
+        let reason = reason.unwrap_or("the answer is not waited for any more");
+        params.insert("reason", Json::of(reason));
+        let params = Json::of(&params);
+        let method = (self.role).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
+        let body = write::notification(method, Some(params.text()));
+        self.send(Outgoing::on_its_way(asked.exchange, body));
+    }
+}
