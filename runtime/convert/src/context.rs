@@ -25,11 +25,11 @@ pub struct Session {
     pub client_capabilities: Option<Json>,
     /// Which client it is, as JSON of the newer revision.
     pub client_info: Option<Json>,
-    /// The id of the request that opened the stream on which the newer peer wants to be told of changes.
+    /// The id of the request that opened the stream on which the newer peer gets notifications of changes.
     pub subscription_id: Option<Json>,
 }
 
-/// A conversion at work: one hop between neighbours.
+/// A conversion in progress: one step between adjacent revisions.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     policy: Policy,
@@ -41,7 +41,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A conversion that has lost nothing yet.
+    /// Creates a conversion that has lost nothing yet.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy,
@@ -49,14 +49,14 @@ impl Context {
         }
     }
 
-    /// With what a handshake settled.
+    /// Sets what is known from the handshake.
     #[must_use]
     pub fn with_session(mut self, session: Session) -> Self {
         self.session = session;
         self
     }
 
-    /// Sets the member of a message that the value is: losses are told by their place in the message.
+    /// Sets the member of a message that the value is: pointers of losses are those in the message.
     #[must_use]
     pub fn within(mut self, member: &'static str) -> Self {
         self.root.push(Step::Member(member));
@@ -64,7 +64,7 @@ impl Context {
         self
     }
 
-    /// Names the hop that the next losses belong to.
+    /// Names the step that the next losses belong to.
     pub fn enter(&mut self, hop: &'static str) {
         self.hop = hop;
         self.path.clone_from(&self.root);
@@ -78,22 +78,22 @@ impl Context {
         result
     }
 
-    /// The policy.
+    /// Returns the policy.
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
-    /// What a handshake settled.
+    /// Returns what is known from the handshake.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// What was lost so far.
+    /// Returns the losses so far.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
 
-    /// The outcome of the conversion that gave this.
+    /// Returns the outcome of the conversion that gave this.
     pub fn finish<T>(self, result: Result<T, Stop>) -> Outcome<T> {
         match result {
             Ok(value) if self.losses.is_empty() => Outcome::Exact(value),
@@ -196,14 +196,14 @@ impl Context {
         }
     }
 
-    /// A value, or nothing where it is what goes without saying; a number may be spelled in another way.
+    /// Returns a value, or `None` if it is the implied one; a number may be spelled in another way.
     pub fn unless_implied<T: Encode>(value: T, implied: &str) -> Option<T> {
         let text = mcp_wire::to_string(&value);
         let is_same = text == implied || same_number(&text, implied);
         (!is_same).then_some(value)
     }
 
-    /// A value that must be there, from the text of a rule.
+    /// Returns a value that must be there, from the text of a rule.
     ///
     /// # Errors
     /// A text that is not of the type: the rule is wrong, which the generator's tests find.
@@ -214,7 +214,7 @@ impl Context {
         })
     }
 
-    /// What the client said it can do when the session began.
+    /// Returns the capabilities that the client sent in the handshake.
     ///
     /// # Errors
     /// Without a session the handshake adapter has to help.
@@ -225,15 +225,15 @@ impl Context {
         }
     }
 
-    /// What the session knows, if it does.
+    /// Returns a fact of the session, if it is known.
     pub fn known<T: Decode>(&self, fact: fn(&Session) -> &Option<Json>) -> Option<T> {
         fact(&self.session).as_ref()?.read().ok()
     }
 
-    /// The members of an opaque object.
+    /// Returns the members of an opaque object.
     ///
     /// # Errors
-    /// A name that stands there twice, or that is no text: nobody could say what it means.
+    /// A name that stands there twice, or that is no text: its meaning would be ambiguous.
     pub fn open(&self, value: JsonObject) -> Result<Extra, Stop> {
         value.read().map_err(|error| {
             self.reject(&UNREADABLE, ErrorObject::INVALID_PARAMS, &error.to_string())
@@ -266,7 +266,7 @@ impl Context {
         }
     }
 
-    /// As [`adopt`](Self::adopt) where members are carried; else an unknown one of that name is lost.
+    /// Does the same as [`adopt`](Self::adopt) where members are carried; else an unknown one of that name is lost.
     #[inline]
     pub fn carried<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
         if extra.is_empty() {
@@ -281,7 +281,7 @@ impl Context {
         }
     }
 
-    /// An unknown member of a name that means something in the target is lost: nothing may be read into it.
+    /// Drops an unknown member whose name means something in the target, and records it: nothing may be read into it.
     #[inline]
     pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
         if !extra.is_empty() {
@@ -321,7 +321,7 @@ impl Context {
         result
     }
 
-    /// As [`member`](Self::member), for an object without members of its own in the target: one that is left without
+    /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
     /// any by what was lost is left out with it.
     ///
     /// # Errors
@@ -368,7 +368,7 @@ impl Context {
         Ok(converted)
     }
 
-    /// As [`list`](Self::list), without the items that `keep` refuses, which are recorded.
+    /// Does the same as [`list`](Self::list), without the items that `keep` refuses, which are recorded.
     ///
     /// # Errors
     /// As the conversion of an item.
@@ -451,7 +451,7 @@ impl Context {
         }))
     }
 
-    /// Ends the conversion of a notification: nobody is told.
+    /// Ends the conversion of a notification, which is dropped.
     #[cold]
     pub fn swallow(&self, rule: &'static Rule) -> Stop {
         Stop::Swallowed(Swallowed {

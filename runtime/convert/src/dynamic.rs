@@ -1,7 +1,7 @@
 //! Values whose type is only known at run time, on their way through several revisions.
 //!
-//! The tables are generated; a value is boxed once and converted hop by hop, so that a chain of
-//! hops reads and writes its text once.
+//! The tables are generated; a value is boxed once and converted step by step, so that a chain of
+//! steps reads and writes its text once.
 
 mod route;
 mod tables;
@@ -78,7 +78,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The type of this part, by the name of its definition.
+    /// Returns the type of this part, by the name of its definition.
     pub fn of(self, method: &MethodInfo) -> Option<&'static str> {
         match self {
             Self::Params => method.params,
@@ -107,7 +107,7 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The revisions that are converted, in order, and all pairs of neighbours.
+/// The revisions that are converted, in order, and all pairs of adjacent ones.
 #[derive(Debug)]
 pub struct Tables {
     /// Oldest first.
@@ -126,12 +126,12 @@ pub enum Subject<'s> {
 }
 
 impl Tables {
-    /// The index of a revision.
+    /// Returns the index of a revision.
     pub fn index(&self, id: &str) -> Option<usize> {
         self.revisions.iter().position(|revision| revision.id == id)
     }
 
-    /// Returns the rule of this id that speaks of a hop.
+    /// Returns the rule of this id in a step.
     #[must_use]
     pub fn rule(&self, hop: &str, id: &str) -> Option<&'static Rule> {
         let of = |pair: &&Pair| pair.up_hop == hop || pair.down_hop == hop;
@@ -139,7 +139,7 @@ impl Tables {
         rules.find(|rule| rule.id() == id).copied()
     }
 
-    /// Converts a text from one revision to another, neighbour by neighbour.
+    /// Converts a text from one revision to another, step by step.
     ///
     /// # Errors
     /// A text that is not valid where it comes from, and names that are not known there.
@@ -209,7 +209,7 @@ impl Tables {
             .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
     }
 
-    /// Converts a value from one revision to another, neighbour by neighbour, with no text in between.
+    /// Converts a value from one revision to another, step by step, with no text in between.
     ///
     /// Both ends are the index of a revision and the Rust name of a type of it.
     ///

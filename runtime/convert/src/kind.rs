@@ -16,7 +16,7 @@ pub enum LossKind {
 }
 
 impl LossKind {
-    /// The name in rule files and in output.
+    /// Returns the name in rule files and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cosmetic => "cosmetic",

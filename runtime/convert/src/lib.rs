@@ -2,7 +2,7 @@
 //!
 //! A conversion ends in an [`Outcome`]: exact, reversible, lossy with every [`Loss`], in need of state, or rejected.
 //! Generated code and the hooks that it calls work in a [`Context`], which collects the losses and knows the
-//! [`Policy`]; whatever they record, they record under a [`Rule`] that the generator made from `spec/shims/`.
+//! [`Policy`]; they record under a [`Rule`] that the generator made from `spec/shims/`.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

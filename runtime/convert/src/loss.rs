@@ -1,4 +1,4 @@
-//! What was lost, kept as it was until somebody looks.
+//! A loss, whose value is kept as it was until it is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::rule::Rule;
 /// Place and value are spelled out when they are asked for: most losses are counted, and no more.
 #[derive(Clone)]
 pub struct Loss {
-    /// The hop, as `2025-11-25..2025-06-18`.
+    /// The step, as `2025-11-25..2025-06-18`.
     pub hop: &'static str,
     /// What happened at that place.
     pub change: Change,
@@ -25,13 +25,13 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// JSON pointer of the part in the value before the hop that lost it.
+    /// Returns the JSON pointer of the part, in the value before the step that lost it.
     #[must_use]
     pub fn pointer(&self) -> String {
         spelled(&self.path)
     }
 
-    /// Whether it is the member at these names, from the outermost on; cheaper than its pointer.
+    /// Returns whether it is the member at these names, from the outermost on; cheaper than its pointer.
     #[must_use]
     pub fn is_at(&self, names: &[&str]) -> bool {
         let is_it = |(step, name): (&Step, &&str)| match step {
@@ -42,25 +42,25 @@ impl Loss {
         self.path.len() == names.len() && self.path.iter().zip(names).all(is_it)
     }
 
-    /// The rule in `spec/shims/` that says so.
+    /// Returns the rule in `spec/shims/` that says so.
     #[must_use]
     pub fn rule(&self) -> &'static str {
         self.rule.id
     }
 
-    /// Why the rule is as it is.
+    /// Returns the reason of the rule.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         self.rule.reason
     }
 
-    /// How much it matters.
+    /// Returns its severity.
     #[must_use]
     pub fn kind(&self) -> LossKind {
         self.rule.kind_of(self.lesser, self.value().as_ref())
     }
 
-    /// What stood there; absent where nothing did, and where it travels on.
+    /// Returns the value before; `None` if there was none, or if it was carried on.
     #[must_use]
     pub fn value(&self) -> Option<Json> {
         self.value.as_ref().map(|value| value.spell())
@@ -144,7 +144,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The name in output.
+    /// Returns the name in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -157,7 +157,7 @@ impl Change {
         }
     }
 
-    /// Whether the way back does not undo it.
+    /// Returns whether the way back does not undo it.
     #[must_use]
     pub const fn is_loss(self) -> bool {
         match self {
@@ -203,7 +203,7 @@ pub(crate) fn spelled(path: &[Step]) -> String {
     pointer
 }
 
-/// `/name`, escaped.
+/// Returns `/name`, escaped.
 #[must_use]
 pub fn pointer_to(name: &str) -> String {
     let mut pointer = String::with_capacity(name.len() + 1);

@@ -24,12 +24,12 @@ pub enum Outcome<T> {
     NeedsState(NeedsState),
     /// The other revision has no such thing, and this is the error that the spec calls for.
     Rejected(Rejected),
-    /// The other revision has no such notification, and nobody waits for an answer: it ends here.
+    /// The other revision has no such notification, which is dropped.
     Swallowed(Swallowed),
 }
 
 impl<T> Outcome<T> {
-    /// The value, if there is one, whatever was lost.
+    /// Returns the value, if there is one, with or without losses.
     pub fn value(self) -> Option<T> {
         match self {
             Self::Exact(value) | Self::Reversible(value, _) | Self::Lossy(value, _) => Some(value),
@@ -37,7 +37,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// What was lost, and what stands there in another form.
+    /// Returns the losses, and the parts that were reshaped.
     pub fn losses(&self) -> &[Loss] {
         match self {
             Self::Lossy(_, losses) | Self::Reversible(_, losses) => losses,
@@ -45,12 +45,12 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// Whether nothing was lost, and nothing stands there in another form.
+    /// Returns whether nothing was lost, and nothing stands there in another form.
     pub fn is_exact(&self) -> bool {
         matches!(self, Self::Exact(_))
     }
 
-    /// The same outcome of another value.
+    /// Returns the same outcome of another value.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
         match self {
             Self::Exact(value) => Outcome::Exact(change(value)),
@@ -70,7 +70,7 @@ pub struct NeedsState {
     pub adapter: Adapter,
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
-    /// The hop, as `2025-11-25..2026-07-28`.
+    /// The step, as `2025-11-25..2026-07-28`.
     pub hop: &'static str,
     /// JSON pointer of the part of the value that it is about; empty for all of it.
     pub pointer: String,
@@ -99,7 +99,7 @@ pub struct Rejected {
     pub error: ErrorObject,
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
-    /// The hop, as `2025-11-25..2025-06-18`.
+    /// The step, as `2025-11-25..2025-06-18`.
     pub hop: &'static str,
     /// JSON pointer of the part of the value that it is about; empty for all of it.
     pub pointer: String,
@@ -127,7 +127,7 @@ impl fmt::Display for Rejected {
 pub struct Swallowed {
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
-    /// The hop, as `2025-11-25..2025-06-18`.
+    /// The step, as `2025-11-25..2025-06-18`.
     pub hop: &'static str,
     /// JSON pointer of the part of the value that it is about; empty for all of it.
     pub pointer: String,
@@ -170,7 +170,7 @@ pub enum Adapter {
 }
 
 impl Adapter {
-    /// The name in rule files and in output.
+    /// Returns the name in rule files and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",

@@ -18,7 +18,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule by which nothing is lost.
+    /// Creates a rule by which nothing is lost.
     #[must_use]
     pub const fn new(id: &'static str, reason: &'static str) -> Self {
         Self {
@@ -32,21 +32,21 @@ impl Rule {
         }
     }
 
-    /// How much what is lost by it matters.
+    /// Returns how much what is lost by it matters.
     #[must_use]
     pub const fn losing(mut self, kind: LossKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// How much it matters where what counts is not among it.
+    /// Returns how much it matters where what counts is not among it.
     #[must_use]
     pub const fn lesser(mut self, kind: LossKind) -> Self {
         self.lesser = Some(kind);
         self
     }
 
-    /// The values that are of the lesser kind: these texts, and objects that have no other members than these.
+    /// Returns the values that are of the lesser kind: these texts, and objects that have no other members than these.
     #[must_use]
     pub const fn trivial(
         mut self,
@@ -72,7 +72,7 @@ impl Rule {
     )
     .losing(LossKind::Cosmetic);
 
-    /// What nobody has decided yet: it stands in no file.
+    /// A change that is not decided yet: the rule is in no file.
     pub const UNDECIDED: Self = Self::new("undecided", "no rule says what becomes of it yet");
 
     /// What no conversion leads to: it stands in no file.
@@ -81,7 +81,7 @@ impl Rule {
         "the other revision has nothing that says the same",
     );
 
-    /// An opaque object that nobody could read: it stands in no file.
+    /// An opaque object that cannot be read: the rule is in no file.
     pub const UNREADABLE: Self = Self::new(
         "unreadable-object",
         "a name that stands in an object twice has no meaning that everybody agrees on",
@@ -96,7 +96,7 @@ impl Rule {
         Self::UNREADABLE,
     ];
 
-    /// Its id.
+    /// Returns its id.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         self.id

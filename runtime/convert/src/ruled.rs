@@ -10,7 +10,7 @@ use crate::loss::{Change, Spell, Step};
 use crate::rule::Rule;
 
 impl Context {
-    /// The conversion for a hook that speaks for one rule.
+    /// Returns the conversion for a hook that speaks for one rule.
     #[inline]
     pub fn under(&mut self, rule: &'static Rule) -> Ruled<'_> {
         Ruled {
@@ -21,7 +21,7 @@ impl Context {
     }
 }
 
-/// A conversion as a hook sees it: whatever it says, it says for the rule that names it.
+/// A conversion as a hook sees it: it records under the rule that names it.
 #[derive(Debug)]
 pub struct Ruled<'c> {
     cx: &'c mut Context,
@@ -30,12 +30,12 @@ pub struct Ruled<'c> {
 }
 
 impl Ruled<'_> {
-    /// The policy.
+    /// Returns the policy.
     pub fn policy(&self) -> Policy {
         self.cx.policy()
     }
 
-    /// The next losses are of the rule's lesser kind: what counts is not among them.
+    /// Records the next losses with the rule's lesser severity.
     #[must_use]
     pub fn lesser(&mut self) -> Ruled<'_> {
         Ruled {
@@ -87,7 +87,7 @@ impl Ruled<'_> {
         self.cx.record(self.rule, self.lesser, below, change, value);
     }
 
-    /// See [`Context::drop_member`].
+    /// Does the same as [`Context::drop_member`].
     pub fn drop_member<T: Encode + Send + Sync + 'static>(
         &mut self,
         name: &'static str,
@@ -113,12 +113,12 @@ impl Ruled<'_> {
         }
     }
 
-    /// See [`Context::carried`].
+    /// Does the same as [`Context::carried`].
     pub fn carried<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
         self.cx.carried(name, extra)
     }
 
-    /// See [`Context::foreign`].
+    /// Does the same as [`Context::foreign`].
     pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
         self.cx.foreign(name, extra);
     }

@@ -8,7 +8,7 @@ use crate::outcome::Stop;
 use crate::rule::Rule;
 
 impl Context {
-    /// The same text as a value of the other revision's type; one that does not read there is lost.
+    /// Returns the same text as a value of the other revision's type; one that does not read there is lost.
     pub fn reread<A: Encode, B: Decode>(
         &mut self,
         rule: &'static Rule,
@@ -25,7 +25,7 @@ impl Context {
         }
     }
 
-    /// As [`reread`](Self::reread), where the other revision must have a value.
+    /// Does the same as [`reread`](Self::reread), where the other revision must have a value.
     ///
     /// # Errors
     /// A rejection of a value that does not read.
@@ -81,14 +81,14 @@ impl Context {
         }
     }
 
-    /// Unknown members of one type, as any JSON.
+    /// Returns unknown members of one type as any JSON.
     pub fn untyped<T: Encode>(extra: &Map<T>) -> Extra {
         (extra.iter())
             .map(|(name, value)| (name, Json::of(value)))
             .collect()
     }
 
-    /// Unknown members as values of one type; those that are none are lost.
+    /// Returns unknown members as values of one type; records the others as lost.
     pub fn typed<T: Decode>(&mut self, rule: &'static Rule, extra: Extra) -> Map<T> {
         let mut typed = Map::new();
         for (name, value) in extra {

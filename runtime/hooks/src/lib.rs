@@ -1,4 +1,4 @@
-//! Conversions between neighbouring revisions that no rule can write: one module a pair.
+//! Conversions between adjacent revisions that no rule can express: one module per pair.
 //!
 //! A module is there with the revision of its pair that is farther from the one that handlers are written in, and what
 //! several share with the nearest of those.

@@ -31,7 +31,7 @@ pub(crate) fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
     Json::of(&members)
 }
 
-/// Reads a mark; none if somebody else wrote it.
+/// Reads a mark; `None` if it is not one of ours.
 pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
     let mut members: Extra = mark.read().ok()?;
     let alone = match members.remove("alone") {

@@ -15,7 +15,7 @@ enum Holds {
     Data,
 }
 
-/// By keyword, in any dialect; one that nobody knows holds data.
+/// By keyword, in any dialect; an unknown one holds data.
 fn holds(keyword: &str) -> Holds {
     match keyword {
         "additionalItems"

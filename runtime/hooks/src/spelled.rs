@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 const MARK: char = '\0';
 
-/// Returns the value of a text; `None` if a name stands in an object twice, since nobody could say what it means.
+/// Returns the value of a text; `None` if a name stands in an object twice, since its meaning would be ambiguous.
 pub(crate) fn value(json: &Json) -> Option<Value> {
     Some(match json.kind() {
         Kind::Object => {

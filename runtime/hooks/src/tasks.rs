@@ -1,8 +1,8 @@
-//! Tools that are called as a task: 2025-11-25 alone has them, and neither neighbour can call one.
+//! Tools that are called as a task: 2025-11-25 alone has them, and neither adjacent revision can call one.
 
 use mcp_2025_11_25::{TaskSupport, Tool};
 
-/// Whether a tool can be called by a peer that knows no tasks.
+/// Returns whether a tool can be called by a peer that knows no tasks.
 #[must_use]
 pub fn works_without_tasks(tool: &Tool) -> bool {
     let support = tool

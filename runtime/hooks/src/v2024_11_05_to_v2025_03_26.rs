@@ -8,7 +8,7 @@ use mcp_wire::words::Uri;
 /// What stands for the URI of audio that has none.
 const AUDIO: &str = "urn:mcp-revisions:audio";
 
-/// Audio for 2024-11-05, which has none: an embedded resource with the same bytes and their type.
+/// Converts audio, which 2024-11-05 does not have, to an embedded resource with the same bytes and their type.
 ///
 /// It is for whom the audio was.
 pub fn audio_to_blob(

@@ -7,7 +7,7 @@ use mcp_wire::{Json, JsonObject, Map};
 
 use crate::marks::{WRAPPED, read_mark, unwrapped};
 
-/// A link for 2025-03-26, which has none: its name and URI, and what it says of itself.
+/// Converts a link, which 2025-03-26 does not have, to a text with its name, URI and description.
 ///
 /// Never an embedded resource: that would need a read. The text is for whom the link was.
 pub fn resource_link_to_text(
@@ -54,7 +54,7 @@ fn role(role: new::Role) -> old::Role {
     }
 }
 
-/// Structured content for 2025-03-26, which has none: as text, unless a text block says it already.
+/// Converts structured content, which 2025-03-26 does not have, to a text block, unless one has it already.
 ///
 /// What 2025-11-25 had to wrap into an object is said without the wrap.
 pub fn structured_to_text(
@@ -89,7 +89,7 @@ fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
     inner.unwrap_or_else(|| structured.as_json().clone())
 }
 
-/// The mark of an output schema goes with the schema.
+/// Removes the mark of an output schema together with the schema.
 pub fn drop_schema_mark(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if cx.policy() == Policy::Strict && tool.output_schema.is_some() {
         drop_mark(&mut tool.meta, cx);
@@ -114,7 +114,7 @@ fn drop_mark(meta: &mut Option<Map<Json>>, cx: &mut Ruled<'_>) {
     }
 }
 
-/// The title of a tool moves to its annotations, where 2025-03-26 has one.
+/// Moves the title of a tool to its annotations, where 2025-03-26 has one.
 ///
 /// A title that stands there already gives way: 2025-06-18 shows it only where the tool has none of its own.
 pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
@@ -139,7 +139,7 @@ pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<
     Ok(())
 }
 
-/// The title of a resource becomes its name, which is what 2025-03-26 shows of it; a URI is what it is known by.
+/// Makes the title of a resource its name, which is what 2025-03-26 shows; the URI identifies it.
 pub fn resource_title_to_name(
     resource: &mut new::Resource,
     cx: &mut Ruled<'_>,
@@ -148,7 +148,7 @@ pub fn resource_title_to_name(
     Ok(())
 }
 
-/// [`resource_title_to_name`] for a template.
+/// Does the same as [`resource_title_to_name`], for a template.
 pub fn template_title_to_name(
     template: &mut new::ResourceTemplate,
     cx: &mut Ruled<'_>,

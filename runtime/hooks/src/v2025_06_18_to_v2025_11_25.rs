@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 
 pub use crate::tasks::works_without_tasks;
 
-/// `enum` with `enumNames` keeps its spelling, which 2025-11-25 still reads.
+/// Keeps `enum` with `enumNames`, which 2025-11-25 still reads.
 pub fn enum_up(
     schema: old::EnumSchema,
     cx: &mut Ruled<'_>,
@@ -44,7 +44,7 @@ pub fn enum_up(
     })
 }
 
-/// A choice without titles.
+/// Converts a choice without titles.
 pub fn untitled_down(
     schema: new::UntitledSingleSelectEnumSchema,
     cx: &mut Ruled<'_>,
@@ -62,7 +62,7 @@ pub fn untitled_down(
     Ok(enum_schema(values, None, description, title, extra))
 }
 
-/// A choice with titles: the same, spelled with `enumNames`, which is how it comes back.
+/// Converts a choice with titles to `enumNames`, from which it is converted back.
 pub fn titled_down(
     schema: new::TitledSingleSelectEnumSchema,
     cx: &mut Ruled<'_>,
@@ -92,7 +92,7 @@ pub fn titled_down(
     Ok(enum_schema(values, Some(names), description, title, extra))
 }
 
-/// The old spelling itself.
+/// Converts the old spelling itself.
 pub fn legacy_down(
     schema: new::LegacyTitledEnumSchema,
     cx: &mut Ruled<'_>,
@@ -122,7 +122,7 @@ fn enum_schema(
     schema.into()
 }
 
-/// What a client can be asked. One that takes URLs alone must not look as if it took forms.
+/// Converts the elicitation capability. A client that takes only URLs must not look as if it took forms.
 pub fn capability_down(
     capability: Option<new::ClientCapabilitiesElicitation>,
     cx: &mut Ruled<'_>,
@@ -144,7 +144,7 @@ pub fn capability_down(
     Ok(Some(mcp_convert::Context::close(&extra)))
 }
 
-/// A message of N blocks becomes N messages of the same role, in order.
+/// Splits a message of N blocks into N messages of the same role, in order.
 ///
 /// Blocks about tools stay: they are rejected where they are converted.
 pub fn split_messages(
@@ -192,7 +192,7 @@ pub fn split_messages(
     Ok(())
 }
 
-/// A result of one block is that block; one of text blocks is their text, line by line.
+/// Joins the blocks of a result: one block stays as it is, text blocks become one text, line by line.
 ///
 /// Other mixtures stay, and are rejected where they are converted.
 pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {

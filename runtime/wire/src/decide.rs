@@ -14,7 +14,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// `values` of `member` are the cases of `type_name`.
+    /// Creates the tag of `type_name`: the `values` of `member` are its cases.
     pub const fn new(
         type_name: &'static str,
         member: &'static str,
@@ -28,7 +28,7 @@ impl Tag {
         }
     }
 
-    /// The same where a case is allowed to leave the member out: `null` is then its absence, as for any such member.
+    /// Creates the same tag where a case may leave the member out: `null` then counts as absent.
     pub const fn optional(
         type_name: &'static str,
         member: &'static str,
@@ -60,7 +60,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The deciding `paths` of `type_name`; at most 128.
+    /// Creates the set of the deciding `paths` of `type_name`; at most 128.
     pub const fn new(type_name: &'static str, paths: &'static [&'static [&'static str]]) -> Self {
         assert!(paths.len() <= 128, "a union has at most 128 deciding paths");
         Self { type_name, paths }
@@ -72,7 +72,7 @@ impl Paths {
 pub struct Present(u128);
 
 impl Present {
-    /// Whether the path `index` is there.
+    /// Returns whether the path `index` is there.
     #[inline]
     pub fn has(self, index: usize) -> bool {
         self.0 & bit(index) != 0
@@ -80,7 +80,7 @@ impl Present {
 }
 
 impl Reader<'_> {
-    /// The index of the next object's tag; `None` if it has none.
+    /// Returns the index of the next object's tag; `None` if it has none.
     ///
     /// # Errors
     /// A tag that is not in the table, or no object.
@@ -96,7 +96,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The next object's tag, for a union that is open to other values.
+    /// Returns the next object's tag, for a union that is open to other values.
     ///
     /// # Errors
     /// A tag that is not a string, or no object.
@@ -104,7 +104,7 @@ impl Reader<'_> {
         self.find_tag(tag).map(|(found, _)| found)
     }
 
-    /// The fault of an object, the next value, that has no tag.
+    /// Returns the fault of an object, the next value, that has no tag.
     #[cold]
     pub fn missing_tag(&mut self, tag: &'static Tag) -> Fault {
         self.peek();
@@ -114,7 +114,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Which of the paths the next object has, found in one scan.
+    /// Returns which of the paths the next object has, found in one scan.
     ///
     /// A path is there if each of its steps but the last leads to an object, and the last exists.
     pub fn present(&mut self, paths: &'static Paths) -> Result<Present, Fault> {
@@ -127,7 +127,7 @@ impl Reader<'_> {
         Ok(Present(found))
     }
 
-    /// The path whose first step is the first in the next object to be any path's first step.
+    /// Returns the path whose first step is the first in the next object to be any path's first step.
     ///
     /// Neither the value found nor anything after it is scanned.
     pub fn first_present(&mut self, paths: &'static Paths) -> Result<Option<usize>, Fault> {
@@ -149,14 +149,14 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The fault of an object, the next value, that has none of the deciding members.
+    /// Returns the fault of an object, the next value, that has none of the deciding members.
     #[cold]
     pub fn undecided(&mut self, paths: &'static Paths) -> Fault {
         self.peek();
         self.fault(What::Undecided(paths))
     }
 
-    /// A reader at the first element of the next array, for unions of lists; `None` if it is empty.
+    /// Returns a reader at the first element of the next array, for unions of lists; `None` if it is empty.
     ///
     /// # Errors
     /// No array.

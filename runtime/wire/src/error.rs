@@ -26,7 +26,7 @@ struct Detail {
     column: usize,
 }
 
-/// What sort of thing went wrong.
+/// Returns the kind of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -106,39 +106,39 @@ impl Error {
         }))
     }
 
-    /// What sort of thing went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where it went wrong, as a JSON pointer (RFC 6901); empty for the whole text.
+    /// Returns the place of the error as a JSON pointer (RFC 6901); empty for the whole text.
     ///
     /// A missing member is reported at the object that lacks it.
     pub fn pointer(&self) -> &str {
         &self.0.pointer
     }
 
-    /// What was expected there, such as `a string`.
+    /// Returns what was expected there, such as `a string`.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }
 
-    /// What was found there, such as `5`, ``string "abc"`` or `nothing`; long values are cut.
+    /// Returns what was found there, such as `5`, ``string "abc"`` or `nothing`; long values are cut.
     pub fn found(&self) -> &str {
         &self.0.found
     }
 
-    /// The offset in the text, in bytes.
+    /// Returns the offset in the text, in bytes.
     pub fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// The line in the text, from 1.
+    /// Returns the line in the text, from 1.
     pub fn line(&self) -> usize {
         self.0.line
     }
 
-    /// The column in the line, in characters, from 1.
+    /// Returns the column in the line, in characters, from 1.
     pub fn column(&self) -> usize {
         self.0.column
     }

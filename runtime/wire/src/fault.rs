@@ -53,7 +53,7 @@ impl Fault {
         Self(Box::new(Detail { offset, what }))
     }
 
-    /// The offset, in bytes, of what could not be read.
+    /// Returns the offset, in bytes, of what could not be read.
     pub fn offset(&self) -> usize {
         self.0.offset
     }

@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind's name in JSON Schema.
+    /// Returns the kind's name in JSON Schema.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Object => "object",

@@ -162,7 +162,7 @@ pub fn to_string<T: Encode + ?Sized>(value: &T) -> String {
     writer.into_text()
 }
 
-/// As [`to_string`], appended to `text`, so that a buffer can be used again.
+/// Does the same as [`to_string`], appended to `text`, so that a buffer can be used again.
 pub fn write_to<T: Encode + ?Sized>(value: &T, text: &mut String) {
     let mut writer = Writer::append_to(std::mem::take(text));
     value.encode(&mut writer);
@@ -176,7 +176,7 @@ pub fn to_line<T: Encode + ?Sized>(value: &T) -> String {
     one_line(to_string(value)).into_owned()
 }
 
-/// A text of JSON as one line: the line breaks between its tokens become spaces. Inside strings they are escaped anyway.
+/// Returns a text of JSON as one line: the line breaks between its tokens become spaces. Inside strings they are escaped anyway.
 pub fn one_line<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     let text = text.into();
     // To the end in any case: so it is many bytes at a time.

@@ -18,7 +18,7 @@ pub struct Map<T> {
 }
 
 impl<T> Map<T> {
-    /// An empty map.
+    /// Creates an empty map.
     #[inline]
     pub const fn new() -> Self {
         Self {
@@ -26,40 +26,40 @@ impl<T> Map<T> {
         }
     }
 
-    /// An empty map with room for `capacity` entries.
+    /// Creates an empty map with room for `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
             entries: Vec::with_capacity(capacity),
         }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns whether there are no entries.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&T> {
         self.iter()
             .find(|entry| entry.0 == key)
             .map(|entry| entry.1)
     }
 
-    /// The value of `key`, to change it.
+    /// Returns the value of `key`, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut T> {
         self.iter_mut()
             .find(|entry| entry.0 == key)
             .map(|entry| entry.1)
     }
 
-    /// Whether there is a value for `key`.
+    /// Returns whether there is a value for `key`.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -87,22 +87,22 @@ impl<T> Map<T> {
         self.entries.retain_mut(|(key, value)| keep(key, value));
     }
 
-    /// The entries, in insertion order.
+    /// Returns the entries, in insertion order.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self.entries.iter())
     }
 
-    /// The entries, in insertion order, with values that can be changed.
+    /// Returns the entries, in insertion order, with values that can be changed.
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut(self.entries.iter_mut())
     }
 
-    /// The keys, in insertion order.
+    /// Returns the keys, in insertion order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.iter().map(|entry| entry.0)
     }
 
-    /// The values, in insertion order.
+    /// Returns the values, in insertion order.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &T> {
         self.iter().map(|entry| entry.1)
     }
@@ -169,7 +169,7 @@ impl<T> Default for Map<T> {
     }
 }
 
-/// Equal whatever the order of the entries.
+/// Equal if the entries are, in any order.
 impl<T: PartialEq> PartialEq for Map<T> {
     fn eq(&self, other: &Self) -> bool {
         if self.len() != other.len() {

@@ -58,14 +58,14 @@ fn place(object: &str) -> Option<Place> {
     })
 }
 
-/// The members of `_meta` of an object, if it has one that is an object.
+/// Returns the members of `_meta` of an object, if it has one that is an object.
 #[must_use]
 pub fn members(object: &str) -> Option<Extra> {
     let (start, end) = place(object)?.meta?;
     crate::from_str(object.get(start..end)?).ok()
 }
 
-/// The object with `_meta[key]` set; everything else stays byte for byte where it was.
+/// Returns the object with `_meta[key]` set; everything else stays byte for byte where it was.
 ///
 /// A text that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
@@ -75,7 +75,7 @@ pub fn with(object: &str, key: &str, value: &Json) -> String {
     })
 }
 
-/// As [`with`], unless the key is there already.
+/// Does the same as [`with`], unless the key is there already.
 #[must_use]
 pub fn with_default(object: &str, key: &str, value: &Json) -> String {
     change(object, |meta| {
@@ -85,7 +85,7 @@ pub fn with_default(object: &str, key: &str, value: &Json) -> String {
     })
 }
 
-/// The object without `_meta[key]`; `_meta` itself stays.
+/// Returns the object without `_meta[key]`; `_meta` itself stays.
 #[must_use]
 pub fn without(object: &str, key: &str) -> String {
     match place(object) {

@@ -22,7 +22,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// `client-to-server` or `server-to-client`
+    /// Returns `client-to-server` or `server-to-client`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ClientToServer => "client-to-server",
@@ -30,7 +30,7 @@ impl Direction {
         }
     }
 
-    /// The other way.
+    /// Returns the other direction.
     #[must_use]
     pub const fn back(self) -> Self {
         match self {
@@ -58,7 +58,7 @@ pub enum MethodKind {
 }
 
 impl MethodKind {
-    /// `request`, `notification` or `input`
+    /// Returns `request`, `notification` or `input`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Request => "request",
@@ -147,7 +147,7 @@ pub struct TypeInfo {
 }
 
 impl TypeInfo {
-    /// The row of the type `T` of a definition.
+    /// Returns the row of the type `T` of a definition.
     pub const fn of<T: Decode + Encode + 'static>(
         name: &'static str,
         rust_name: &'static str,
@@ -161,7 +161,7 @@ impl TypeInfo {
         }
     }
 
-    /// The row of the type `T` of an inline schema; `name` is that of its place.
+    /// Returns the row of the type `T` of an inline schema; `name` is that of its place.
     pub const fn inline<T: Decode + Encode + 'static>(
         name: &'static str,
         rust_name: &'static str,
@@ -173,7 +173,7 @@ impl TypeInfo {
         }
     }
 
-    /// The row of a type, by the name of its definition or of its Rust type.
+    /// Returns the row of a type, by the name of its definition or of its Rust type.
     pub fn find<'t>(types: &'t [Self], name: &str) -> Option<&'t Self> {
         let by_definition = types.iter().find(|row| row.name == name);
         by_definition.or_else(|| types.iter().find(|row| row.rust_name == name))
@@ -239,7 +239,7 @@ pub struct UnknownMessage {
 }
 
 impl UnknownMessage {
-    /// A message without params.
+    /// Creates a message without params.
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),

@@ -25,17 +25,17 @@ enum Others {
 }
 
 impl Members {
-    /// The members of `type_name`; others are kept.
+    /// Returns the members of `type_name`; others are kept.
     pub const fn open(type_name: &'static str, names: &'static [&'static str]) -> Self {
         Self::new(type_name, names, Others::Keep)
     }
 
-    /// The members of `type_name`; others are refused.
+    /// Returns the members of `type_name`; others are refused.
     pub const fn closed(type_name: &'static str, names: &'static [&'static str]) -> Self {
         Self::new(type_name, names, Others::Refuse)
     }
 
-    /// The members of `type_name`; others are checked to be JSON and dropped, even if they repeat.
+    /// Returns the members of `type_name`; others are checked to be JSON and dropped, even if they repeat.
     ///
     /// For a look at a message that does not read it, such as routing.
     pub const fn ignoring(type_name: &'static str, names: &'static [&'static str]) -> Self {
@@ -69,7 +69,7 @@ impl Members {
         }
     }
 
-    /// The same, where the members with these indices must be there.
+    /// Requires the members with these indices.
     #[must_use]
     pub const fn requiring(mut self, indices: &[usize]) -> Self {
         let mut rest = indices;
@@ -154,7 +154,7 @@ impl Object {
         }
     }
 
-    /// As [`next`](Self::next), with unknown members read as `T` into `map`.
+    /// Does the same as [`next`](Self::next), with unknown members read as `T` into `map`.
     pub fn next_with<T: Decode>(
         &mut self,
         reader: &mut Reader<'_>,
@@ -196,13 +196,13 @@ impl Object {
         }
     }
 
-    /// Whether the member `index` was there.
+    /// Returns whether the member `index` was there.
     #[inline]
     pub fn has_seen(&self, index: usize) -> bool {
         self.seen & bit(index) != 0
     }
 
-    /// The fault of an object without the member `index`.
+    /// Returns the fault of an object without the member `index`.
     #[cold]
     pub fn missing(&self, index: usize) -> Fault {
         let member = self.members.names.get(index).copied().unwrap_or_default();
@@ -215,12 +215,12 @@ impl Object {
         )
     }
 
-    /// The offset of the object in the text.
+    /// Returns the offset of the object in the text.
     pub fn offset(&self) -> usize {
         self.start
     }
 
-    /// The unknown members, in the order of the text.
+    /// Returns the unknown members, in the order of the text.
     #[inline]
     pub fn into_extra(self) -> Extra {
         self.extra
@@ -351,7 +351,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// As [`record`](Self::record), with unknown members read as `T` into `others`.
+    /// Does the same as [`record`](Self::record), with unknown members read as `T` into `others`.
     ///
     /// # Errors
     /// As [`record`](Self::record), and an unknown member that is no `T`.

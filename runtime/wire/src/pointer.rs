@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::scan;
 use crate::text::unescape_lossy;
 
-/// One step, escaped.
+/// Escapes one step.
 #[must_use]
 pub fn escaped(step: &str) -> Cow<'_, str> {
     match step.contains(['~', '/']) {
@@ -15,7 +15,7 @@ pub fn escaped(step: &str) -> Cow<'_, str> {
     }
 }
 
-/// What an escaped step stands for.
+/// Reverses the escapes of one step.
 #[must_use]
 pub fn unescaped(step: &str) -> Cow<'_, str> {
     match step.contains('~') {

@@ -22,7 +22,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the start of `text`.
+    /// Creates a reader at the start of `text`.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The position in the text, in bytes.
+    /// Returns the position in the text, in bytes.
     pub fn offset(&self) -> usize {
         self.position
     }
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         self.text_of_value().map(drop)
     }
 
-    /// The kind of the next value, which stays unread.
+    /// Returns the kind of the next value, which stays unread.
     ///
     /// A number without fraction and exponent is an [`Integer`](Kind::Integer).
     pub fn kind(&mut self) -> Result<Kind, Fault> {
@@ -213,14 +213,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The fault of a value of the wrong kind here; `expected` continues "expected …".
+    /// Returns the fault of a value of the wrong kind here; `expected` continues "expected …".
     #[cold]
     pub fn refuse(&mut self, expected: &'static str) -> Fault {
         self.peek();
         self.refuse_at(self.position, expected)
     }
 
-    /// As [`refuse`](Self::refuse), for the value at `offset`.
+    /// Does the same as [`refuse`](Self::refuse), for the value at `offset`.
     #[cold]
     pub fn refuse_at(&self, offset: usize, expected: &'static str) -> Fault {
         let begins_value = matches!(

@@ -150,7 +150,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     }
 }
 
-/// As [`string_end`], from the first byte that is not plain and not the closing quote; `see` is told where each escape starts.
+/// As [`string_end`], from the first byte that is not plain and not the closing quote; `see` gets the start of each escape.
 #[inline(never)]
 pub(crate) fn escaped_string_end(
     bytes: &[u8],

@@ -1,6 +1,6 @@
 //! What generated services rest on: who handles a call, who makes one, and how a method becomes a typed call.
 //!
-//! Nothing here runs anything: a [`Context`] comes from whoever serves, a [`Caller`] is whoever carries messages.
+//! Nothing here runs anything: a [`Context`] comes from the server, a [`Caller`] from the connection.
 
 use std::any::TypeId;
 use std::future::Future;
@@ -13,7 +13,7 @@ use crate::envelope::ErrorObject;
 use crate::error::Error;
 use crate::json::Json;
 
-/// What goes with a call to its handler: who asks, and what can be said meanwhile.
+/// The context of a call for its handler: the caller, and notifications and requests during the call.
 ///
 /// `()` is the context of handlers that need none.
 pub trait Context: Send {
@@ -46,7 +46,7 @@ pub trait Serves<Side, H: ?Sized, Cx: Context> {
         cx: Cx,
     ) -> impl Future<Output = Result<Json, Cx::Error>> + Send;
 
-    /// Hands on a notification; one of an unknown method is nobody's.
+    /// Passes a notification to its handler; drops one of an unknown method.
     ///
     /// # Errors
     /// Params that are not those of the method.
@@ -64,7 +64,7 @@ pub trait Serves<Side, H: ?Sized, Cx: Context> {
         Cx: 'static;
 }
 
-/// Whoever carries messages to a peer and its answers back.
+/// A connection that sends requests to a peer and returns its responses.
 pub trait Caller: Sync {
     /// The revision that it is spoken to in: the `Protocol` of a generated crate.
     type Protocol;
@@ -74,7 +74,7 @@ pub trait Caller: Sync {
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// The peer's own error, and whatever keeps the answer from coming.
+    /// The peer's error, and any failure before its response arrives.
     fn request(
         &self,
         method: &'static str,
@@ -84,7 +84,7 @@ pub trait Caller: Sync {
     /// Sends a notification.
     ///
     /// # Errors
-    /// Whatever keeps it from being sent.
+    /// Any failure to send it.
     fn notification(
         &self,
         method: &'static str,
@@ -161,12 +161,12 @@ where
     Ok(())
 }
 
-/// The error that answers params which are not those of the method.
+/// Returns the error that answers params which are not those of the method.
 pub fn invalid_params(error: &Error) -> ErrorObject {
     ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string())
 }
 
-/// The error that answers a method which is not there.
+/// Returns the error that answers a method which is not there.
 pub fn method_not_found(method: &str) -> ErrorObject {
     let shown = crate::error::cut(method);
     ErrorObject::new(
@@ -200,7 +200,7 @@ impl<R, E: From<ErrorObject>> Future for Absent<R, E> {
     }
 }
 
-/// The method, if the handler is not the default one: told by the type of its answer, without a call.
+/// The method, if the handler is not the default one: recognised by the type of its result, without a call.
 #[doc(hidden)]
 pub fn implemented<H, P, Cx, A, R, E>(
     method: &'static str,

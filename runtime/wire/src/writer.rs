@@ -6,26 +6,26 @@ use crate::scan;
 
 /// Writes JSON text without blanks.
 ///
-/// It takes values in any order that it is told; that they form one JSON text is the caller's business.
+/// It takes values in any order; the caller makes sure that they form one JSON text.
 #[derive(Debug, Default)]
 pub struct Writer {
     pub(crate) text: String,
 }
 
 impl Writer {
-    /// A writer with nothing written, and room for a small message.
+    /// Creates a writer with nothing written, and room for a small message.
     pub fn new() -> Self {
         // What most requests and notifications need; a text that grows up to it is copied on the way.
         const ROOM: usize = 256;
         Self::append_to(String::with_capacity(ROOM))
     }
 
-    /// A writer that appends to `text`.
+    /// Creates a writer that appends to `text`.
     pub fn append_to(text: String) -> Self {
         Self { text }
     }
 
-    /// What was written.
+    /// Returns the text that was written.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -140,7 +140,7 @@ impl Writer {
 #[must_use = "`end` closes the object"]
 pub struct ObjectWriter<'w> {
     writer: &'w mut Writer,
-    /// What comes before the next name: a quote, after a comma if it is not the first.
+    /// Text before the next name: a quote, after a comma if it is not the first.
     before: &'static str,
 }
 

@@ -253,7 +253,11 @@ fn without_verb(source: &str) -> Vec<(usize, String)> {
         if let Some(doc) = line.strip_prefix("/// ") {
             first.get_or_insert((at + 1, doc));
         } else if FUNCTION.is_match(line) {
-            if let Some((at, doc)) = first.take().filter(|_| !is_hidden) {
+            // A doc line made by a macro stands before the first of these.
+            let doc = first
+                .take()
+                .filter(|(_, doc): &(_, &str)| !doc.starts_with('#'));
+            if let Some((at, doc)) = doc.filter(|_| !is_hidden) {
                 let word = doc.split([' ', '.', ',', ':']).next().unwrap();
                 if !VERB.is_match(doc) || NO_VERBS.contains(&word) {
                     faults.push((at, doc.to_owned()));

@@ -2,7 +2,7 @@
 
 use super::tables::{Hop, Pair};
 
-/// A step between neighbours.
+/// A step between adjacent revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     /// The index of the pair.
@@ -48,9 +48,9 @@ pub(crate) fn hop(hops: &'static [Hop], from: &str, wanted: Option<&str>) -> Opt
     }
 }
 
-/// The conversions, each with the name of its hop, that lead from one type to another; none if none do.
+/// The conversions, each with the name of its step, that lead from one type to another; none if none do.
 ///
-/// A type may become several of the neighbour's: those of the same name are tried first.
+/// A type may become several of the adjacent revision's: those of the same name are tried first.
 pub(crate) fn chain(
     pairs: &'static [Pair],
     from: (usize, &str),

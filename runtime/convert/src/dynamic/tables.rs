@@ -1,4 +1,4 @@
-//! What is generated: the conversions between neighbours, and what becomes of methods and error codes.
+//! The generated tables: conversions between adjacent revisions, of values, methods and error codes.
 
 use mcp_wire::{AnyValue, Direction, MethodInfo, TypeInfo};
 
@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::outcome::{Adapter, Stop};
 use crate::rule::Rule;
 
-/// A conversion to the neighbour.
+/// A conversion to the adjacent revision.
 #[derive(Debug)]
 pub struct Hop {
     /// The Rust name of the source type.
@@ -18,7 +18,7 @@ pub struct Hop {
     pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
 }
 
-/// Two neighbours.
+/// Two adjacent revisions.
 #[derive(Debug)]
 pub struct Pair {
     /// The id of the older one.
@@ -64,7 +64,7 @@ pub struct OpenResults {
     pub message: &'static str,
 }
 
-/// Error codes that mean something else to the neighbour.
+/// Error codes that mean something else in the adjacent revision.
 #[derive(Debug)]
 pub struct ErrorHop {
     /// The lowest and the highest code.
@@ -100,17 +100,17 @@ pub enum ErrorFate {
 }
 
 impl Pair {
-    /// The name in losses of the way up or down.
+    /// Returns the name in losses of the way up or down.
     pub fn hop(&self, up: bool) -> &'static str {
         if up { self.up_hop } else { self.down_hop }
     }
 
-    /// The conversions of the way up or down.
+    /// Returns the conversions of the way up or down.
     pub fn hops(&self, up: bool) -> &'static [Hop] {
         if up { self.up } else { self.down }
     }
 
-    /// What the neighbour calls a method, on the way up or down.
+    /// Returns the name of a method in the adjacent revision, on the way up or down.
     #[must_use]
     pub fn neighbour_name<'m>(
         &self,
@@ -125,7 +125,7 @@ impl Pair {
         row.map_or(method, |row| row.ends(up).1)
     }
 
-    /// The rule by which an adapter has to do with a method: the method's own, that of results in the place of its own,
+    /// Returns the rule by which an adapter has to do with a method: the method's own, that of results in the place of its own,
     /// else the first method's that is the adapter's business.
     #[must_use]
     pub fn hands_to(&self, adapter: Adapter, method: &str) -> Option<&'static Rule> {
@@ -167,7 +167,7 @@ impl Pair {
     }
 }
 
-/// A method that the neighbour lacks, or understands otherwise.
+/// A method that the adjacent revision lacks, or understands otherwise.
 #[derive(Debug)]
 pub struct MethodHop {
     /// The method.
@@ -184,7 +184,7 @@ pub struct MethodHop {
     pub down: Option<MethodFate>,
 }
 
-/// A method that two neighbours have different names for.
+/// A method that two adjacent revisions have different names for.
 #[derive(Debug)]
 pub struct RenamedMethod {
     /// Who sends it.
@@ -206,7 +206,7 @@ impl RenamedMethod {
     }
 }
 
-/// What becomes of a method that the neighbour lacks, or understands otherwise.
+/// The outcome for a method that the adjacent revision lacks, or understands otherwise.
 #[derive(Debug, Clone, Copy)]
 pub enum MethodFate {
     /// An adapter has to do it.
@@ -215,7 +215,7 @@ pub enum MethodFate {
     Subscribed,
     /// This error answers it.
     Reject(i64, &'static str),
-    /// It is swallowed: the peer is not told, and nothing answers.
+    /// It is dropped, without an error.
     Drop,
 }
 
@@ -231,12 +231,12 @@ pub struct RevisionTables {
 }
 
 impl RevisionTables {
-    /// A type, by the name of its definition or of its Rust type.
+    /// Returns a type, by the name of its definition or of its Rust type.
     pub fn type_named(&self, name: &str) -> Option<&'static TypeInfo> {
         TypeInfo::find(self.types, name)
     }
 
-    /// A type, by the name of its Rust type, by which the rows are ordered.
+    /// Returns a type, by the name of its Rust type, by which the rows are ordered.
     pub fn rust_type(&self, name: &str) -> Option<&'static TypeInfo> {
         let at = self.types.binary_search_by(|row| row.rust_name.cmp(name));
         self.types.get(at.ok()?)

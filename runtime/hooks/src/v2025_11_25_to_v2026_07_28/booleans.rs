@@ -11,7 +11,7 @@ static WORDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["true", "false"
 
 /// False only if no member of a `properties` in a schema is a boolean.
 ///
-/// The values of `properties` are objects and booleans. So a boolean whose neighbour before it is neither, or that
+/// The values of `properties` are objects and booleans. So a boolean after a text that is neither, or that
 /// comes first in an object of another name, is not one of them.
 pub(crate) fn may_be_properties(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -21,7 +21,7 @@ pub(crate) fn may_be_properties(text: &str) -> bool {
     })
 }
 
-/// Whether what comes after this text may be the value of a property.
+/// Whether the text after this one may be the value of a property.
 fn may_be_property(before: &[u8]) -> bool {
     // Not after a colon: an item of a list, or part of a text.
     let Some(before) = without(before, b':') else {

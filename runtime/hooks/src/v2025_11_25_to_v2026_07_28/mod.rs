@@ -17,7 +17,7 @@ pub use wrap::{
 /// How many completion values a revision from 2026-07-28 on may carry.
 const MOST_VALUES: usize = 100;
 
-/// More than 100 completion values are cut off, and said to be more.
+/// Cuts completion values off after 100, and reports that there are more.
 pub fn truncate_values(
     completion: &mut mcp_2025_11_25::CompleteResultCompletion,
     cx: &mut Ruled<'_>,

@@ -1,7 +1,7 @@
 //! What 2025-11-25 wants to be an object is wrapped into one, and marked, so that it can be undone.
 //!
-//! Nobody who converts a result knows the schema of its tool, nor the other way round. So what becomes of either is
-//! decided by itself alone, in a way that fits whatever was decided of the other: a value that is no object becomes
+//! The conversion of a result does not know the schema of its tool, nor the other way round. So what becomes of either is
+//! decided by itself alone, in a way that fits every decision about the other: a value that is no object becomes
 //! one that holds it as `result`, an object stays; and a schema takes all that its values can have become.
 
 use mcp_2026_07_28 as new;
@@ -13,7 +13,7 @@ use super::references::{Schema, moved};
 use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
 use crate::spelled;
 
-/// Structured content that is no object becomes an object that holds it as `result`, and is marked.
+/// Wraps structured content that is no object into one that holds it as `result`, and marks it.
 pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(meta) = &mut result.meta {
         drop_stray_mark(&mut meta.extra, cx);
@@ -49,7 +49,7 @@ pub fn unwrap_structured(result: &mut new::CallToolResult, _: &mut Ruled<'_>) ->
     Ok(())
 }
 
-/// [`wrap_structured`] for the result of a tool inside a sampling conversation.
+/// Wraps the result of a tool inside a sampling conversation, as [`wrap_structured`] does.
 pub fn wrap_structured_block(
     block: &mut new::ToolResultContent,
     cx: &mut Ruled<'_>,
@@ -93,7 +93,7 @@ pub fn unwrap_structured_block(
     Ok(())
 }
 
-/// Structured content as the object that 2025-11-25 demands; the hooks before it made it one.
+/// Returns structured content as the object that 2025-11-25 demands; the hooks before it made it one.
 pub fn structured_object(
     value: Option<Json>,
     cx: &mut Ruled<'_>,
@@ -126,7 +126,7 @@ fn drop_stray_mark(meta: &mut Map<Json>, cx: &mut Ruled<'_>) {
     }
 }
 
-/// An output schema that takes anything but objects becomes one of objects: those that its values become.
+/// Converts an output schema of anything but objects to one of the objects that its values become.
 pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(meta) = &mut tool.meta {
         drop_stray_mark(meta, cx);
@@ -184,7 +184,7 @@ enum Takes {
     Objects,
     /// Anything but objects.
     Others,
-    /// Both, as far as can be told without following it.
+    /// Both, as far as is known without following it.
     Both,
 }
 

@@ -22,7 +22,7 @@ pub enum Message {
     Error(RawError),
 }
 
-/// What comes in one text: a message, or a batch of them, as revision 2025-03-26 allows.
+/// The content of one text: a message, or a batch of them, as revision 2025-03-26 allows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Packet {
     /// One message.
@@ -102,7 +102,7 @@ impl ErrorObject {
     /// The receiver failed.
     pub const INTERNAL_ERROR: i64 = -32603;
 
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: impl Into<Integer>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -112,7 +112,7 @@ impl ErrorObject {
         }
     }
 
-    /// The error with `data`.
+    /// Returns the error with `data`.
     #[must_use]
     pub fn with_data(mut self, data: Json) -> Self {
         self.data = Some(data);
@@ -121,7 +121,7 @@ impl ErrorObject {
 }
 
 impl RawRequest {
-    /// A request without params.
+    /// Creates a request without params.
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -131,7 +131,7 @@ impl RawRequest {
         }
     }
 
-    /// The request with `params`.
+    /// Returns the request with `params`.
     #[must_use]
     pub fn with_params(mut self, params: Json) -> Self {
         self.params = Some(params);
@@ -140,7 +140,7 @@ impl RawRequest {
 }
 
 impl RawNotification {
-    /// A notification without params.
+    /// Creates a notification without params.
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -149,7 +149,7 @@ impl RawNotification {
         }
     }
 
-    /// The notification with `params`.
+    /// Returns the notification with `params`.
     #[must_use]
     pub fn with_params(mut self, params: Json) -> Self {
         self.params = Some(params);
@@ -158,7 +158,7 @@ impl RawNotification {
 }
 
 impl RawResponse {
-    /// The response to the request `id`.
+    /// Returns the response to the request `id`.
     pub fn new(id: impl Into<RequestId>, result: Json) -> Self {
         Self {
             id: id.into(),
@@ -169,7 +169,7 @@ impl RawResponse {
 }
 
 impl RawError {
-    /// The error response to the request `id`; `None` if its id could not be read.
+    /// Returns the error response to the request `id`; `None` if its id could not be read.
     pub fn new(id: Option<RequestId>, error: ErrorObject) -> Self {
         Self {
             id,
@@ -180,7 +180,7 @@ impl RawError {
 }
 
 impl Message {
-    /// The id, if the message has one.
+    /// Returns the id, if the message has one.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Request(request) => Some(&request.id),
@@ -190,7 +190,7 @@ impl Message {
         }
     }
 
-    /// The method, of a request or a notification.
+    /// Returns the method, of a request or a notification.
     pub fn method(&self) -> Option<&str> {
         match self {
             Self::Request(request) => Some(&request.method),

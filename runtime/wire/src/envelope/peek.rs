@@ -37,19 +37,19 @@ pub enum MessageKind {
 pub struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(self) -> &'a str {
         self.0
     }
 
-    /// What the string says, if the value is one; borrowed where it has no escapes.
+    /// Returns the value of a string, or `None` for any other value; borrowed if it has no escapes.
     #[must_use]
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         Reader::new(self.0).text_of_string().ok()
     }
 
-    /// The value by itself. The look at the message has found it to be JSON, so that it is not looked at again.
+    /// Returns the value by itself. The look at the message has found it to be JSON, so that it is not looked at again.
     #[must_use]
     pub fn to_json(self) -> Json {
         Json::verbatim(self.0)
@@ -65,13 +65,13 @@ impl<'a> Raw<'a> {
 pub struct RawId<'a>(&'a str);
 
 impl<'a> RawId<'a> {
-    /// The text, quotes included.
+    /// Returns the text, quotes included.
     #[must_use]
     pub fn text(self) -> &'a str {
         self.0
     }
 
-    /// The id by itself; `None` for a string that holds half of a surrogate pair.
+    /// Returns the id by itself; `None` for a string that holds half of a surrogate pair.
     #[must_use]
     pub fn to_id(self) -> Option<RequestId> {
         crate::from_str(self.0).ok()
@@ -93,9 +93,9 @@ pub struct Peeked<'a> {
     pub method: Option<Cow<'a, str>>,
     /// The params.
     pub params: Option<Raw<'a>>,
-    /// `params.name`, which a header repeats in the modern era.
+    /// `params.name`, which a header repeats in per-request revisions.
     pub name: Option<Raw<'a>>,
-    /// `params.uri`, likewise.
+    /// `params.uri`, which a header repeats, too.
     pub uri: Option<Raw<'a>>,
     /// `params.requestState`: a request that is made again, with the answers to what its receiver asked.
     pub request_state: Option<Raw<'a>>,
@@ -110,7 +110,7 @@ pub struct Peeked<'a> {
 /// The keys of `params._meta` that belong to the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PeekedMeta<'a> {
-    /// The revision that the message claims: the mark of the modern era.
+    /// The protocol version in `_meta`, which only messages of per-request revisions have.
     pub protocol_version: Option<Raw<'a>>,
     /// What the client can do, for this request.
     pub client_capabilities: Option<Raw<'a>>,
@@ -340,7 +340,7 @@ fn params<'a>(text: &'a str, reader: &mut Reader<'a>, seen: &mut Peeked<'a>) -> 
 }
 
 impl<'a> Peeked<'a> {
-    /// The texts of the messages of a batch, in order; nothing for any other message.
+    /// Returns the texts of the messages of a batch, in order; no texts for any other message.
     #[must_use]
     pub fn elements(&self) -> Elements<'a> {
         let text = if self.kind == MessageKind::Batch {

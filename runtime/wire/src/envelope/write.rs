@@ -1,6 +1,6 @@
 //! Messages written from parts that are texts already: the only place that writes JSON-RPC.
 //!
-//! Params and results are copied as they are; whoever calls vouches for their being JSON.
+//! Params and results are copied as they are; the caller makes sure that they are JSON.
 
 use super::ErrorObject;
 use crate::id::RequestId;
@@ -9,7 +9,7 @@ use crate::write_to;
 /// What every message begins with.
 const OPEN: &str = "{\"jsonrpc\":\"2.0\"";
 
-/// A request.
+/// Returns a request.
 #[must_use]
 pub fn request(id: &RequestId, method: &str, params: Option<&str>) -> String {
     let mut text = opened(method.len() + params.map_or(0, str::len));
@@ -18,7 +18,7 @@ pub fn request(id: &RequestId, method: &str, params: Option<&str>) -> String {
     text
 }
 
-/// A notification.
+/// Returns a notification.
 #[must_use]
 pub fn notification(method: &str, params: Option<&str>) -> String {
     let mut text = opened(method.len() + params.map_or(0, str::len));
@@ -26,7 +26,7 @@ pub fn notification(method: &str, params: Option<&str>) -> String {
     text
 }
 
-/// The response to a request that succeeded.
+/// Returns the response to a request that succeeded.
 #[must_use]
 pub fn response(id: &RequestId, result: &str) -> String {
     let mut text = opened(result.len());
@@ -37,7 +37,7 @@ pub fn response(id: &RequestId, result: &str) -> String {
     text
 }
 
-/// The response to a request that failed.
+/// Returns the response to a request that failed.
 ///
 /// An id that could not be read is left out, as the schemas of MCP have it: `null` is none of its ids.
 #[must_use]
@@ -52,7 +52,7 @@ pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> String {
     text
 }
 
-/// A batch of messages.
+/// Returns a batch of messages.
 #[must_use]
 pub fn batch(messages: &[String]) -> String {
     format!("[{}]", messages.join(","))

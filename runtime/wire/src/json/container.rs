@@ -26,7 +26,7 @@ pub struct JsonObject(Json);
 pub struct JsonArray(Json);
 
 impl JsonObject {
-    /// The value of a member; of the last one of this name, as most readers have it.
+    /// Returns the value of a member; of the last one of this name, as most readers have it.
     ///
     /// Walks the text: to look up many members, read the object into a [`Map`](crate::Map).
     pub fn get(&self, name: &str) -> Option<Json> {
@@ -36,7 +36,7 @@ impl JsonObject {
             .map(|entry| Json::verbatim(entry.1))
     }
 
-    /// The members in the order of the text: name, and text of the value.
+    /// Returns the members in the order of the text: name, and text of the value.
     ///
     /// Half a surrogate pair in a name shows as U+FFFD.
     pub fn iter(&self) -> Entries<'_> {
@@ -49,21 +49,21 @@ impl JsonObject {
         }
     }
 
-    /// Whether there are no members.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 }
 
 impl JsonArray {
-    /// The texts of the elements.
+    /// Returns the texts of the elements.
     pub fn iter(&self) -> Elements<'_> {
         let mut reader = Reader::new(self.text());
         let array = reader.array().ok();
         Elements { reader, array }
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
@@ -128,7 +128,7 @@ macro_rules! container {
                 crate::from_str(text)
             }
 
-            /// The JSON that serde_json makes of `value`.
+            /// Returns the JSON that serde_json makes of `value`.
             ///
             /// # Errors
             #[doc = concat!("A value that serde_json cannot write, or not as ", $a, ".")]
@@ -136,17 +136,17 @@ macro_rules! container {
                 Self::try_from(Json::from_value(value)?).map_err(serde_json::Error::custom)
             }
 
-            /// The text.
+            /// Returns the text.
             pub fn text(&self) -> &str {
                 self.0.text()
             }
 
-            /// The text, owned.
+            /// Returns the text, owned.
             pub fn into_text(self) -> String {
                 self.0.into_text()
             }
 
-            /// The value as JSON of any kind.
+            /// Returns the value as JSON of any kind.
             pub fn as_json(&self) -> &Json {
                 &self.0
             }

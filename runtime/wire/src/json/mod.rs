@@ -31,7 +31,7 @@ pub use container::{Elements, Entries, JsonArray, JsonObject};
 pub struct Json(Box<str>);
 
 impl Json {
-    /// `null`
+    /// Returns `null`.
     pub fn null() -> Self {
         Self("null".into())
     }
@@ -44,7 +44,7 @@ impl Json {
         crate::from_str(text)
     }
 
-    /// The JSON that serde_json makes of `value`.
+    /// Returns the JSON that serde_json makes of `value`.
     ///
     /// # Errors
     /// A value that serde_json cannot write, or nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
@@ -59,7 +59,7 @@ impl Json {
         }
     }
 
-    /// The JSON that `value` writes.
+    /// Returns the JSON that `value` writes.
     pub fn of<T: Encode + ?Sized>(value: &T) -> Self {
         Self(crate::to_string(value).into())
     }
@@ -69,33 +69,33 @@ impl Json {
         Self(text.into())
     }
 
-    /// The text.
+    /// Returns the text.
     #[inline]
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// The text, owned.
+    /// Returns the text, owned.
     pub fn into_text(self) -> String {
         self.0.into()
     }
 
-    /// The kind of the value.
+    /// Returns the kind of the value.
     pub fn kind(&self) -> Kind {
         Kind::of_text(&self.0)
     }
 
-    /// Whether this is `null`.
+    /// Returns whether this is `null`.
     pub fn is_null(&self) -> bool {
         &*self.0 == "null"
     }
 
-    /// The string, if this is one without half surrogate pairs.
+    /// Returns the string, if this is one without half surrogate pairs.
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         Reader::new(&self.0).text_of_string().ok()
     }
 
-    /// The boolean, if this is one.
+    /// Returns the boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         match &*self.0 {
             "true" => Some(true),
@@ -104,7 +104,7 @@ impl Json {
         }
     }
 
-    /// The number, if this is one.
+    /// Returns the number, if this is one.
     pub fn as_number(&self) -> Option<Number> {
         self.read().ok()
     }
@@ -158,7 +158,7 @@ impl Default for Json {
     }
 }
 
-/// Equal by value, whatever the spelling.
+/// Equal by value; the spelling may differ.
 ///
 /// A member that an object names twice counts twice.
 impl PartialEq for Json {

@@ -43,7 +43,7 @@ impl fmt::Display for NotFinite {
 impl std::error::Error for NotFinite {}
 
 impl Number {
-    /// The shortest number that reads as `value`; `None` for infinities and NaN.
+    /// Returns the shortest number that reads as `value`; `None` for infinities and NaN.
     pub fn from_f64(value: f64) -> Option<Self> {
         // Debug writes a float that reads back equal, in the grammar of JSON.
         value
@@ -51,7 +51,7 @@ impl Number {
             .then(|| Self(Spelling::from_text(&format!("{value:?}"))))
     }
 
-    /// The nearest float; infinite if the number is too large for one.
+    /// Returns the nearest float; infinite if the number is too large for one.
     pub fn as_f64(&self) -> f64 {
         match &self.0 {
             Spelling::Compact(value) => *value as f64,
@@ -59,7 +59,7 @@ impl Number {
         }
     }
 
-    /// Whether the number has no fractional part, however it is spelled.
+    /// Returns whether the number has no fractional part, however it is spelled.
     pub fn is_integer(&self) -> bool {
         self.0.is_integer()
     }
@@ -178,12 +178,12 @@ impl From<serde_json::Number> for Number {
 macro_rules! by_spelling {
     ($type:ident) => {
         impl $type {
-            /// The value as `i64`, if it is in its range and has no fractional part.
+            /// Returns the value as `i64`, if it is in its range and has no fractional part.
             pub fn as_i64(&self) -> Option<i64> {
                 self.0.as_i64()
             }
 
-            /// The value as `u64`, if it is in its range and has no fractional part.
+            /// Returns the value as `u64`, if it is in its range and has no fractional part.
             pub fn as_u64(&self) -> Option<u64> {
                 self.0.as_u64()
             }

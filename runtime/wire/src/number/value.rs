@@ -1,4 +1,4 @@
-//! What a number's text is worth, exactly: `0.digits × 10^point`, whatever its length.
+//! The exact value of a number's text: `0.digits × 10^point`, for a text of any length.
 
 use std::cmp::Ordering;
 
