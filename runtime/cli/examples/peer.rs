@@ -233,6 +233,10 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
             text("dry")
         }
         ("tools/call", Some("endless")) => text(&"x".repeat(17 << 20)),
+        ("tools/call", Some("linked")) => {
+            let link = json!({ "type": "resource_link", "name": "hello", "uri": "file:///hello" });
+            json!({ "content": [link] })
+        }
         ("tools/call", Some("touch")) => text("touched"),
         ("tools/call", Some("where")) => {
             let headers = peer

@@ -12,7 +12,7 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
 use tracing::debug;
 
 use super::identity::anyone;
-use super::losses::{End, Losses};
+use super::losses::{About, End, Losses};
 use super::servers::Servers;
 use super::upstream::Asked;
 
@@ -73,9 +73,6 @@ impl Join {
 
 impl Handler for Join {
     async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
-        if let Some(error) = self.losses.refuse(&call.losses) {
-            return Err(error);
-        }
         let Call {
             id,
             method,
@@ -84,8 +81,18 @@ impl Handler for Join {
             caller,
             log_level,
             progress_token,
+            losses,
             ..
         } = call;
+        let of_client = About {
+            end: End::Client,
+            revision,
+            method,
+            request: id.as_ref(),
+        };
+        if let Some(error) = self.losses.refuse(of_client, &losses) {
+            return Err(error);
+        }
         let kind = kind(method, &params);
         let mut ask = request(method, params, progress_token.as_ref());
         // One of the handshake era has asked for it once and for all, by a request that went the same way.
@@ -106,14 +113,19 @@ impl Handler for Join {
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
         let Answered { answer, losses, .. } = self.ask(asked).await?;
-        (self.losses).tell(End::Server, method, self.revision, id.as_ref(), &losses);
-        if let Some(error) = self.losses.refuse(&losses) {
+        let of_server = About {
+            end: End::Server,
+            revision: self.revision,
+            ..of_client
+        };
+        self.losses.tell(of_server, &losses);
+        if let Some(error) = self.losses.refuse(of_server, &losses) {
             return Err(error);
         }
         let result = result(answer)?;
         let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
-        let ends = (self.revision, revision);
-        match self.losses.refuse_to_carry(subject, ends, &result) {
+        let refused = (self.losses).refuse_to_carry(of_client, subject, self.revision, &result);
+        match refused {
             Some(error) => Err(error),
             None => Ok(result),
         }

@@ -1,156 +1,117 @@
-//! Where losses are told, and which of them are not put up with.
+//! What messages lose on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
 
-use std::fs::File;
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
-
-use anyhow::Context as _;
 use mcp_registry::{Context, Loss, LossKind, Revision, Subject};
 use mcp_revisions::server::{Lost, Undelivered};
-use mcp_wire::{ErrorObject, Json, Map, RequestId};
+use mcp_wire::{ErrorObject, Json, RequestId};
 
-/// Where losses are told, and which of them are not put up with.
-pub(super) struct Losses {
-    to: Mutex<Option<Box<dyn Write + Send>>>,
-    /// The least grave loss for which an error is sent.
-    rejected: Option<LossKind>,
-}
-
-/// Whom something is lost to or from.
-#[derive(Debug, Clone, Copy)]
+/// An end of the bridge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Client,
     Server,
 }
 
+/// A message at one end of the bridge, as reports name it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About<'a> {
+    pub(super) end: End,
+    /// The revision of the peer at that end.
+    pub(super) revision: Revision,
+    /// The method of the message, or of the request that it answers.
+    pub(super) method: &'a str,
+    /// The id of the request that the message is or answers; none for a notification.
+    pub(super) request: Option<&'a RequestId>,
+}
+
+/// What one message lost on its way through the bridge, or why it was not delivered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LossReport<'a> {
+    pub(super) about: About<'a>,
+    pub(super) losses: &'a [Loss],
+    /// Why nothing of the message was delivered; none if it was.
+    pub(super) undelivered: Option<Undelivered<'a>>,
+}
+
+type Hook = dyn Fn(&LossReport<'_>) + Send + Sync;
+
+/// The hook that reports go to, and which losses are rejected.
+pub(super) struct Losses {
+    hook: Box<Hook>,
+    /// The least grave loss for which an error is sent.
+    rejected: Option<LossKind>,
+}
+
 impl Losses {
-    /// To a file, to `stderr`, or nowhere if `off`.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub(super) fn to(place: &str, rejected: Option<LossKind>) -> anyhow::Result<Self> {
-        let to: Option<Box<dyn Write + Send>> = match place {
-            "off" => None,
-            "stderr" => Some(Box::new(std::io::stderr())),
-            file => {
-                let file = File::create(file).with_context(|| format!("cannot write {file}"))?;
-                Some(Box::new(file))
-            }
-        };
-        Ok(Self {
-            to: Mutex::new(to),
+    pub(super) fn new(
+        rejected: Option<LossKind>,
+        hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            hook: Box::new(hook),
             rejected,
-        })
+        }
     }
 
-    /// One JSON line for each loss of a message on its way to or from a client, or for the message that did not arrive.
-    pub(super) fn tell_of(&self, lost: &Lost<'_>) {
-        let Lost {
-            method,
-            peer,
-            request,
+    /// Reports what the end towards clients has converted.
+    pub(super) fn report_of_server(&self, lost: &Lost<'_>) {
+        let about = About {
+            end: End::Client,
+            revision: lost.peer,
+            method: lost.method,
+            request: lost.request,
+        };
+        self.report(about, lost.losses, lost.undelivered);
+    }
+
+    /// Reports the losses of a message that was delivered.
+    pub(super) fn tell(&self, about: About<'_>, losses: &[Loss]) {
+        if !losses.is_empty() {
+            self.report(about, losses, None);
+        }
+    }
+
+    fn report(&self, about: About<'_>, losses: &[Loss], undelivered: Option<Undelivered<'_>>) {
+        (self.hook)(&LossReport {
+            about,
             losses,
             undelivered,
-            ..
-        } = *lost;
-        self.tell(End::Client, method, peer, request, losses);
-        let row: &[(&str, Json)] = match undelivered {
-            Some(Undelivered::Rejected {
-                rule, hop, error, ..
-            }) => &[
-                ("step", Json::of(hop)),
-                ("rule", Json::of(rule)),
-                ("change", Json::of("rejected")),
-                ("code", Json::of(&error.code)),
-                ("message", Json::of(&error.message)),
-            ],
-            Some(Undelivered::Swallowed { rule, .. }) => {
-                &[("rule", Json::of(rule)), ("change", Json::of("dropped"))]
-            }
-            _ => return,
-        };
-        self.write(
-            End::Client,
-            method,
-            peer,
-            request,
-            [row.iter().cloned().collect()],
-        );
+        });
     }
 
-    /// One JSON line a loss.
-    pub(super) fn tell(
-        &self,
-        end: End,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        losses: &[Loss],
-    ) {
-        if !losses.is_empty() {
-            self.write(
-                end,
-                method,
-                peer,
-                request,
-                losses.iter().map(crate::loss::row),
-            );
-        }
-    }
-
-    fn write(
-        &self,
-        end: End,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        rows: impl IntoIterator<Item = Map<Json>>,
-    ) {
-        let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(to) = to.as_mut() else { return };
-        let end = match end {
-            End::Client => "client",
-            End::Server => "server",
-        };
-        let about = [
-            ("end", Json::of(end)),
-            ("revision", Json::of(peer.id())),
-            ("method", Json::of(method)),
-            ("request", Json::of(&request)),
-        ];
-        for more in rows {
-            let mut row: Map<Json> = about.iter().cloned().collect();
-            row.extend(more);
-            // A log that cannot be written stops no message.
-            let _ = writeln!(to, "{}", mcp_wire::to_string(&row));
-        }
-    }
-
-    /// The error in the place of what would lose something on its way to another revision that is not put up with.
+    /// Returns the error in the place of a message that has a loss that is rejected on its way `from` one
+    /// revision `to` that of `about`, and reports it.
     pub(super) fn refuse_to_carry(
         &self,
+        about: About<'_>,
         subject: Subject<'_>,
-        (from, to): (Revision, Revision),
+        from: Revision,
         value: &Json,
     ) -> Option<ErrorObject> {
         self.rejected?;
-        let outcome = mcp_registry::convert(subject, from, to, value.text(), Context::default());
-        self.refuse(outcome.ok()?.losses())
+        let (to, text) = (about.revision, value.text());
+        let outcome = mcp_registry::convert(subject, from, to, text, Context::default());
+        self.refuse(about, outcome.ok()?.losses())
     }
 
-    /// The error in the place of what loses something that is not put up with.
-    pub(super) fn refuse(&self, losses: &[Loss]) -> Option<ErrorObject> {
+    /// Returns the error in the place of a message that has a loss that is rejected, and reports it.
+    pub(super) fn refuse(&self, about: About<'_>, losses: &[Loss]) -> Option<ErrorObject> {
         let least = self.rejected?;
         let loss = losses
             .iter()
             .find(|loss| loss.change.is_loss() && loss.kind() >= least)?;
+        let (hop, rule) = (loss.hop, loss.rule());
         let told = format!(
-            "refused: {} at {} would be lost ({}, rule {})",
+            "refused: {} at {} would be lost ({hop}, rule {rule})",
             loss.kind().as_str(),
             loss.pointer(),
-            loss.hop,
-            loss.rule()
         );
-        Some(ErrorObject::new(ErrorObject::INTERNAL_ERROR, told))
+        let error = ErrorObject::new(ErrorObject::INTERNAL_ERROR, told);
+        let rejected = Undelivered::Rejected {
+            rule,
+            hop,
+            error: &error,
+        };
+        self.report(about, &[], Some(rejected));
+        Some(error)
     }
 }

@@ -10,6 +10,7 @@ mod identity;
 mod join;
 mod listen;
 mod log;
+mod loss_log;
 mod losses;
 mod patient;
 mod servers;
@@ -32,6 +33,7 @@ use crate::convert::UnknownFields;
 use greeting::Greeting;
 use join::Join;
 use listen::Listen;
+use loss_log::LossLog;
 use losses::Losses;
 use servers::{Room, Servers, Start};
 use spare::Spare;
@@ -232,10 +234,9 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
         true => RevisionSet::all(),
         false => arguments.client_revisions.iter().copied().collect(),
     };
-    let losses = Losses::to(
-        &arguments.loss_log,
-        arguments.reject_loss.map(LossKind::from),
-    )?;
+    let log = LossLog::open(&arguments.loss_log)?;
+    let rejected = arguments.reject_loss.map(LossKind::from);
+    let losses = Losses::new(rejected, move |report| log.write(report));
     let target = match &arguments.url {
         Some(url) => {
             let headers = arguments.header.iter().chain(&arguments.header_env);
@@ -300,7 +301,7 @@ impl Setup {
             .serving(served)
             .with_policy(policy)
             .with_other_methods()
-            .on_loss(move |lost| told.tell_of(lost));
+            .on_loss(move |lost| told.report_of_server(lost));
         let (first, spare) = match &front {
             Front::Http(_) => (None, Some(negotiated)),
             Front::Stdio(..) => (Some(negotiated), None),

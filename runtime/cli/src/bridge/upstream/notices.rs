@@ -9,7 +9,6 @@ use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
 use super::task::Task;
-use crate::bridge::losses::End;
 
 impl Task {
     pub(super) fn notice(&mut self, notice: Notice) {
@@ -20,8 +19,7 @@ impl Task {
             losses,
             ..
         } = notice;
-        self.losses
-            .tell(End::Server, method, self.app(), None, &losses);
+        self.tell(method, None, &losses);
         if method == methods::NOTIFICATIONS_CANCELLED {
             // The question was called off by another event; the ids are the server's, which nobody else knows.
             return;

@@ -18,7 +18,7 @@ use super::task::{Question, Task, Waiting};
 use super::turns::Decided;
 use super::{Asked, Command};
 use crate::bridge::identity;
-use crate::bridge::losses::End;
+use crate::bridge::losses::{About, End};
 
 /// Where a client is asked.
 enum Place {
@@ -64,8 +64,7 @@ impl Task {
             losses,
             ..
         } = call;
-        self.losses
-            .tell(End::Server, method, self.app(), call.id.as_ref(), &losses);
+        self.tell(method, call.id.as_ref(), &losses);
         let question = Question {
             token,
             method: method.to_owned(),
@@ -151,8 +150,13 @@ impl Task {
         let refused = peer.filter(|_| is_known).and_then(|peer| {
             let sender = Some(Direction::ServerToClient);
             let subject = Subject::Method(&method, Part::Params, sender);
-            let ends = (self.app(), peer);
-            self.losses.refuse_to_carry(subject, ends, &params)
+            let about = About {
+                end: End::Client,
+                revision: peer,
+                method: &method,
+                request: None,
+            };
+            (self.losses).refuse_to_carry(about, subject, self.app(), &params)
         });
         let Some(commands) = self.commands.upgrade() else {
             return;

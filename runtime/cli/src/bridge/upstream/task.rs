@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_registry::{Era, Revision};
+use mcp_registry::{Era, Loss, Revision};
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Answer, Client, Connection, Event, Output, To, Token};
 use mcp_revisions::errors;
-use mcp_wire::Json;
+use mcp_wire::{Json, RequestId};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tracing::{debug, error, warn};
@@ -17,7 +17,7 @@ use super::listeners::Listeners;
 use super::settle::{hand_in, sleep_until};
 use super::turns::Turns;
 use super::{Asked, Command, News};
-use crate::bridge::losses::{End, Losses};
+use crate::bridge::losses::{About, End, Losses};
 use crate::bridge::wire::Line;
 
 /// A call of a client that waits for the server.
@@ -137,6 +137,17 @@ impl Task {
         self.start.elapsed()
     }
 
+    /// Reports what a message of the server, or one for it, has lost.
+    pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
+        let about = About {
+            end: End::Server,
+            revision: self.app(),
+            method,
+            request,
+        };
+        self.losses.tell(about, losses);
+    }
+
     /// The server has ended by itself, and with it what its clients had asked of it to be told.
     async fn lost(&mut self) {
         let status = match &mut self.line {
@@ -192,8 +203,7 @@ impl Task {
                     .connection
                     .notify(To::Session, &method, params.as_ref(), now);
                 debug!(method, fate = ?said.fate, "told the server");
-                self.losses
-                    .tell(End::Server, &method, self.app(), None, &said.losses);
+                self.tell(&method, None, &said.losses);
             }
             Command::Answer(token, result) => {
                 if self.end_question(token) {

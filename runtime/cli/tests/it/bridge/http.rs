@@ -612,6 +612,16 @@ fn an_abandoned_question_holds_up_nobody() {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let added = result(&ask(&asking("add", json!({}))));
     assert_eq!(added["content"][0]["text"], "3", "{added}");
+    // Nor does any other call wait, of which it is not known whether it asks.
+    let began = Instant::now();
+    for number in 0..13 {
+        let unknown = format!("no such tool {number}");
+        ask(&asking(&unknown, json!({})));
+        assert!(
+            began.elapsed() < PATIENCE,
+            "each call waits for the question"
+        );
+    }
     // It is asked in the call that is at work, though an earlier one waits.
     let asked = result(&ask(&asking("ask", json!({}))));
     assert_eq!(asked["resultType"], "input_required", "{asked}");

@@ -31,18 +31,6 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     let listed = (talked(&told).into_iter()).filter(|row| row["method"] == "tools/list");
     let ids: Vec<Value> = listed.map(|row| row["request"].clone()).collect();
     assert!(!ids.is_empty() && ids.iter().all(|id| *id == 2), "{told}");
-    // What is not put up with is refused: the request is answered, by an error.
-    let mut talk = Talk::new(
-        Revision::V2025_11_25,
-        bridge(
-            &["--loss-log", "off", "--reject-loss", "semantic"],
-            Revision::NEWEST,
-        ),
-    );
-    let params = r#"{"name":"add","arguments":{"a":1,"b":2},"task":{}}"#;
-    let call = talk.ask(Ask::new("tools/call", Json::from_text(params).ok()));
-    let answer = value(&talk.answers(&[call])[&call]).to_string();
-    assert!(answer.contains("refused: semantic at "), "{answer}");
     // What the handshake says for the whole session is not lost, and so not refused.
     let mut talk = Talk::new(
         Revision::V2025_06_18,
@@ -53,6 +41,42 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     );
     let list = talk.ask(Ask::new("tools/list", None));
     assert!(value(&talk.answers(&[list])[&list])["tools"].is_array());
+}
+
+/// A request and a result of which something would be lost that is not accepted: each is answered with an error, and has
+/// a line in the log.
+#[test]
+fn what_is_not_put_up_with_is_refused_and_told() {
+    let task = r#"{"name":"add","arguments":{"a":1,"b":2},"task":{}}"#;
+    let linked = r#"{"name":"linked"}"#;
+    for (client, params, end, rule) in [
+        (Revision::V2025_11_25, task, "client", "task-request"),
+        (
+            Revision::V2025_03_26,
+            linked,
+            "client",
+            "resource-link-block",
+        ),
+    ] {
+        let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("not-{rule}.jsonl"));
+        let name = losses.to_str().unwrap();
+        let options = ["--loss-log", name, "--reject-loss", "semantic"];
+        let mut talk = Talk::new(client, bridge(&options, Revision::NEWEST));
+        let call = talk.ask(Ask::new("tools/call", Json::from_text(params).ok()));
+        let answer = value(&talk.answers(&[call])[&call]).to_string();
+        assert!(answer.contains("refused: semantic at "), "{answer}");
+        talk.ends();
+        let told = std::fs::read_to_string(&losses).unwrap();
+        let mut rows = talked(&told).into_iter();
+        let row = rows.find(|row| row["change"] == "rejected");
+        let row = row.unwrap_or_else(|| panic!("{told}"));
+        assert_eq!(
+            (&row["method"], &row["end"], &row["request"], &row["rule"]),
+            (&json!("tools/call"), &json!(end), &json!(2), &json!(rule))
+        );
+        let message = row["message"].as_str().unwrap();
+        assert!(message.starts_with("refused: semantic at "), "{message}");
+    }
 }
 
 /// The one is answered with an error, the other with nothing: neither shows what became of it.

@@ -62,6 +62,11 @@ impl Events {
         self.parser.is_too_long
     }
 
+    /// Whether this body has had an event in it, be it one without a message.
+    pub(super) fn has_begun(&self) -> bool {
+        self.parser.has_begun
+    }
+
     /// Whether the message that came last is where to send messages to, over HTTP+SSE.
     pub(super) fn was_endpoint(&self) -> bool {
         self.parser.was_endpoint
@@ -101,6 +106,8 @@ struct Parser {
     /// Whether it says where to send messages to; and whether the one before it did.
     is_endpoint: bool,
     was_endpoint: bool,
+    /// Whether an event was complete.
+    has_begun: bool,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
@@ -117,6 +124,7 @@ impl Parser {
             id: None,
             is_endpoint: false,
             was_endpoint: false,
+            has_begun: false,
             last_id: None,
             retry: None,
         }
@@ -207,7 +215,9 @@ impl Parser {
     fn dispatch(&mut self) -> Option<Vec<u8>> {
         if let Some(id) = self.id.take() {
             self.last_id = id;
+            self.has_begun = true;
         }
+        self.has_begun |= self.data.is_some();
         self.was_endpoint = std::mem::take(&mut self.is_endpoint);
         self.data.take().filter(|data| !data.is_empty())
     }

@@ -21,7 +21,7 @@ use crate::{MessageKind, peek};
 
 /// The header that names the event to go on after.
 pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
-/// How often a stream is taken up again without a message in between.
+/// How often in a row a stream is asked for again that says nothing at all.
 const RESUMED: u32 = 5;
 
 /// Sends a message once the gate is open, and hands on what answers it; the key is dropped as soon as anything does.
@@ -134,7 +134,6 @@ async fn stream(
     loop {
         let opened = Instant::now();
         while let Some(text) = events.next().await {
-            resumed = 0;
             let is_answer = answers(&text);
             let message = Incoming::Message {
                 exchange: Some(exchange),
@@ -144,7 +143,13 @@ async fn stream(
                 return;
             }
         }
-        resumed += 1;
+        // A server may close the connection of a call as often as it likes, and wants to be asked again: an event, as the
+        // one without data that the specification has it begin with, says that the call goes on. What bounds this is the
+        // pace, and the time that the call may take.
+        resumed = match events.has_begun() {
+            true => 1,
+            false => resumed + 1,
+        };
         let (Some(id), true) = (events.last_id(), resumed <= RESUMED) else {
             return;
         };

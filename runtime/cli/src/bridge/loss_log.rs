@@ -1,0 +1,76 @@
+//! The log of losses: a JSON object per line, for each loss and for each message that was not delivered.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context as _;
+use mcp_revisions::server::Undelivered;
+use mcp_wire::{Json, Map};
+
+use super::losses::{End, LossReport};
+
+/// Where the lines are written; nowhere if it is off.
+pub(super) struct LossLog(Option<Mutex<Box<dyn Write + Send>>>);
+
+impl LossLog {
+    /// Opens the log: a file, `stderr`, or `off` for none.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub(super) fn open(place: &str) -> anyhow::Result<Self> {
+        let to: Box<dyn Write + Send> = match place {
+            "off" => return Ok(Self(None)),
+            "stderr" => Box::new(std::io::stderr()),
+            file => {
+                let file = File::create(file).with_context(|| format!("cannot write {file}"))?;
+                Box::new(file)
+            }
+        };
+        Ok(Self(Some(Mutex::new(to))))
+    }
+
+    /// Writes the lines of a report.
+    pub(super) fn write(&self, report: &LossReport<'_>) {
+        let Some(to) = &self.0 else { return };
+        let about = report.about;
+        let end = match about.end {
+            End::Client => "client",
+            End::Server => "server",
+        };
+        let about = [
+            ("end", Json::of(end)),
+            ("revision", Json::of(about.revision.id())),
+            ("method", Json::of(about.method)),
+            ("request", Json::of(&about.request)),
+        ];
+        let lost = report.losses.iter().map(crate::loss::row);
+        let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+        for more in lost.chain(report.undelivered.and_then(undelivered)) {
+            let mut row: Map<Json> = about.iter().cloned().collect();
+            row.extend(more);
+            // A log that cannot be written stops no message.
+            let _ = writeln!(to, "{}", mcp_wire::to_string(&row));
+        }
+    }
+}
+
+/// Why a message was not delivered, as members of its line.
+fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
+    let members = match why {
+        Undelivered::Rejected {
+            rule, hop, error, ..
+        } => vec![
+            ("step", Json::of(hop)),
+            ("rule", Json::of(rule)),
+            ("change", Json::of("rejected")),
+            ("code", Json::of(&error.code)),
+            ("message", Json::of(&error.message)),
+        ],
+        Undelivered::Swallowed { rule, .. } => {
+            vec![("rule", Json::of(rule)), ("change", Json::of("dropped"))]
+        }
+        _ => return None,
+    };
+    Some(members.into_iter().collect())
+}
