@@ -642,13 +642,18 @@ fn calls_that_ask_nothing_go_side_by_side() {
     let meet = |wanted: usize| asking("meet", json!({ "arguments": { "a": wanted } }));
     let first = result(&post(port, Revision::NEWEST, &meet(1)));
     assert_eq!(first["content"][0]["text"], "met", "{first}");
-    // The first is there still, and so are these.
-    let others: Vec<_> = (0..4)
-        .map(|_| thread::spawn(move || result(&post(port, Revision::NEWEST, &meet(5)))))
-        .collect();
-    for other in others {
-        let other = other.join().unwrap();
-        assert_eq!(other["content"][0]["text"], "met", "{other}");
+    // Those before count, too: two more meet each time. One that waits for the other to end begins when it has waited
+    // long enough, which so many do not have the time for.
+    let began = Instant::now();
+    for round in 1..=13 {
+        let wanted = 1 + 2 * round;
+        let both = [(); 2]
+            .map(|()| thread::spawn(move || result(&post(port, Revision::NEWEST, &meet(wanted)))));
+        for one in both {
+            let one = one.join().unwrap();
+            assert_eq!(one["content"][0]["text"], "met", "{one}");
+        }
+        assert!(began.elapsed() < PATIENCE, "one call waits for another");
     }
 }
 
@@ -670,29 +675,41 @@ fn a_question_waits_until_it_is_clear_whose_it_is() {
 /// What its call tells is more than a client reads: the others that share its server are answered.
 #[test]
 fn a_client_that_does_not_read_holds_up_nobody_else() {
-    let (_child, port) = listening(Revision::V2025_06_18);
+    let (mut child, port) = listening(Revision::V2025_06_18);
+    let (full, is_full) = channel();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    thread::spawn(move || {
+        for line in log.lines().map_while(Result::ok) {
+            if line.contains("the client does not read its call") {
+                let _ = full.send(());
+            }
+        }
+    });
     let mut flood = call("one", "flood");
     flood["params"]["_meta"]["progressToken"] = 1.into();
     let body = flood.to_string();
     let mut unread = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
     write!(
         unread,
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: tools/call\r\nMcp-Name: flood\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: tools/call\r\nMcp-Name: flood\r\nContent-Length: {}\r\n\r\n{body}",
         Revision::NEWEST.wire(),
         body.len()
     )
     .unwrap();
-    // Its first notification is on its way.
-    let mut first = [0; 64];
-    unread.read_exact(&mut first).unwrap();
-    thread::sleep(Duration::from_secs(1));
-    for _ in 0..3 {
+    // All that holds some of it is full.
+    is_full.recv_timeout(PATIENCE).unwrap();
+    let until = Instant::now() + PATIENCE;
+    for _ in 0..20 {
         let (answered, answer) = channel();
         thread::spawn(move || answered.send(post(port, Revision::NEWEST, &call("one", "add"))));
-        let answer = answer.recv_timeout(PATIENCE);
+        let answer = answer.recv_timeout(until.saturating_duration_since(Instant::now()));
         let answer = answer.unwrap_or_else(|_| panic!("it waits for somebody else's reader"));
         assert!(answer.contains("\"text\":\"3\""), "{answer}");
     }
+    // None of them had to wait until its connection was closed.
+    let mut rest = Vec::new();
+    unread.read_to_end(&mut rest).unwrap();
+    assert!(String::from_utf8_lossy(&rest).contains("\"dry\""));
 }
 
 /// Names that a listener is told of are served, and pages from origins that it is told of may read the answers.
