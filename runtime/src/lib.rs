@@ -67,7 +67,7 @@
 //! # What is where
 //! - Servers and clients that run: `service`, with any feature that runs something.
 //! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date, and
-//!   those of the newest release that handlers are written in are [`newest`], too.
+//!   those of the latest release that handlers are written in are [`newest`], too.
 //! - Conversions between them: [`convert`] for texts, [`convert_value`] for values.
 //! - One look at a message: [`peek()`].
 //! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,
@@ -106,7 +106,7 @@ pub use mcp_wire::{
     BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek,
 };
 
-/// The `Implementation` of the program that says this, in the newest release: its name and version are those of its own
+/// The `Implementation` of the calling program, in the latest release: its name and version are those of its own
 /// package.
 ///
 /// ```

@@ -1,46 +1,46 @@
-//! How much an endpoint takes before it refuses more.
+//! How much an endpoint accepts before it refuses more.
 
 use std::time::Duration;
 
-/// What an endpoint takes; beyond it there is an error, and nothing else is disturbed.
+/// How much an endpoint accepts. A message beyond a limit gets an error, and other messages are not affected.
 ///
 /// Nesting has a limit of its own: [`mcp_wire::MAX_DEPTH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one message; a batch is one.
+    /// Bytes of one message; a batch is one. Default: 16 MiB.
     pub message_bytes: usize,
-    /// Messages of one batch.
+    /// Messages of one batch. Default: 100.
     pub batch_length: usize,
-    /// Requests of one connection that are not answered yet, in each direction.
+    /// Unanswered requests of one connection, in each direction. Default: 1,000.
     pub pending: usize,
-    /// Bytes of those requests of the peer, all together; handlers and adapters have copies of what they work on, so that
-    /// three to four times as much is taken up. Of notifications that typed handlers are at, as much once more.
+    /// Bytes of those requests of the peer, all together. Default: 16 MiB. Handlers and adapters hold copies: actual memory use
+    /// can be 3-4 times this value, plus the same again for notifications being handled.
     pub pending_bytes: usize,
-    /// Bytes of an id, a progress token or a URI that is kept.
+    /// Bytes of an id, a progress token or a URI that is kept. Default: 1 KiB.
     pub name_bytes: usize,
-    /// How often one call may be asked back before it is answered.
+    /// How often one call may request input from its client. Default: 10.
     pub rounds: u32,
-    /// Questions that one result may ask.
+    /// Input requests in one result. Default: 100.
     pub questions: usize,
-    /// How long a call waits for its client's answers.
+    /// How long a call waits for the responses of its client. Default: 10 minutes.
     pub ask_time: Duration,
-    /// Calls of one connection that wait for their client to come again.
+    /// Suspended calls of one connection, which wait for their client to retry. Default: 1,000.
     pub parked: usize,
-    /// Such calls of one service over HTTP, where each has a connection of its own. Those of one
-    /// [`Owner`](crate::server::Owner) take up a quarter at most; a call has its place until it is answered.
+    /// Suspended calls of one service over HTTP, where each has a connection of its own. Default: 10,000, of which one
+    /// [`Owner`](crate::server::Owner) may have a quarter; a call has its place until it is answered.
     pub all_parked: usize,
-    /// Streams of one connection that are told of changes.
+    /// Streams of one connection with notifications of changes. Default: 100.
     pub streams: usize,
-    /// Resources of one connection, or one stream, that are subscribed to.
+    /// Resources that one connection, or one stream, is subscribed to. Default: 1,000.
     pub subscriptions: usize,
-    /// Sessions at a time, in [`Sessions`](crate::server::Sessions).
+    /// Sessions at a time, in [`Sessions`](crate::server::Sessions). Default: 100,000.
     pub sessions: usize,
-    /// Sessions of one [`Owner`](crate::server::Owner) at a time, where the transport can tell whose they are; behind a
-    /// proxy that says nothing of its clients, they are all one's.
+    /// Sessions of one [`Owner`](crate::server::Owner) at a time. Default: 10,000. Behind a proxy that does not name its clients,
+    /// all of them are one owner.
     pub owner_sessions: usize,
-    /// Bytes of what their clients said of themselves, all together.
+    /// Bytes of the identities and capabilities of all clients with sessions. Default: 128 MiB.
     pub sessions_bytes: usize,
-    /// Bytes of what one client says of itself: who it is and what it can do.
+    /// Bytes of the identity and the capabilities of one client. Default: 64 KiB.
     pub introduction_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What goes with a call to a handler of a server: who asks, and what can be said and asked meanwhile.
+//! The context of a call for its handler: the client, and notifications and requests during the call.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ use crate::methods;
 use crate::serve::{Peer, Session};
 use crate::server::{Call, Caller as Who, LogLevel, Notice};
 
-/// What goes with a call to its handler, in the words of the revision `App`; clones speak about the same call.
+/// The context of a call for its handler, in the revision `App`; clones belong to the same call.
 ///
 /// Typed requests to the client are those of the revision's `CallClient`: `cx.list_roots(None).await?`.
 pub struct Cx<App> {
@@ -30,7 +30,7 @@ struct Inner {
     log_level: Option<LogLevel>,
     progress_token: Option<Json>,
     params: Json,
-    /// Read from the params when somebody asks.
+    /// Read from the params on first use.
     answers: OnceLock<Answers>,
     starts_over: bool,
 }
@@ -96,38 +96,39 @@ impl<App> Cx<App> {
         }))
     }
 
-    /// The revision that the client speaks.
+    /// Returns the revision that the client speaks.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.inner.revision
     }
 
-    /// Who the client is and what it can do; unknown where a notification came.
+    /// Returns the name and the capabilities of the client, or `None` in the handler of a notification.
     #[must_use]
     pub fn client(&self) -> Option<&Who> {
         self.inner.client.as_deref()
     }
 
-    /// A handle that outlives the call: for what belongs to none, such as that a list has changed.
+    /// Returns a handle that outlives the call: for messages that belong to no call, such as that a list has changed.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.inner.session
     }
 
-    /// The least severe log message that the client wants of this call; none if it did not say.
+    /// Returns the minimum log level that the client requested for this call, or `None`.
     #[must_use]
     pub fn log_level(&self) -> Option<LogLevel> {
         self.inner.log_level
     }
 
-    /// Whoever waits for the answer, as the transport knows it: headers, and what a layer has found out.
+    /// Returns the peer that sent the request, with its HTTP headers and extensions; `None` in the handler of a notification.
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
         self.inner.peer.as_ref()
     }
 
-    /// A context whose questions end the call: it starts over once they are answered, and nothing is kept for it
-    /// meanwhile, neither here nor on another replica. What comes before a question runs again, so ask first:
+    /// Returns a context whose requests to the client end the call. The handler starts over once the client has answered,
+    /// and nothing is kept for it meanwhile, neither here nor on another replica. Code before a request runs again, so
+    /// send requests first:
     ///
     /// ```
     /// # use mcp_revisions::Newest;
@@ -140,8 +141,7 @@ impl<App> Cx<App> {
     /// }
     /// ```
     ///
-    /// Its errors have to be handed on as they are. In an application of the handshake era, whose results ask nothing,
-    /// questions are asked as always.
+    /// Return its errors unchanged. In an application of a handshake revision, requests are sent as usual.
     ///
     /// Earlier answers come back signed for this tool, these arguments and this principal, and expire after
     /// [`Limits::ask_time`](crate::Limits::ask_time). Nothing is remembered of them here: until then a client can send the
@@ -181,13 +181,13 @@ impl<App> Cx<App> {
         }))
     }
 
-    /// What the client answered to the question of this name, which a result of this call asked; none if it did not.
+    /// Returns the response of the client under this key of `inputRequests`, or `None`.
     ///
-    /// For handlers of the per-request era that ask by results of their own (`InputRequiredResult`): several things at
-    /// once, or by names that mean something. Whatever else a client answers is not looked at.
+    /// For handlers of a per-request revision that return `InputRequiredResult` themselves: several requests at once, or
+    /// keys that mean something. Other responses of the client are ignored.
     ///
     /// # Errors
-    /// An answer that is not of this type.
+    /// Returns an error if the response is not of this type.
     pub fn answer<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
         let answer = self.inner.answers().named(name);
         let read = answer.map(Json::read).transpose();
@@ -197,7 +197,7 @@ impl<App> Cx<App> {
         })
     }
 
-    /// The state that such a result sent along, as its client has brought it back.
+    /// Returns the `requestState` of such a result, as its client has sent it back.
     ///
     /// It was given out by this server for the same method, name, URI and arguments, and to the same principal, no longer
     /// than [`Limits::ask_time`](crate::Limits::ask_time) ago: any other is refused before the handler is called. The client
@@ -207,13 +207,13 @@ impl<App> Cx<App> {
         self.inner.answers().state()
     }
 
-    /// Says how far the work is, if the client wants to know: `cx.progress(50, 100).await`.
+    /// Reports progress, if the client requested it: `cx.progress(50, 100).await`.
     pub async fn progress(&self, done: impl Into<Number>, total: impl Into<Number>) {
         self.tell_progress(done.into(), Some(total.into()), None)
             .await;
     }
 
-    /// As [`progress`](Self::progress), with a line for people; the total may not be known.
+    /// Reports progress with a message for users; the total may not be known.
     pub async fn progress_with(
         &self,
         done: impl Into<Number>,
@@ -264,7 +264,7 @@ impl<App: Spoken> Caller for Cx<App> {
     type Protocol = App::Protocol;
     type Error = Error;
 
-    /// Asks the client, in the words of the application's revision; a client of the per-request era is asked in the
+    /// Sends a request to the client, in the application's revision; a client of a per-request revision gets it in the
     /// result of its call.
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         if self.inner.starts_over {

@@ -1,4 +1,4 @@
-//! Why a call has no result: one type for handlers, for clients, and for what goes on between.
+//! Why a call has no result: one type for handlers and for clients.
 
 use std::time::Duration;
 
@@ -26,10 +26,10 @@ pub enum Error {
     /// There is no resource at this URI.
     #[error("no resource `{0}`")]
     ResourceNotFound(String),
-    /// The person who was asked said no.
+    /// The user declined the elicitation (`action: "decline"`).
     #[error("the user declined to answer")]
     Declined,
-    /// The person who was asked put the question aside.
+    /// The user cancelled the elicitation (`action: "cancel"`).
     #[error("the user dismissed the question")]
     Dismissed,
     /// A question ends its call, which starts over with the answer: see [`Cx::starting_over`](super::Cx::starting_over).
@@ -54,25 +54,25 @@ pub enum Error {
     /// What carries the messages failed; the text says how.
     #[error("{0}")]
     Transport(String),
-    /// Something failed that is not the peer's business; the text is sent all the same.
+    /// An internal error. **The text is sent to the peer.**
     #[error("{0}")]
     Internal(String),
 }
 
 impl Error {
-    /// An error of the application, with a code of its own.
+    /// Creates an error of the application, with its own code.
     #[must_use]
     pub fn application(code: i64, message: impl Into<String>) -> Self {
         Self::Peer(ErrorObject::new(code, message))
     }
 
-    /// An error that says no more than its text.
+    /// Creates an internal error. **The text is sent to the peer.**
     #[must_use]
     pub fn internal(why: impl std::fmt::Display) -> Self {
         Self::Internal(why.to_string())
     }
 
-    /// As JSON-RPC has it, for a peer that speaks this revision.
+    /// Converts it to a JSON-RPC error for a peer of this revision.
     #[must_use]
     pub fn into_object(self, revision: Revision) -> ErrorObject {
         match self {

@@ -1,6 +1,6 @@
 //! Typed servers and clients: handlers of one revision that serve every peer, and calls of one revision to any server.
 //!
-//! `Server` (features `stdio` and `http`) runs whatever implements the `ServerHandlers` of a revision; `Router` (feature
+//! `Server` (features `stdio` and `http`) runs an implementation of the `ServerHandlers` of a revision; `Router` (feature
 //! `router`) is made of async functions, one for each tool, resource and prompt. `Client` (feature `client`) calls any
 //! server.
 //! Below both are the endpoints of [`server`](crate::server) and [`client`](crate::client), which decide what is sent.

@@ -1,4 +1,4 @@
-//! How much of what handlers only take note of waits for them: whoever tells them faster than they note it is not noted.
+//! Bounds the notifications that wait for handlers: those of a faster sender are dropped.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A server made of typed handlers: whatever implements the `ServerHandlers` of the revision that it speaks.
+//! A server made of typed handlers, which implement the `ServerHandlers` of a revision.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -14,9 +14,9 @@ use crate::serve::{Handler, Peer, Session};
 use crate::server::{Call, Notice, Profile, ProfileError};
 use crate::{Limits, RevisionSet, server};
 
-/// What a server says of itself, until it is given its handlers.
+/// Builder of a server: its implementation info, capabilities, revisions and limits.
 ///
-/// Its capabilities are what the handlers implement, unless [`with_capabilities`](Self::with_capabilities) says others.
+/// Its capabilities are those that the handlers implement, unless [`with_capabilities`](Self::with_capabilities) sets others.
 ///
 /// ```no_run
 /// use mcp_revisions::Newest;
@@ -55,7 +55,7 @@ pub struct Server<App> {
 }
 
 impl<App: Spoken> Server<App> {
-    /// A server of this `Implementation`, which serves every revision.
+    /// Creates a server with this `Implementation`, which serves every revision.
     pub fn new(info: &impl Encode) -> Self {
         Self {
             info: Json::of(info),
@@ -68,7 +68,7 @@ impl<App: Spoken> Server<App> {
         }
     }
 
-    /// These `ServerCapabilities`, whatever the handlers implement: that lists change, say.
+    /// Overrides the `ServerCapabilities` derived from the handlers, for example to declare `listChanged`.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
         self.capabilities = Some(Json::of(capabilities));
@@ -83,21 +83,21 @@ impl<App: Spoken> Server<App> {
         self
     }
 
-    /// How a model is to use the server.
+    /// Sets the instructions for models that use the server.
     #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// The revisions that are served; all of them, unless said.
+    /// Sets the revisions that are served; all by default.
     #[must_use]
     pub fn with_revisions(mut self, served: RevisionSet) -> Self {
         self.served = served;
         self
     }
 
-    /// Other limits.
+    /// Sets the resource limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -114,10 +114,10 @@ impl<App: Spoken> Server<App> {
         self
     }
 
-    /// The server of these handlers.
+    /// Creates the server of these handlers.
     ///
     /// # Errors
-    /// A description that is not one of the revision `App`; capabilities of methods that nobody handles.
+    /// Returns an error if the description is not valid in the revision `App`, or if a declared capability has no handler.
     pub fn serve<H>(self, handlers: H) -> Result<Running<App, H>, ServeError>
     where
         App::Protocol: Serves<ServerSide, H, Cx<App>>,
@@ -163,14 +163,14 @@ impl<App> std::fmt::Debug for Server<App> {
     }
 }
 
-/// Why a server cannot be made of its handlers.
+/// Why a server cannot be created from its handlers.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// What it says of itself is not of the revision.
+    /// The description is not valid in the revision.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// It declares what nobody handles.
+    /// A capability is declared, and no handler implements it.
     #[error(
         "the capability `{capability}` is declared, and none of its methods is handled: {methods}"
     )]
@@ -180,7 +180,7 @@ pub enum ServeError {
         /// The methods that it promises.
         methods: String,
     },
-    /// Something was registered that cannot be served; the text says what, and what to do.
+    /// A registration that cannot be served; the text says which one, and what to do.
     #[cfg(feature = "router")]
     #[error("{0}")]
     Router(String),
@@ -308,7 +308,7 @@ where
         Ok(())
     }
 
-    /// As a tower service, for axum, hyper, and layers; hosts and origins that were allowed here are allowed there, too.
+    /// Returns a tower service, for axum, hyper, and layers. Hosts and origins that were allowed here are allowed there, too.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn into_http(self, options: crate::http::Options) -> crate::http::Service {

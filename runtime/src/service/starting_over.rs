@@ -84,7 +84,7 @@ impl Answers {
 }
 
 /// The name of a question. A handler that asks something else this time is not answered by what was said to the other
-/// question; and whatever a replica was built by, it gives the same names.
+/// question; and every build of a replica gives the same names.
 fn key(place: usize, method: &str, params: Option<&Json>) -> String {
     let mut what = format!("{method} ");
     if let Some(params) = params {

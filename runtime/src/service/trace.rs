@@ -43,7 +43,7 @@ pub(super) fn span(method: &str, peer: &Peer) -> Span {
     span
 }
 
-/// A layer that sends what is logged in the course of a call to whoever called.
+/// A layer that sends the events of a call to its client.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ToClient;
 

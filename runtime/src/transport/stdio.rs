@@ -37,7 +37,7 @@ pub async fn serve(server: Server, handler: impl Handler) -> io::Result<()> {
     serve_on(server, handler, tokio::io::stdin(), tokio::io::stdout()).await
 }
 
-/// As [`serve`], on any two streams of bytes.
+/// Serves any two streams of bytes, as [`serve`] does.
 ///
 /// # Errors
 /// As [`serve`].

@@ -1,4 +1,4 @@
-//! The task behind a client's handles: it moves what the connection wants sent, what comes, and the time.
+//! The task behind a client's handles: it sends the messages of the connection, passes on those received, and the time.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;

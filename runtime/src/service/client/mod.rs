@@ -1,7 +1,7 @@
 //! A client that calls any server, in the words of one revision. Feature `client`.
 //!
 //! A [`Client`] is a handle: clones share one connection, and calls go on side by side. A call that is dropped is
-//! cancelled, and the server is told. What the server asks is answered by the handlers that the client was made with.
+//! cancelled, and the server is notified. Requests of the server go to the handlers of the client.
 //!
 //! ```no_run
 //! use mcp_revisions::newest::CallServer;
@@ -78,7 +78,7 @@ impl Default for How {
     }
 }
 
-/// Who is told something of a call.
+/// A callback for progress or log messages of a call.
 type Tell<T> = Arc<dyn Fn(T) + Send + Sync>;
 
 impl<App> Clone for Client<App> {
@@ -99,7 +99,7 @@ impl<App> std::fmt::Debug for Client<App> {
 }
 
 impl Client<Newest> {
-    /// A client that speaks the newest release, described by an `Implementation` of it; say next what to connect to.
+    /// Starts a client of the latest release, described by an `Implementation` of it; name the server to connect to next.
     #[allow(
         clippy::new_ret_no_self,
         reason = "a client is made in two steps: who it is, and whom it calls"
@@ -110,12 +110,12 @@ impl Client<Newest> {
 }
 
 impl<App: Spoken> Client<App> {
-    /// As [`new`](Client::new), for an application that speaks another revision.
+    /// Starts a client for an application that is written against another revision.
     pub fn speaking(info: &impl Encode) -> Connect<App, ()> {
         Connect::of(info)
     }
 
-    /// A handle whose calls wait at most so long for their answers; `None` is for ever.
+    /// Returns a client whose calls time out after `patience`; `None` waits without limit.
     #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
         let mut client = self.clone();
@@ -123,7 +123,7 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// A handle whose calls ask how far they are.
+    /// Returns a client whose calls request progress notifications, and pass them to `tell`.
     #[must_use]
     pub fn on_progress(&self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         let mut client = self.clone();
@@ -131,11 +131,10 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// A handle whose calls tell the log messages of their server, from the level on that
-    /// [`with_log_level`](Self::with_log_level) asks for.
+    /// Returns a client whose calls pass the log messages of their server to `tell`, from the level of
+    /// [`with_log_level`](Self::with_log_level) on.
     ///
-    /// A message that does not say which call it is about goes to all calls that want any; without such a call, to the
-    /// handlers.
+    /// A message that names no call goes to all calls that request log messages; without such a call, to the handlers.
     #[must_use]
     pub fn on_log(&self, tell: impl Fn(Log) + Send + Sync + 'static) -> Self {
         let mut client = self.clone();
@@ -143,8 +142,8 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// A handle, and what its calls tell on their way, as a stream: progress, and the log messages that
-    /// [`with_log_level`](Self::with_log_level) asks for. The stream ends once the handle and its calls are gone.
+    /// Returns a client, and a stream of the progress and log messages of its calls, from the level of
+    /// [`with_log_level`](Self::with_log_level) on. The stream ends once the client and its calls are gone.
     ///
     /// ```no_run
     /// # use mcp_revisions::newest::{self as mcp, CallServer};
@@ -169,10 +168,10 @@ impl<App: Spoken> Client<App> {
         (client, updates)
     }
 
-    /// A handle whose calls are made for somebody else: the `Implementation` and the `ClientCapabilities` that a
-    /// gateway was told by whoever asks it.
+    /// Returns a client that sends the `Implementation` and the `ClientCapabilities` of a gateway's own client with each
+    /// call.
     ///
-    /// A server of the handshake era was told of one client for all calls, and goes on with that.
+    /// A server of a handshake revision got those of one client for all calls, and keeps them.
     #[must_use]
     pub fn on_behalf_of(&self, info: &impl Encode, capabilities: &impl Encode) -> Self {
         let mut client = self.clone();
@@ -180,8 +179,8 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// A handle whose calls want log messages from this level on; unless [`on_log`](Self::on_log) says who is told, they
-    /// go to the handlers.
+    /// Returns a client whose calls request log messages from this level on. They go to [`on_log`](Self::on_log), else to the
+    /// handlers.
     #[must_use]
     pub fn with_log_level(&self, level: LogLevel) -> Self {
         let mut client = self.clone();
@@ -189,13 +188,13 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// What the server said of itself; none until the first call has settled which revision is spoken.
+    /// Returns the revision, identity and capabilities of the server, or `None` before the first call.
     #[must_use]
     pub fn server(&self) -> Option<ServerFacts> {
         self.facts.borrow().clone()
     }
 
-    /// What was found out about the server, for the next client of the same one.
+    /// Returns the detected version of the server, for the next client of the same one.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let facts = self.facts.borrow();
@@ -266,13 +265,13 @@ impl<App: Spoken> Caller for Client<App> {
     }
 }
 
-/// What goes with a question of the server to its handler: a handle to ask back by.
+/// The context of a request of the server for its handler: a client to send requests with.
 pub struct ClientCx<App> {
     client: Client<App>,
 }
 
 impl<App> ClientCx<App> {
-    /// The client that was asked.
+    /// Returns the client that got the request.
     #[must_use]
     pub fn client(&self) -> &Client<App> {
         &self.client

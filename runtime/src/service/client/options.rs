@@ -1,4 +1,4 @@
-//! What a client is told before it connects: who it is, what it answers, and to whom it speaks.
+//! Builder of a client: its identity, its handlers, and the server to connect to.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{Limits, RevisionSet};
 
 /// A client that is not connected yet.
 ///
-/// Its capabilities are what its handlers implement, unless [`with_capabilities`](Self::with_capabilities) says others.
+/// Its capabilities are those that its handlers implement, unless [`with_capabilities`](Self::with_capabilities) sets others.
 #[must_use = "say what to connect to"]
 #[derive(Debug)]
 pub struct Connect<App, H> {
@@ -53,7 +53,7 @@ impl<App: Spoken> Connect<App, ()> {
 }
 
 impl<App: Spoken, H> Connect<App, H> {
-    /// Answers what the server asks, and hears what it says, by the `ClientHandlers` of the revision.
+    /// Handles requests and notifications of the server by the `ClientHandlers` of the revision.
     pub fn with_handlers<Other>(self, handlers: Other) -> Connect<App, Other> {
         Connect {
             told: self.told,
@@ -62,31 +62,31 @@ impl<App: Spoken, H> Connect<App, H> {
         }
     }
 
-    /// These `ClientCapabilities`, whatever the handlers implement.
+    /// Overrides the `ClientCapabilities` derived from the handlers.
     pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
         self.told.capabilities = Some(Json::of(capabilities));
         self
     }
 
-    /// The revisions that the client is willing to speak; all of them, unless said.
+    /// Sets the revisions that the client may speak; all by default.
     pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
         self.told.revisions = revisions;
         self
     }
 
-    /// Other limits.
+    /// Sets the resource limits.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.told.limits = limits;
         self
     }
 
-    /// What an earlier client found out about the same server.
+    /// Skips the version detection, with the result of an earlier client of the same server.
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
         self.told.verdict = Some(verdict);
         self
     }
 
-    /// How long a process may take to answer the first question before it counts as one of the handshake era.
+    /// Sets the timeout of the `server/discover` probe of a process; after it, the client falls back to `initialize`.
     pub fn with_probe_time(mut self, time: Duration) -> Self {
         self.told.probe_time = Some(time);
         self

@@ -71,12 +71,12 @@ pub enum Update {
     Log(Log),
 }
 
-/// The updates of the calls of one handle, as a stream. What is not taken in time is left out, newest first.
+/// The updates of the calls of one handle, as a stream. Updates that are not taken in time are dropped.
 #[derive(Debug)]
 pub struct Updates(mpsc::Receiver<Update>);
 
 impl Updates {
-    /// The next one; none once the handle and its calls are gone.
+    /// Waits for the next update; `None` once the client and its calls are gone.
     pub async fn next(&mut self) -> Option<Update> {
         self.0.recv().await
     }

@@ -1,4 +1,4 @@
-//! What changes on a server, told to whoever listens.
+//! Notifications of changes for subscribed clients.
 
 use mcp_registry::{Newest, methods, newest as mcp};
 use mcp_wire::service::Caller;
@@ -8,10 +8,10 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use super::{Cx, Error, Router};
 use crate::adapters::filter::Filter;
 
-/// How many changes are kept for a client that reads slowly; it is told less exactly of more.
+/// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
 const KEPT: usize = 256;
 
-/// Tells the clients of a [`Router`] what has changed; clones tell the same ones.
+/// Notifies the clients of a [`Router`] of changes; clones notify the same clients.
 ///
 /// ```
 /// # use mcp_revisions::service::router::{Changes, Router};
@@ -40,7 +40,7 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// Of a server that nobody listens to yet.
+    /// Creates the changes of a server without subscribers.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -48,22 +48,22 @@ impl Changes {
         }
     }
 
-    /// There are other tools, or they are described in another way.
+    /// Notifies subscribers that the list of tools changed.
     pub fn tools(&self) {
         self.tell(methods::NOTIFICATIONS_TOOLS_LIST_CHANGED, None);
     }
 
-    /// There are other prompts.
+    /// Notifies subscribers that the list of prompts changed.
     pub fn prompts(&self) {
         self.tell(methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED, None);
     }
 
-    /// There are other resources.
+    /// Notifies subscribers that the list of resources changed.
     pub fn resources(&self) {
         self.tell(methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED, None);
     }
 
-    /// What is read at this URI is another.
+    /// Notifies subscribers that the resource at this URI changed.
     pub fn resource(&self, uri: impl Into<String>) {
         self.tell(methods::NOTIFICATIONS_RESOURCES_UPDATED, Some(uri.into()));
     }
@@ -116,7 +116,7 @@ fn about(uri: Option<&str>) -> Option<Json> {
 }
 
 impl Router {
-    /// A router whose clients are told of changes: of its lists, and of resources that they subscribed to.
+    /// Sends notifications of these changes to subscribed clients: of lists, and of resources.
     #[must_use]
     pub fn with_changes(mut self, changes: &Changes) -> Self {
         self.changes = Some(changes.clone());

@@ -8,7 +8,7 @@ use crate::service::{Cx, Error};
 
 /// Work that is going on.
 pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
-/// A handler whose types nobody needs to know any more.
+/// A handler with its types erased.
 pub(super) type Boxed<In, Out> = Box<dyn Fn(In, Cx<Newest>) -> Work<Out> + Send + Sync>;
 
 /// The shape of a function that takes a context alone.
@@ -58,7 +58,7 @@ handles!(OnlyCx, NoArguments, (Cx<Newest>), _ cx => (cx));
 handles!((A,), A, (A), arguments _ => (arguments), A);
 handles!((A, Cx<Newest>), A, (A, Cx<Newest>), arguments cx => (arguments, cx), A);
 
-/// The arguments of a function that takes none: whatever came.
+/// The arguments of a function that takes none; those of the request are ignored.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoArguments;
 

@@ -27,10 +27,10 @@ pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, Into
 use handler::Boxed;
 use templates::Templates;
 
-/// A server made of functions, in the words of the newest release.
+/// A server made of functions, written against the latest release.
 ///
-/// What is wrong with what was registered is said by [`serve`](Self::serve): names that are taken, templates that
-/// nothing can be matched with, schemas that describe no object.
+/// [`serve`](Self::serve) reports invalid registrations: names that are used twice, templates that match no URI, schemas
+/// that describe no object.
 #[derive(Default)]
 pub struct Router {
     tools: Named<Tool>,
@@ -87,16 +87,16 @@ impl<T> Named<T> {
 }
 
 impl Router {
-    /// A router that has nothing yet.
+    /// Creates an empty router.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The server of what was registered, by the name and the version of the program.
+    /// Creates the server, with the name and the version of the program.
     ///
     /// # Errors
-    /// The first thing that was registered and cannot be served.
+    /// Returns an error for the first registration that cannot be served.
     pub fn serve(
         self,
         name: impl Into<String>,
@@ -108,7 +108,7 @@ impl Router {
         )))
     }
 
-    /// As [`serve`](Self::serve), with all that a server may say of itself.
+    /// Creates the server from a complete description: title, instructions, revisions, limits.
     ///
     /// # Errors
     /// As [`serve`](Self::serve).

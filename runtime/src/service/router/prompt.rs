@@ -13,7 +13,7 @@ use crate::errors::abridged;
 use crate::service::Error;
 
 impl Router {
-    /// A prompt whose arguments are the members of a struct of texts.
+    /// Adds a prompt whose arguments are the fields of a struct of strings.
     #[cfg(feature = "schemars")]
     #[must_use]
     pub fn prompt<Shape, H>(self, name: &str, description: &str, fill: H) -> Self
@@ -29,7 +29,7 @@ impl Router {
         self.prompt_of(prompt, fill)
     }
 
-    /// A prompt with all that can be said of one.
+    /// Adds a prompt with a complete description.
     #[must_use]
     pub fn prompt_of<Shape, H>(mut self, prompt: mcp::Prompt, fill: H) -> Self
     where

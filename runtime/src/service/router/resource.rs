@@ -30,7 +30,7 @@ impl Asked {
 }
 
 impl Router {
-    /// A resource at one URI: text, or bytes.
+    /// Adds a resource at one URI: text, or bytes.
     #[must_use]
     pub fn resource<Shape, H>(self, uri: &str, name: &str, read: H) -> Self
     where
@@ -39,7 +39,7 @@ impl Router {
         self.resource_of(mcp::Resource::new(Uri(uri), name), read)
     }
 
-    /// A resource with all that can be said of one: what type it is of, how large it is.
+    /// Adds a resource with a complete description: MIME type, size.
     #[must_use]
     pub fn resource_of<Shape, H>(mut self, resource: mcp::Resource, read: H) -> Self
     where
@@ -60,7 +60,7 @@ impl Router {
         self
     }
 
-    /// The resources at all URIs of a template, such as `users://{id}/profile`; the function takes what stands in the
+    /// Adds the resources at all URIs of a template, such as `users://{id}/profile`; the function takes what stands in the
     /// places of its variables, as texts.
     ///
     /// A variable is one segment of the path; `{+rest}`, at the end, is all that follows. A URI with a control character,

@@ -13,7 +13,7 @@ use super::{Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
 
 impl Router {
-    /// A tool whose schemas are those of its types.
+    /// Adds a tool whose schemas are those of its argument and result types.
     ///
     /// ```
     /// # use mcp_revisions::service::{Cx, Router};
@@ -35,7 +35,7 @@ impl Router {
         self.tool_of(tool, run)
     }
 
-    /// A tool with all that can be said of one: its schemas, a title, hints.
+    /// Adds a tool with a complete description: schemas, title, hints.
     #[must_use]
     pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
     where

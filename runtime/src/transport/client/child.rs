@@ -18,7 +18,7 @@ const LAST: Duration = Duration::from_secs(1);
 /// How much of a line on standard error is handed on.
 const ERROR_LINE: usize = 8 << 10;
 
-/// What a line on standard error is told to.
+/// The callback for lines on standard error.
 type OnError = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A program to start.
@@ -29,7 +29,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// The program of this command, with its arguments, environment and folder; its streams are set here.
+    /// Creates the process of this command, with its arguments, environment and folder; its streams are set here.
     #[must_use]
     pub fn new(command: Command) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Child {
         self
     }
 
-    /// How long it may take to end by itself, once its input is closed, before it is killed.
+    /// Sets how long it may take to end after its input is closed, before it is killed; 2 seconds by default.
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -108,7 +108,7 @@ impl Running {
         })
     }
 
-    /// Starts it anew; the old one is killed if it has not ended.
+    /// Starts it again; the old process is killed if it has not ended.
     pub(super) fn restart(&mut self) -> bool {
         match self.child.spawn(self.limit) {
             Ok((process, lines)) => {

@@ -20,7 +20,7 @@ use crate::server::Owner;
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
 /// machine that can reach this one. Port 0 takes any that is free.
 ///
-/// A server that is reached by a name has to be told it: [`Options::allow_host`](super::Options::allow_host).
+/// Allow the names by which clients reach the server: [`Options::allow_host`](super::Options::allow_host).
 ///
 /// # Errors
 /// Returns an error if the name does not resolve, or if no address that it resolves to can be bound: the port is taken,

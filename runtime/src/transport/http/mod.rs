@@ -1,8 +1,8 @@
-//! A server over streamable HTTP: a tower service for axum, hyper and whatever else takes one. Feature `http`.
+//! A server over streamable HTTP: a tower service for axum, hyper and others. Feature `http`.
 //!
 //! One path takes every revision. Per-request revisions need no session, and each POST is handled by itself;
 //! handshake revisions get an `Mcp-Session-Id`, a stream for GET, and DELETE.
-//! A call is answered with one JSON object, or with a stream of events if its handler says something before it answers.
+//! The response to a call is one JSON object, or an event stream if its handler sends messages before the result.
 //! Clients of HTTP+SSE, the transport of 2024-11-05, are served by [`Options::with_http_sse`].
 //!
 //! ```no_run
@@ -21,15 +21,14 @@
 //! # }
 //! ```
 //!
-//! # Whom it talks to
-//! A request whose `Origin` is not allowed is refused with status 403, for it comes from some page in a browser; so is one
-//! for a `Host` that is not allowed, for a page may have given the server's address another name. Loopback names are
-//! allowed, and those of [`Options::allow_origin`] and [`Options::allow_host`]. Who may use the server at all is not
-//! decided here: put an authorisation layer before it.
+//! # Access control
+//! A request whose `Origin` or `Host` is not allowed gets status 403: it may come from a web page that uses DNS rebinding.
+//! Loopback names are allowed, and those of [`Options::allow_origin`] and [`Options::allow_host`]. There is no
+//! authentication: put a layer with it before the service.
 //!
-//! # What a client may take up
-//! Requests, suspended requests, unread answers, connections and kept events have a budget each, and each client a share
-//! of it: one that takes more than its share is refused alone. A client is a [`Principal`], else a [`PeerAddress`].
+//! # Limits
+//! Requests, suspended requests, unread responses, connections and kept events have a budget each, and each client a share
+//! of it. Only requests beyond the share of a client are refused. A client is a [`Principal`], else a [`PeerAddress`].
 
 mod answers;
 mod body;
@@ -89,15 +88,15 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// Who is behind a request, as an authorisation layer has found out: it puts this into the request's extensions.
+/// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
 ///
-/// What a client has to hand back is sealed for it, so that nobody else can; and the sessions that it opens are its own:
-/// nobody else is let in, and whoever opens too many makes room among them.
+/// A `requestState` is signed for its principal, and a session belongs to the principal that opened it: no other one can
+/// use them. A principal that opens too many sessions loses its own least recently used ones.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
-/// Where a request comes from, as a layer has found out that knows it: behind a proxy, or in another server than
-/// [`serve`], which knows by itself. Whoever opens too many sessions makes room among its own.
+/// The address of the client of a request. Insert it into the extensions of the request behind a proxy, or in another server
+/// than [`serve`], which inserts it. An address that opens too many sessions loses its own least recently used ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PeerAddress(pub IpAddr);
 
@@ -126,7 +125,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Loopback origins alone; sessions for handshake revisions, kept for an hour after the last message.
+    /// Creates options that allow only loopback names, with sessions for handshake revisions, kept for an hour after the last message.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -147,7 +146,7 @@ impl Options {
         self
     }
 
-    /// Serves under every name: for a server behind a proxy that has looked at it.
+    /// Allows every `Host`: for a server behind a proxy that checks it.
     #[must_use]
     pub fn with_any_host(mut self) -> Self {
         self.hosts = None;
@@ -161,7 +160,7 @@ impl Options {
         self
     }
 
-    /// How long the head and the body of a request may take to come.
+    /// Sets how long the head and the body of a request may take; 30 and 60 seconds by default.
     #[must_use]
     pub fn with_read_times(mut self, head: Duration, body: Duration) -> Self {
         (self.head_time, self.body_time) = (head, body);
@@ -211,30 +210,30 @@ impl Options {
         self
     }
 
-    /// After how long a stream on which nothing is said says that it is still there: a comment, every 15 seconds unless
-    /// told otherwise; never, if this is zero.
+    /// Sets the interval of keep-alive comments on event streams without messages; 15 seconds by default, zero disables
+    /// them.
     #[must_use]
     pub fn with_keep_alive(mut self, every: Duration) -> Self {
         self.keep_alive = every;
         self
     }
 
-    /// Keeps the events of sessions there, so that a client whose connection broke can have them again; in memory unless
-    /// told otherwise ([`MemoryEvents`]).
+    /// Sets where events of sessions are kept, so that a client whose connection broke can resume; in memory by default
+    /// ([`MemoryEvents`]).
     #[must_use]
     pub fn with_events(mut self, store: impl EventStore) -> Self {
         self.events = Some(Arc::new(store));
         self
     }
 
-    /// Keeps no events: what a client misses, it misses.
+    /// Keeps no events: a client cannot resume a stream.
     #[must_use]
     pub fn without_events(mut self) -> Self {
         self.events = None;
         self
     }
 
-    /// How long a client waits before it comes again for the rest of a stream; a second unless told otherwise.
+    /// Sets how long a client waits before it resumes a stream; 1 second by default.
     #[must_use]
     pub fn with_retry(mut self, after: Duration) -> Self {
         self.retry = after;
@@ -269,14 +268,14 @@ impl Options {
         self
     }
 
-    /// Opens no sessions: each request of a handshake revision stands alone, and nothing is remembered of `initialize`.
+    /// Disables sessions: requests of handshake revisions are handled statelessly, and `initialize` is not remembered.
     #[must_use]
     pub fn without_sessions(mut self) -> Self {
         self.sessions = false;
         self
     }
 
-    /// How long a session is kept on which nothing is said.
+    /// Sets how long a session without messages is kept; 1 hour by default.
     #[must_use]
     pub fn with_idle(mut self, idle: Duration) -> Self {
         self.idle = idle;

@@ -40,13 +40,13 @@ impl std::fmt::Debug for Service {
 }
 
 impl Service {
-    /// A service that answers to loopback origins alone.
+    /// Creates a service with default options, which allow only loopback names.
     #[must_use]
     pub fn new(server: Server, handler: impl Handler) -> Self {
         Self::with_options(server, handler, Options::default())
     }
 
-    /// A service.
+    /// Creates a service.
     #[must_use]
     pub fn with_options(server: Server, handler: impl Handler, options: Options) -> Self {
         Self {
@@ -79,8 +79,7 @@ impl Service {
         self.inner.options.head_time
     }
 
-    /// Takes no new calls from now on: they are answered with status 503. Streams of subscriptions end, and their clients
-    /// are told so.
+    /// Takes no new calls from now on: they get status 503. Streams of subscriptions end with a message to their clients.
     pub fn close(&self) {
         self.inner.close();
     }
@@ -91,7 +90,7 @@ impl Service {
         self.inner.retire();
     }
 
-    /// Ends every session, and with them their streams and whatever is at work in them.
+    /// Ends every session, with its streams and calls.
     pub fn end_sessions(&self) {
         self.inner.end_sessions();
     }

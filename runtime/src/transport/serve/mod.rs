@@ -66,7 +66,7 @@ pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     (Arc::new(server), Instant::now())
 }
 
-/// What serves the calls of clients, in the words of the application's revision.
+/// Handles the calls of clients, in the application's revision.
 ///
 /// Any `async` function from [`Call`] and [`Peer`] to a result is one.
 pub trait Handler: Send + Sync + 'static {
@@ -77,8 +77,8 @@ pub trait Handler: Send + Sync + 'static {
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send;
 
-    /// Answers a call of a method that no revision has, if the server was told to hand those over
-    /// ([`Server::with_other_methods`](crate::Server::with_other_methods)); else they never come here.
+    /// Answers a call of a method that no revision has. Only a server with
+    /// [`Server::with_other_methods`](crate::Server::with_other_methods) gets such calls.
     fn other_call(
         &self,
         call: OtherCall,
@@ -99,7 +99,7 @@ pub trait Handler: Send + Sync + 'static {
         drop((notice, session));
     }
 
-    /// A client can be told things from now on: it is initialized, or has opened a stream for them.
+    /// Runs once the client can get notifications: it is initialized, or has opened a stream for them.
     fn opened(&self, session: Session) {
         drop(session);
     }
@@ -163,7 +163,7 @@ pub(crate) struct Facts {
     pub(crate) room: Option<Arc<Reservation>>,
 }
 
-/// Whoever waits for the answer to a call, to be told and asked things on the way.
+/// The client of a call, for notifications and requests during the call.
 #[derive(Clone)]
 pub struct Peer {
     token: Token,
@@ -171,7 +171,7 @@ pub struct Peer {
     facts: Facts,
 }
 
-/// Whoever is at the other end, after the call too; the handle does not keep the session alive.
+/// The session of a client, also after the call; the handle does not keep the session alive.
 #[derive(Clone)]
 pub struct Session {
     line: Weak<dyn Line>,
@@ -224,46 +224,45 @@ impl Peer {
             .then(|| self.line.notify(To::Request(self.token), method, params))
     }
 
-    /// Asks the client something, and waits for its answer: `sampling/createMessage`, `elicitation/create`, `roots/list`.
+    /// Sends a request to the client, and waits for its response: `sampling/createMessage`, `elicitation/create`, `roots/list`.
     ///
-    /// A client of the modern era is asked in the result of its call, and answers when it calls again.
-    /// If this is not waited for to the end, the client is told that its answer is not wanted any more.
+    /// A client of a per-request revision gets it in the result of its call, and responds when it retries the call.
+    /// If this future is dropped, the request is cancelled at the client.
     ///
     /// # Errors
-    /// The client's own error; that it cannot be asked; that it did not answer in time; or that it is gone.
+    /// Returns the client's error, or an error if the client cannot get this request, did not respond in time, or is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
         ask(&self.line, Some((self.token, &self.facts)), method, params).await
     }
 
-    /// Closes the connection on which the call is answered, in the middle of it: its client is told to come again for
-    /// the rest after a while, and what is said meanwhile is kept for it. Whether that was done: only in a session over
-    /// HTTP, of a revision that has it.
+    /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.
+    /// Returns whether the stream was closed, which needs a session over HTTP, of a revision with resumption.
     #[cfg(feature = "http")]
     pub fn close_stream(&self) -> bool {
         self.line.pause(self.token)
     }
 
-    /// A handle that outlives the call.
+    /// Returns a handle that outlives the call.
     #[must_use]
     pub fn session(&self) -> Session {
         Arc::clone(&self.line).handle()
     }
 
-    /// The headers of the request that the call came in; none over stdio.
+    /// Returns the HTTP headers of the request, or `None` over stdio.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn headers(&self) -> Option<&::http::HeaderMap> {
         self.facts.parts.as_ref().map(|parts| &parts.headers)
     }
 
-    /// What a layer has put into the extensions of that request, such as who is behind it.
+    /// Returns a value that a layer has inserted into the extensions of the request, such as its principal.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.facts.parts.as_ref()?.extensions.get()
     }
 
-    /// The id of the session, over HTTP and in the handshake era.
+    /// Returns the id of the session, over HTTP and in handshake revisions.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
@@ -275,7 +274,7 @@ impl Peer {
 impl Session {
     /// Sends a notification that belongs to no call: that a list has changed, or a resource.
     ///
-    /// It reaches a client of the handshake era as such, and one of the modern era on the streams that asked for it.
+    /// A client of a per-request revision gets it on the streams that subscribed to it.
     pub fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         match self.line.upgrade() {
             Some(line) => line.notify(To::Session, method, params),
@@ -283,7 +282,7 @@ impl Session {
         }
     }
 
-    /// Asks the client something outside of a call; one of the modern era cannot be asked so.
+    /// Sends a request to the client outside of a call, which clients of per-request revisions cannot get.
     ///
     /// # Errors
     /// As [`Peer::ask`].
@@ -294,14 +293,14 @@ impl Session {
         }
     }
 
-    /// Who is at the other end, and what it can do, as it said when it opened the session, or the stream on which it is
-    /// told things; none as long as it has opened neither.
+    /// Returns the name and the capabilities that the client sent when it opened the session, or its stream of notifications;
+    /// `None` before that.
     #[must_use]
     pub fn caller(&self) -> Option<Arc<Caller>> {
         self.line.upgrade()?.caller()
     }
 
-    /// Whose the session is, as far as the transport can tell.
+    /// Returns the owner of the session: its principal or address, if the transport knows it.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn owner(&self) -> Owner {
@@ -315,15 +314,15 @@ impl Session {
         Some(self.line.upgrade()?.limits())
     }
 
-    /// Ends the session: its streams and whatever is at work in it. Over HTTP its client is told, at the next message,
-    /// to open another one; to a client of the modern era, which has none, its streams of changes end.
+    /// Ends the session, with its streams and calls. Over HTTP its client gets status 404 for the next message, and opens
+    /// another one. For a client of a per-request revision, which has none, its streams of notifications end.
     pub fn end(&self) {
         if let Some(line) = self.line.upgrade() {
             line.end();
         }
     }
 
-    /// Whether the session is over.
+    /// Returns whether the session is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.line.upgrade().is_none_or(|line| line.is_over())

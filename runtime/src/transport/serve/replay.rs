@@ -1,4 +1,4 @@
-//! What was said on the streams of a session, kept for a client whose connection broke: it comes again for the rest.
+//! Messages on the streams of a session, kept for a client whose connection broke and that resumes.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -55,7 +55,7 @@ pub struct KeptEvent {
 
 /// Where the events of sessions are kept, so that a client whose connection broke can have them again.
 ///
-/// Bounded: what is not kept any more cannot be had again, and the client is told so.
+/// Bounded: a client that resumes after an event that is gone gets an error.
 pub trait EventStore: Send + Sync + 'static {
     /// A session was opened by this owner: what is kept of it may count against the owner's share.
     fn opened(&self, session: &str, owner: &Owner) {
@@ -65,14 +65,14 @@ pub trait EventStore: Send + Sync + 'static {
     /// Keeps an event of a session. Places of a stream come in order, without a gap.
     fn keep(&self, session: &str, event: KeptEvent);
 
-    /// The events of a stream behind this one, in order; `None` if some of them are not kept any more.
+    /// Returns the events of a stream after this one, in order; `None` if some of them are gone.
     fn after(&self, session: &str, event: EventId) -> Option<Vec<KeptEvent>>;
 
-    /// A session is over: nobody comes for its events.
+    /// Removes the events of a session that is over.
     fn forget(&self, session: &str);
 }
 
-/// Keeps events in memory: the newest of each session, as far as the bytes of its owner and of all sessions go.
+/// Keeps events in memory: the last ones of each session, within the bytes of its owner and of all sessions.
 #[derive(Debug)]
 pub struct MemoryEvents {
     session_bytes: usize,
@@ -109,7 +109,7 @@ impl Default for MemoryEvents {
 }
 
 impl MemoryEvents {
-    /// At most so many bytes of each session, and of all of them; of the sessions of one owner a quarter of all.
+    /// Creates a store with a maximum of bytes per session, and for all of them; the sessions of one owner get a quarter of all.
     #[must_use]
     pub fn new(session_bytes: usize, all_bytes: usize) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl MemoryEvents {
         }
     }
 
-    /// How many bytes are kept.
+    /// Returns the number of bytes that are kept.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.kept().bytes

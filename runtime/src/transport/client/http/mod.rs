@@ -29,15 +29,15 @@ use session::Session;
 /// What is going on, until it comes to this.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Who may use the server: asked for a header before each request, and told when that was not enough.
+/// Supplies the `Authorization` header of requests, and handles `WWW-Authenticate` challenges.
 ///
-/// A text is a bearer token that does not change. For OAuth, implement it with a crate made for that: keep the token,
+/// A `String` is a bearer token that does not change. For OAuth, implement it with a crate made for that: keep the token,
 /// and get another in [`challenged`](Self::challenged).
 pub trait Authorize: Send + Sync + 'static {
-    /// The value of `Authorization`; none to go without.
+    /// Returns the value of `Authorization`, or `None` to send no header.
     fn header(&self) -> Pending<'_, Option<String>>;
 
-    /// The server answered 401 or 403 with this `WWW-Authenticate`; whether it is worth another try.
+    /// Handles a response 401 or 403 with this `WWW-Authenticate`; returns whether to retry the request.
     fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
         let _ = challenge;
         Box::pin(std::future::ready(false))
@@ -72,10 +72,10 @@ pub struct Http {
 }
 
 impl Http {
-    /// The server at this URL.
+    /// Creates the transport to the server at this URL.
     ///
     /// # Errors
-    /// A URL that is none, is not of HTTP, or needs TLS where feature `tls` is missing.
+    /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `tls` is missing.
     pub fn new(url: &str) -> Result<Self, Error> {
         let wrong = |why: &str| Error::Transport(format!("`{url}` {why}"));
         let parsed: Uri = url.parse().map_err(|_| wrong("is no URL"))?;
@@ -104,22 +104,21 @@ impl Http {
         })
     }
 
-    /// Asks for a header before each request, and tells of challenges.
+    /// Sets what supplies the `Authorization` header and handles challenges.
     #[must_use]
     pub fn with_authorization(mut self, authorize: impl Authorize) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self
     }
 
-    /// A header of each request; those of the protocol are set anyway.
+    /// Adds a header to each request, besides those of the protocol.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Whom it trusts and who it is, over `https`: certificates of one's own, say. Without this it trusts whom browsers
-    /// do.
+    /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn with_tls(mut self, config: rustls::ClientConfig) -> Self {
@@ -127,7 +126,7 @@ impl Http {
         self
     }
 
-    /// How often a request is made that did not reach the server, or that it had no room for.
+    /// Sets how often a request is attempted that does not reach the server, or gets status 429 or 503; 4 times by default.
     #[must_use]
     pub fn with_tries(mut self, tries: u32) -> Self {
         self.tries = tries.max(1);
@@ -142,7 +141,7 @@ impl Http {
         self
     }
 
-    /// How long it is waited before the second try; before each further one twice as long, and some of it by chance.
+    /// Sets the delay before the second attempt, 0.5 seconds by default; later delays double, with random jitter.
     #[must_use]
     pub fn with_pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
