@@ -363,3 +363,41 @@ fn deep_values_are_refused_without_recursion() {
         .to_string();
     assert!(error.contains("levels of nesting"), "{error}");
 }
+
+/// Generators that write each definition alone state the dialect in each, and keywords without effect.
+#[test]
+fn what_is_stated_again_without_effect_goes() {
+    let definition = json!({
+        "$schema": DIALECT, "type": "object", "propertyNames": {"type": "string"}, "additionalProperties": {"not": {}},
+    });
+    let canonical = canonical(&json!({"$schema": DIALECT, "$defs": {"A": definition}}));
+    let expected = json!({"type": "object", "additionalProperties": false});
+    assert_eq!(canonical["$defs"]["A"], expected);
+    // Names that are limited are a limit of the object.
+    let limited = json!({"type": "object", "propertyNames": {"pattern": "^a"}});
+    let same = json!({"$schema": DIALECT, "$defs": {"A": limited.clone()}});
+    assert_eq!(self::canonical(&same)["$defs"]["A"], limited);
+}
+
+/// A copy of one definition refers to it; a copy of two of them names neither.
+#[test]
+fn a_copy_of_a_definition_refers_to_it_where_definitions_stand_alone() {
+    let text = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}});
+    let alone = |mut definition: Value| {
+        definition["$schema"] = DIALECT.into();
+        definition
+    };
+    let list = |of: Value| json!({"type": "object", "properties": {"list": {"type": "array", "items": of}}});
+    let schema = |definitions: Value| json!({"$schema": DIALECT, "$defs": definitions});
+    let made = canonical(&schema(
+        json!({"A": alone(text("a")), "B": alone(list(text("a")))}),
+    ));
+    let items = &made["$defs"]["B"]["properties"]["list"]["items"];
+    assert_eq!(*items, json!({"$ref": "#/$defs/A"}));
+    let twice = json!({"A": alone(text("a")), "A2": alone(text("a")), "B": alone(list(text("a")))});
+    let made = canonical(&schema(twice));
+    assert_eq!(made["$defs"]["B"]["properties"]["list"]["items"], text("a"));
+    // Where no definition stands alone, a copy stays one.
+    let made = canonical(&schema(json!({"A": text("a"), "B": list(text("a"))})));
+    assert_eq!(made["$defs"]["B"]["properties"]["list"]["items"], text("a"));
+}

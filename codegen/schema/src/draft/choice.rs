@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::definitions::Builder;
+use super::flatten::flatten;
 use super::open::{Unfit, errata_file, erratum};
 use super::{Shape, Ty, Union};
 use crate::decision::{Decision, Question, Settle};
@@ -15,9 +16,13 @@ use crate::spec::roles::ROLES;
 impl Builder<'_> {
     pub(super) fn union(&mut self, node: &Node, place: &str) -> Shape {
         let mut types = Vec::new();
+        let tags = self.tags(&node.any_of);
         for (index, variant) in node.any_of.iter().enumerate() {
-            // An inline variant is named after its position: `JSONRPCMessage.2`.
-            let place = format!("{place}.{index}");
+            // An inline variant is named after its tag, else after its position: `JSONRPCMessage.2`.
+            let place = match tags.get(index) {
+                Some(tag) => format!("{place}.{tag}"),
+                None => format!("{place}.{index}"),
+            };
             // `type: [string, integer]` inside a union is that many variants.
             if variant.types.len() > 1 {
                 for ty in &variant.types {
@@ -32,6 +37,33 @@ impl Builder<'_> {
             }
         }
         self.union_of(types, place)
+    }
+
+    /// Returns the constants by which a member tells inline objects apart, in their order; empty if none does.
+    fn tags(&self, variants: &[Node]) -> Vec<String> {
+        if variants.len() < 2 || variants.iter().any(|variant| variant.reference.is_some()) {
+            return Vec::new();
+        }
+        let whole: Result<Vec<Node>, Unfit> = variants
+            .iter()
+            .map(|variant| flatten(self.schema, variant))
+            .collect();
+        let Ok(whole) = whole else { return Vec::new() };
+        let constants = |member: &String| -> Option<Vec<String>> {
+            let constant = |object: &Node| {
+                let constant = object.properties.get(member)?.constant.as_ref()?;
+                let required = object.required.contains(member);
+                constant.as_str().filter(|_| required).map(str::to_owned)
+            };
+            let constants: Vec<String> = whole.iter().map(constant).collect::<Option<_>>()?;
+            let names: BTreeSet<String> = constants.iter().map(|text| pascal_case(text)).collect();
+            (names.len() == constants.len()).then_some(constants)
+        };
+        let mut members = whole
+            .iter()
+            .take(1)
+            .flat_map(|object| object.properties.keys());
+        members.find_map(constants).unwrap_or_default()
     }
 
     /// The union of some types, each once.

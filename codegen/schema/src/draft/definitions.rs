@@ -59,7 +59,7 @@ pub(super) fn shaped(
 }
 
 pub(super) struct Builder<'s> {
-    schema: &'s Schema,
+    pub(super) schema: &'s Schema,
     pub(super) scope: &'s Scope,
     pub(super) rules: &'s Rules,
     upstream: &'s BTreeMap<String, String>,

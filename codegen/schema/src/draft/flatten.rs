@@ -115,12 +115,42 @@ impl Join<'_> {
         ))
     }
 
+    /// Returns whether a schema admits every object, and another one admits objects only: the other one says all.
+    fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Unfit> {
+        let any = self.joined(any, depth + 1)?;
+        let anything = Node {
+            types: vec![JsonType::Object],
+            pointer: any.pointer.clone(),
+            ..Node::default()
+        };
+        let is_any = matches!(&any.additional, Additional::Schema(of) if of.is_any());
+        let any = Node {
+            additional: if is_any {
+                Additional::Any
+            } else {
+                any.additional.clone()
+            },
+            ..any
+        };
+        if other.reference.is_none() || !same_facts(&any, &anything) {
+            return Ok(false);
+        }
+        let whole = self.joined(other, depth + 1)?;
+        for choice in &whole.any_of {
+            if !self.joined(choice, depth + 2)?.is_object() {
+                return Ok(false);
+            }
+        }
+        Ok(!whole.any_of.is_empty())
+    }
+
     fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unfit> {
         let mut properties: BTreeMap<String, Node> = left.properties;
         for (name, theirs) in right.properties {
             let merged = match properties.remove(&name) {
                 // The same twice is left as it is: a reference stays one.
                 Some(ours) if same_facts(&ours, &theirs) => ours,
+                Some(ours) if self.admits(&ours, &theirs, depth)? => theirs,
                 Some(ours) => {
                     let ours = self.joined(&ours, depth + 1)?;
                     let theirs = self.joined(&theirs, depth + 1)?;

@@ -4,6 +4,7 @@
 //! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
 //! `definitions` becomes `$defs`, choices that are fixed strings become `enum`; the dialect is 2020-12.
 //! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
+//! What other generators of schemas spell out without effect is left out: [`restated`].
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
 use serde_json::{Map, Value};
@@ -13,6 +14,7 @@ use crate::{Error, pointer};
 
 mod choices;
 mod reference;
+mod restated;
 mod text;
 
 pub use text::to_text;
@@ -106,8 +108,12 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
         dialect,
         pointer: String::new(),
         refs: Vec::new(),
+        states_again: false,
     };
     let mut canonical = walk.schema(upstream)?;
+    if walk.states_again {
+        restated::by_name(&mut canonical);
+    }
     if let Value::Object(root) = &mut canonical {
         root.insert("$schema".into(), DIALECT.into());
     }
@@ -173,6 +179,8 @@ struct Walk<'a> {
     pointer: String,
     /// Where each `$ref` stands, and its rewritten pointer, still percent-encoded.
     refs: Vec<(String, String)>,
+    /// Whether a definition states the dialect by itself, as generators of schemas do that write each one alone.
+    states_again: bool,
 }
 
 impl Walk<'_> {
@@ -258,6 +266,12 @@ impl Walk<'_> {
                 ));
             }
             "examples" if value.is_array() => return Ok(None),
+            "$schema" if self.pointer.matches('/').count() > 1 => {
+                self.states_again = true;
+                return Ok(None);
+            }
+            "propertyNames" if restated::is_any_name(value) => return Ok(None),
+            "additionalProperties" if restated::is_nothing(value) => return Ok(Some(false.into())),
             "examples" => {
                 return Err(self.wrong(
                     "a list",
@@ -321,8 +335,8 @@ impl Walk<'_> {
             "exclusiveMinimum" | "exclusiveMaximum" if !value.is_number() => {
                 Err(self.wrong("a number", value, "true and false are draft-04"))
             }
-            "$schema" if nested => {
-                Err(self.wrong("the dialect stated once, at the top", value, ""))
+            "$schema" if nested && value.as_str() != Some(DIALECT) => {
+                Err(self.wrong("the dialect of the whole file", value, ""))
             }
             "$id" if nested || value.as_str().is_none_or(|id| id.contains('#')) => Err(self.wrong(
                 "no `$id` but one without fragment at the top",
