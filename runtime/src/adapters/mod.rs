@@ -32,8 +32,8 @@ use mcp_wire::{Direction, ErrorObject, Json};
 
 use crate::protocol::json::declares;
 use crate::protocol::limits::Limits;
+use crate::protocol::lost::LossHook;
 use crate::protocol::revisions::is_legacy;
-use crate::protocol::server::lost::LossHook;
 use crate::protocol::translate::{Translated, Translator, Way};
 use crate::protocol::{Caller, Token};
 use seal::Seal;

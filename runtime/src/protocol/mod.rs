@@ -13,6 +13,7 @@ mod events;
 pub mod headers;
 pub(crate) mod json;
 pub(crate) mod limits;
+pub(crate) mod lost;
 mod needs;
 pub(crate) mod params;
 mod profile;

@@ -11,7 +11,7 @@ use super::Error;
 use super::starting_over::Answers;
 use crate::methods;
 use crate::serve::{Peer, Session};
-use crate::server::{Call, Caller as Who, LogLevel, Notice};
+use crate::server::{Call, Caller as Who, LogLevel, OtherCall};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
 ///
@@ -77,20 +77,35 @@ impl<App> Cx<App> {
         }))
     }
 
+    pub(super) fn custom_call(call: OtherCall, peer: Peer) -> Self {
+        Self::of(Arc::new(Inner {
+            session: peer.session(),
+            peer: Some(peer),
+            revision: call.peer,
+            client: Some(call.caller),
+            log_level: None,
+            progress_token: call.progress_token,
+            params: call.params,
+            answers: OnceLock::new(),
+            starts_over: false,
+        }))
+    }
+
     /// The params of the call, or of the notification.
     pub(super) fn params(&self) -> &Json {
         &self.inner.params
     }
 
-    pub(super) fn notice(notice: Notice, session: Session) -> Self {
+    /// The context of a notification with these params of a client that speaks this revision.
+    pub(super) fn notice(params: Json, revision: Revision, session: Session) -> Self {
         Self::of(Arc::new(Inner {
             peer: None,
             session,
-            revision: notice.peer,
+            revision,
             client: None,
             log_level: None,
             progress_token: None,
-            params: notice.params,
+            params,
             answers: OnceLock::new(),
             starts_over: false,
         }))

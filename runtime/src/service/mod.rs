@@ -9,6 +9,7 @@
 pub mod client;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod context;
+mod custom;
 mod error;
 mod room;
 #[cfg(feature = "router")]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use mcp_wire::Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Limits;
-use crate::protocol::Notice;
 
 /// What a notification takes up besides its params.
 const EACH: usize = 1 << 10;
@@ -21,8 +21,8 @@ impl Room {
     }
 
     /// Room for one more, until what this gives is dropped; none if there is none.
-    pub(super) fn take(&self, notice: &Notice) -> Option<OwnedSemaphorePermit> {
-        let bytes = notice.params.text().len().saturating_add(EACH);
+    pub(super) fn take(&self, params: &Json) -> Option<OwnedSemaphorePermit> {
+        let bytes = params.text().len().saturating_add(EACH);
         let bytes = u32::try_from(bytes).ok()?;
         Arc::clone(&self.0).try_acquire_many_owned(bytes).ok()
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_registry::Spoken;
+use mcp_registry::{Policy, Spoken};
 use mcp_wire::service::{ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
 
+use super::custom::Custom;
 use super::room::Room;
 use super::{Cx, Error};
 use crate::serve::{Handler, Peer, Session};
-use crate::server::{Call, Notice, Profile, ProfileError};
+use crate::server::{Call, Lost, Notice, OtherCall, OtherNotice, Profile, ProfileError};
 use crate::{Limits, RevisionSet, server};
 
 /// Builder of a server: its implementation info, capabilities, revisions and limits.
@@ -144,7 +145,7 @@ impl<App: Spoken> Server<App> {
             handlers: Typed {
                 handlers: Arc::new(handlers),
                 room: Room::of(&self.limits),
-                app: PhantomData,
+                custom: Custom::default(),
             },
             #[cfg(feature = "http")]
             http: crate::http::Options::default(),
@@ -256,6 +257,94 @@ where
     App::Protocol: Serves<ServerSide, H, Cx<App>>,
     H: Send + Sync + 'static,
 {
+    /// Sets a hook that is called for each message that lost something on its way to or from a client, and for each that
+    /// was refused or dropped.
+    ///
+    /// ```
+    /// # use mcp_revisions::Newest;
+    /// # use mcp_revisions::newest::ServerHandlers;
+    /// # use mcp_revisions::service::{Cx, ServeError, Server};
+    /// # struct Greeter;
+    /// # impl ServerHandlers<Cx<Newest>> for Greeter {}
+    /// # fn main() -> Result<(), ServeError> {
+    /// let server = Server::<Newest>::new(&mcp_revisions::program!()).serve(Greeter)?;
+    /// let server = server.on_loss(|lost| eprintln!("{}: {} losses", lost.method, lost.losses.len()));
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.server = self.server.on_loss(hook);
+        self
+    }
+
+    /// Sets what happens to fields that an older client's revision does not name [default: `Policy::Strict`, they are
+    /// dropped and told as lost]; `Policy::Carry` preserves them.
+    #[must_use]
+    pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
+        self.server = self.server.with_policy(policy);
+        self
+    }
+
+    /// Sets the limits [default: [`Limits::default`]].
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.server = self.server.with_limits(limits);
+        self.handlers.room = Room::of(&limits);
+        self
+    }
+
+    /// Adds a key that signs `requestState`; see [`Server::with_request_state_key`].
+    #[must_use]
+    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
+        self.server = self.server.with_request_state_key(key);
+        self
+    }
+
+    /// Handles requests of a method that no revision has, such as one of an extension. Nothing of them is converted; a
+    /// method without a handler is answered with an error.
+    ///
+    /// The handler sends requests and notifications of such methods by its context, which is a
+    /// [`Caller`](mcp_wire::service::Caller). A method of a revision is not custom: its requests never come here.
+    ///
+    /// ```
+    /// # use mcp_revisions::Newest;
+    /// # use mcp_revisions::mcp_wire::Json;
+    /// # use mcp_revisions::newest::ServerHandlers;
+    /// # use mcp_revisions::service::{Cx, ServeError, Server};
+    /// # struct Greeter;
+    /// # impl ServerHandlers<Cx<Newest>> for Greeter {}
+    /// # fn main() -> Result<(), ServeError> {
+    /// let server = Server::<Newest>::new(&mcp_revisions::program!()).serve(Greeter)?;
+    /// let server = server.custom_method("acme/echo", |params: Json, _cx| async move { Ok(params) });
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn custom_method<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
+    where
+        F: Fn(Json, Cx<App>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, Error>> + Send + 'static,
+    {
+        self.server = self.server.with_other_methods();
+        self.handlers.custom.add_request(method, handler);
+        self
+    }
+
+    /// Handles notifications of a method that no revision has, as [`custom_method`](Self::custom_method) handles requests.
+    #[must_use]
+    pub fn custom_notification<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
+    where
+        F: Fn(Json, Cx<App>) -> A + Send + Sync + 'static,
+        A: Future<Output = ()> + Send + 'static,
+    {
+        self.server = self.server.with_other_methods();
+        self.handlers.custom.add_notification(method, handler);
+        self
+    }
+
     /// Serves standard input and output until the input ends and what came is answered.
     ///
     /// # Errors
@@ -328,7 +417,7 @@ struct Typed<App, H> {
     handlers: Arc<H>,
     /// For the notifications that they are at.
     room: Room,
-    app: PhantomData<fn() -> App>,
+    custom: Custom<Cx<App>>,
 }
 
 impl<App: Spoken, H> Handler for Typed<App, H>
@@ -358,14 +447,14 @@ where
     }
 
     fn notice(&self, notice: Notice, session: Session) {
-        let Some(room) = self.room.take(&notice) else {
+        let Some(room) = self.room.take(&notice.params) else {
             return;
         };
         let handlers = Arc::clone(&self.handlers);
         tokio::spawn(async move {
             let _room = room;
             let method = notice.method;
-            let cx = Cx::notice(notice, session);
+            let cx = Cx::notice(notice.params, notice.peer, session);
             let held = cx.clone();
             // Nobody waits for what becomes of a notification that cannot be read.
             let _ = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::notification(
@@ -376,6 +465,33 @@ where
             )
             .await;
         });
+    }
+
+    async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
+        let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
+        match (self.custom).request(&method, params, Cx::custom_call(call, peer)) {
+            Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
+            None => Err(crate::errors::method_not_found(&method, revision.era()).error),
+        }
+    }
+
+    fn other_notice(&self, notice: OtherNotice, session: Session) {
+        let OtherNotice {
+            method,
+            params,
+            peer,
+            ..
+        } = notice;
+        let Some(room) = self.room.take(&params) else {
+            return;
+        };
+        let cx = Cx::notice(params.clone(), peer, session);
+        if let Some(noted) = self.custom.notification(&method, params, cx) {
+            tokio::spawn(async move {
+                let _room = room;
+                let _ = noted.await;
+            });
+        }
     }
 }
 

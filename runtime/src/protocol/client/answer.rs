@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Loss, ProtocolRule, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, Unreadable, peek};
+use mcp_wire::{
+    ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek,
+};
 
 use super::era::{Evidence, choose, supported};
 use super::tools::RefusedCall;
@@ -139,9 +141,11 @@ impl Connection<Client> {
             ) => match result {
                 Ok(result) => {
                     self.state.stage.confirm();
-                    self.take_result(*request, &result, revision, losses, now);
+                    self.take_result(*request, said.as_ref(), &result, revision, losses, now);
                 }
-                Err(error) => self.take_error(*request, error, revision, losses, now),
+                Err(error) => {
+                    self.take_error(*request, said.as_ref(), error, revision, losses, now);
+                }
             },
             (Purpose::Relist, result) => self.relisted(result, revision, now),
             (Purpose::Listen, result) => {
@@ -157,6 +161,7 @@ impl Connection<Client> {
     fn take_result(
         &mut self,
         request: Waiting,
+        id: Option<&RequestId>,
         result: &Json,
         revision: Revision,
         mut losses: Vec<Loss>,
@@ -207,7 +212,9 @@ impl Connection<Client> {
             _ => None,
         };
         let result = learned.as_ref().unwrap_or(result);
-        let answer = match self.role.translator.result_in(method, result, revision) {
+        let carried = self.role.translator.result_in(method, result, revision);
+        self.role.on_loss.tell(method, revision, id, &carried);
+        let answer = match carried {
             Ok((result, lost)) => {
                 losses.extend(lost);
                 Answer::Result(result)
@@ -257,6 +264,7 @@ impl Connection<Client> {
     fn take_error(
         &mut self,
         request: Waiting,
+        id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,
         losses: Vec<Loss>,
@@ -297,13 +305,14 @@ impl Connection<Client> {
             };
             return self.relist(refused);
         }
-        self.tell_error(request, error, revision, losses);
+        self.tell_error(request, id, error, revision, losses);
     }
 
     /// An error of the server, for the application.
     pub(super) fn tell_error(
         &mut self,
         request: Waiting,
+        id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,
         mut losses: Vec<Loss>,
@@ -311,11 +320,10 @@ impl Connection<Client> {
         if self.is_other(&request.ask.method) {
             return self.tell_answer(request, Answer::Error(error), losses);
         }
-        let answer = match self
-            .role
-            .translator
-            .error_in(&request.ask.method, error, revision)
-        {
+        let method = &request.ask.method;
+        let carried = self.role.translator.error_in(method, error, revision);
+        self.role.on_loss.tell(method, revision, id, &carried);
+        let answer = match carried {
             Ok((error, lost)) => {
                 losses.extend(lost);
                 Answer::Error(error)

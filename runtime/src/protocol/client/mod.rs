@@ -60,7 +60,9 @@ pub use super::{
 pub use options::{Channel, Options, Verdict};
 pub use output::{Post, Refused};
 
-use crate::RevisionSet;
+use crate::protocol::lost::LossHook;
+pub use crate::protocol::lost::{Lost, Undelivered};
+use crate::{Limits, RevisionSet};
 use state::{Called, Pending, Purpose, Resumed, Waiting};
 use translate::Translator;
 
@@ -69,6 +71,7 @@ use translate::Translator;
 pub struct Client {
     options: Options,
     translator: Translator,
+    on_loss: LossHook,
 }
 
 impl Client {
@@ -87,9 +90,27 @@ impl Client {
             newest.and_then(|newest| translator.capabilities_of(&options.profile, newest));
         Self {
             translator,
+            on_loss: LossHook::default(),
             options,
         }
     }
+    /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
+    /// was refused or dropped.
+    #[must_use]
+    pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.with_loss_hook(LossHook::new(hook))
+    }
+
+    pub(crate) fn with_loss_hook(self, on_loss: LossHook) -> Self {
+        Self { on_loss, ..self }
+    }
+
+    /// Returns the limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
     /// Returns the revision that the application speaks.
     #[must_use]
     pub fn app(&self) -> Revision {

@@ -68,6 +68,7 @@ impl Connection<Client> {
             }));
         }
         let carried = self.role.translator.params_in(method, &params, revision);
+        (self.role.on_loss).tell(method, revision, Some(&id), &carried);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((name, (params, losses))) => {
                 let about = self.about(method, None, exchange);
@@ -168,17 +169,21 @@ impl Connection<Client> {
         let translator = &self.role.translator;
         let mut said = Said::of(Fate::Sent);
         let answer = match answer {
-            Ok(result) => match translator.result_out(method, &result, revision) {
-                Ok((result, losses)) => {
-                    said.losses = losses;
-                    Ok(result)
+            Ok(result) => {
+                let carried = translator.result_out(method, &result, revision);
+                (self.role.on_loss).tell(method, revision, Some(&id), &carried);
+                match carried {
+                    Ok((result, losses)) => {
+                        said.losses = losses;
+                        Ok(result)
+                    }
+                    Err(stopped) => {
+                        let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
+                        said.fate = Fate::Refused(Box::new(error.clone()));
+                        Err(error)
+                    }
                 }
-                Err(stopped) => {
-                    let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
-                    said.fate = Fate::Refused(Box::new(error.clone()));
-                    Err(error)
-                }
-            },
+            }
             Err(error) => Err(translator.error_out(method, error, revision)),
         };
         self.post_answer(&id, answer, revision);
@@ -235,6 +240,7 @@ impl Connection<Client> {
             }));
         }
         let carried = self.role.translator.params_in(method, &params, revision);
+        self.role.on_loss.tell(method, revision, None, &carried);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((method, (params, losses))) => {
                 let streams = match about {

@@ -80,6 +80,7 @@ impl Connection<Client> {
             };
             let token = self.new_token();
             let key = question.key;
+            (self.role.on_loss).tell_losses(method, peer, None, &question.losses);
             self.state
                 .calls
                 .insert(token, Called::Question { round, key });

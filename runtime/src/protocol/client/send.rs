@@ -62,8 +62,11 @@ impl Connection<Client> {
             .clone()
             .or(own_level)
             .or_else(|| self.state.log_level.clone());
-        let (params, mut losses) =
-            (self.carried(method, params, revision)).map_err(Stopped::of_params)?;
+        let carried = self.carried(method, params, revision);
+        if carried.is_err() {
+            self.role.on_loss.tell(method, revision, None, &carried);
+        }
+        let (params, mut losses) = carried.map_err(Stopped::of_params)?;
         // Whoever it is asked for, the server was told of one client in the handshake.
         if behalf.is_none() {
             losses = without_claims(losses);
@@ -146,6 +149,8 @@ impl Connection<Client> {
         .put_into(params);
         let progress_token = progress_token(params.as_ref());
         let method = request.ask.method.clone();
+        let name = RequestId::from(id);
+        (self.role.on_loss).tell_losses(&method, revision, Some(&name), &losses);
         let extra = match revision.era() {
             Era::PerRequest => {
                 self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
@@ -231,7 +236,9 @@ impl Connection<Client> {
             let refusal = errors::too_many_pending(self.role.options.limits.pending);
             return Said::of(Fate::Refused(Box::new(refusal.error)));
         }
-        match self.carried(method, params.cloned(), revision) {
+        let carried = self.carried(method, params.cloned(), revision);
+        self.role.on_loss.tell(method, revision, None, &carried);
+        match carried {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);
                 Said {
@@ -434,7 +441,9 @@ impl Connection<Client> {
             let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
                 continue;
             };
-            if let Ok((answer, _)) = self.role.translator.result_out(method, &answer, revision) {
+            let carried = self.role.translator.result_out(method, &answer, revision);
+            self.role.on_loss.tell(method, revision, None, &carried);
+            if let Ok((answer, _)) = carried {
                 responses.insert(key, answer);
             }
         }

@@ -220,7 +220,7 @@ impl Connection<Client> {
                 losses,
                 revision,
             } = refused;
-            self.tell_error(request, error, revision, losses);
+            self.tell_error(request, None, error, revision, losses);
         }
     }
 

@@ -39,7 +39,6 @@ mod ask;
 mod batch;
 mod connection;
 mod incoming;
-pub(crate) mod lost;
 mod machines;
 mod needs;
 mod notify;
@@ -65,15 +64,15 @@ pub use super::{
 };
 pub use crate::adapters::{About, Occasion, StateMachine, Step, World};
 pub use incoming::Looked;
-pub use lost::{Lost, Undelivered};
 pub use reply::Outgoing;
 pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use super::profile::Introductions;
 use crate::adapters::seal::Seal;
 use crate::protocol::limits::Limits;
+use crate::protocol::lost::LossHook;
+pub use crate::protocol::lost::{Lost, Undelivered};
 use crate::protocol::revisions::RevisionSet;
-use lost::LossHook;
 
 /// A server whose handlers speak one revision.
 pub struct Server {

@@ -1,7 +1,7 @@
 //! The task behind a client's handles: it sends the messages of the connection, passes on those received, and the time.
 
 use std::collections::HashMap;
-use std::marker::PhantomData;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,11 +15,12 @@ use tokio::task::AbortHandle;
 use super::notices::{Around, note};
 use super::{ClientCx, Log, Progress, Tell, closed};
 use crate::client::{
-    Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, Options, Output,
-    Profile, ServerFacts, To, Token,
+    Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, OtherCall,
+    OtherNotice, Output, Profile, ServerFacts, To, Token,
 };
 use crate::methods;
 use crate::service::Error;
+use crate::service::custom::{Answer as Answering, Custom};
 use crate::service::room::Room;
 use crate::transport::client::{Carrier, Incoming};
 use crate::transport::panics::caught;
@@ -91,6 +92,7 @@ struct Driver<App: Spoken, H> {
     connection: Connection<Side>,
     carrier: Carrier,
     handlers: Arc<H>,
+    custom: Custom<ClientCx<App>>,
     around: Around,
     facts: watch::Sender<Option<ServerFacts>>,
     waiting: HashMap<Token, Waiting>,
@@ -103,7 +105,6 @@ struct Driver<App: Spoken, H> {
     start: Instant,
     /// Whether the other end is gone.
     over: bool,
-    app: PhantomData<fn() -> App>,
 }
 
 struct Waiting {
@@ -120,7 +121,12 @@ pub(super) type Ends = (
 );
 
 /// Sets a connection going.
-pub(super) fn start<App: Spoken, H>(options: Options, carrier: Carrier, handlers: Arc<H>) -> Ends
+pub(super) fn start<App: Spoken, H>(
+    endpoint: Side,
+    carrier: Carrier,
+    handlers: Arc<H>,
+    custom: Custom<ClientCx<App>>,
+) -> Ends
 where
     App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
     H: Send + Sync + 'static,
@@ -132,16 +138,17 @@ where
         commands: commands.downgrade(),
         facts: known.clone(),
     };
-    let room = Room::of(&options.limits);
+    let room = Room::of(endpoint.limits());
     tokio::spawn(note::<App, H>(
         Arc::clone(&handlers),
         around.clone(),
         notices,
     ));
     let driver = Driver::<App, H> {
-        connection: Connection::new(Side::new(App::REVISION, options)),
+        connection: Connection::new(endpoint),
         carrier,
         handlers,
+        custom,
         around,
         facts,
         noted,
@@ -151,7 +158,6 @@ where
         answering: HashMap::new(),
         start: Instant::now(),
         over: false,
-        app: PhantomData,
     };
     tokio::spawn(driver.run(wanted));
     (commands, known)
@@ -347,6 +353,8 @@ where
                 }
             }
             Event::Notice(notice) => self.notice(notice),
+            Event::OtherCall(call) => self.custom_question(call),
+            Event::OtherNotice(notice) => self.custom_notice(notice),
             _ => {}
         }
     }
@@ -356,18 +364,54 @@ where
             return;
         };
         let handlers = Arc::clone(&self.handlers);
-        let token = call.token;
         let work = Box::pin(async move {
             let (method, params) = (call.method, &call.params);
-            let answer =
-                <App::Protocol as Serves<ClientSide, H, _>>::request(&handlers, method, params, cx);
-            (answer.await).map_err(|error: Error| error.into_object(App::REVISION))
+            <App::Protocol as Serves<ClientSide, H, _>>::request(&handlers, method, params, cx)
+                .await
         });
+        self.answer_by(call.token, work, commands);
+    }
+
+    /// A question of a method that no revision has.
+    fn custom_question(&mut self, call: OtherCall) {
+        let (Some(cx), Some(commands)) = (self.around.cx(), self.around.commands.upgrade()) else {
+            return;
+        };
+        let unknown = || -> Answering {
+            let error = Error::MethodNotFound(call.method.clone());
+            Box::pin(std::future::ready(Err(error)))
+        };
+        let answer = self.custom.request(&call.method, call.params, cx);
+        self.answer_by(call.token, answer.unwrap_or_else(unknown), commands);
+    }
+
+    /// Lets a handler work on a question, whose answer is sent once there is one.
+    fn answer_by<W>(
+        &mut self,
+        token: Token,
+        work: Pin<Box<W>>,
+        commands: mpsc::UnboundedSender<Command>,
+    ) where
+        W: Future<Output = Result<Json, Error>> + Send + ?Sized + 'static,
+    {
         let work = tokio::spawn(async move {
-            let result = caught(work).await;
+            let answer = async { work.await.map_err(|it| it.into_object(App::REVISION)) };
+            let result = caught(Box::pin(answer)).await;
             let _ = commands.send(Command::Answer { token, result });
         });
         self.answering.insert(token, work.abort_handle());
+    }
+
+    fn custom_notice(&mut self, notice: OtherNotice) {
+        let (Some(cx), Some(room)) = (self.around.cx(), self.room.take(&notice.params)) else {
+            return;
+        };
+        if let Some(noted) = (self.custom).notification(&notice.method, notice.params, cx) {
+            tokio::spawn(async move {
+                let _room = room;
+                let _ = noted.await;
+            });
+        }
     }
 
     fn notice(&mut self, notice: Notice) {
@@ -380,7 +424,7 @@ where
         if notice.method == methods::NOTIFICATIONS_MESSAGE && self.logged(&notice) {
             return;
         }
-        if let Some(room) = self.room.take(&notice) {
+        if let Some(room) = self.room.take(&notice.params) {
             let _ = self.noted.send((notice, room));
         }
     }

@@ -4,12 +4,15 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::Spoken;
+use mcp_registry::{Policy, Spoken};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, Map, MethodKind};
 
 use super::{Client, ClientCx, How, driver};
-use crate::client::{Channel, Options, Profile, Verdict};
+use crate::client::{self, Channel, Options, Profile, Verdict};
+use crate::protocol::lost::{LossHook, Lost};
+use crate::service::Error;
+use crate::service::custom::Custom;
 use crate::transport::client::Carrier;
 use crate::{Limits, RevisionSet};
 
@@ -21,7 +24,7 @@ use crate::{Limits, RevisionSet};
 pub struct Connect<App, H> {
     told: Told,
     handlers: H,
-    app: PhantomData<fn() -> App>,
+    custom: Custom<ClientCx<App>>,
 }
 
 #[derive(Debug)]
@@ -32,6 +35,9 @@ struct Told {
     limits: Limits,
     verdict: Option<Verdict>,
     probe_time: Option<Duration>,
+    unknown_fields: Policy,
+    takes_custom: bool,
+    on_loss: LossHook,
 }
 
 impl<App: Spoken> Connect<App, ()> {
@@ -43,11 +49,14 @@ impl<App: Spoken> Connect<App, ()> {
             limits: Limits::default(),
             verdict: None,
             probe_time: None,
+            unknown_fields: Policy::default(),
+            takes_custom: false,
+            on_loss: LossHook::default(),
         };
         Self {
             told,
             handlers: (),
-            app: PhantomData,
+            custom: Custom::default(),
         }
     }
 }
@@ -58,7 +67,7 @@ impl<App: Spoken, H> Connect<App, H> {
         Connect {
             told: self.told,
             handlers,
-            app: PhantomData,
+            custom: self.custom,
         }
     }
 
@@ -84,6 +93,49 @@ impl<App: Spoken, H> Connect<App, H> {
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
         self.told.verdict = Some(verdict);
         self
+    }
+
+    /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
+    /// was refused or dropped.
+    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.told.on_loss = LossHook::new(hook);
+        self
+    }
+
+    /// Sets what happens to fields that an older server's revision does not name [default: `Policy::Strict`, they are
+    /// dropped and told as lost]; `Policy::Carry` preserves them.
+    pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
+        self.told.unknown_fields = policy;
+        self
+    }
+
+    /// Allows calls of methods that no revision has, such as those of an extension. Nothing of them is converted. They are
+    /// made by [`Caller::request`](mcp_wire::service::Caller::request).
+    pub fn with_custom_methods(mut self) -> Self {
+        self.told.takes_custom = true;
+        self
+    }
+
+    /// Handles requests of the server of a method that no revision has, and allows calls of such methods, as
+    /// [`with_custom_methods`](Self::with_custom_methods) does.
+    pub fn custom_method<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
+    where
+        F: Fn(Json, ClientCx<App>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, Error>> + Send + 'static,
+    {
+        self.custom.add_request(method, handler);
+        self.with_custom_methods()
+    }
+
+    /// Handles notifications of the server of a method that no revision has, as [`custom_method`](Self::custom_method)
+    /// handles requests.
+    pub fn custom_notification<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
+    where
+        F: Fn(Json, ClientCx<App>) -> A + Send + Sync + 'static,
+        A: Future<Output = ()> + Send + 'static,
+    {
+        self.custom.add_notification(method, handler);
+        self.with_custom_methods()
     }
 
     /// Sets the timeout of the `server/discover` probe of a process; after it, the client falls back to `initialize`.
@@ -143,7 +195,7 @@ where
     /// # Errors
     /// A URL that is none, or that needs TLS where feature `tls` is missing.
     #[cfg(feature = "client-http")]
-    pub fn url(self, url: &str) -> Result<Client<App>, crate::service::Error> {
+    pub fn url(self, url: &str) -> Result<Client<App>, Error> {
         Ok(self.http(super::Http::new(url)?))
     }
 
@@ -163,19 +215,28 @@ where
             limits,
             verdict,
             probe_time,
+            unknown_fields,
+            takes_custom,
+            on_loss,
         } = self.told;
         let implemented = <App::Protocol as Serves<ClientSide, H, ClientCx<App>>>::implemented();
         let capabilities = capabilities.unwrap_or_else(|| declared::<App>(&implemented));
         let mut options = Options::new(channel, Profile::new(&info, &capabilities))
             .with_revisions(revisions)
+            .with_policy(unknown_fields)
             .with_limits(limits);
+        if takes_custom {
+            options = options.with_other_methods();
+        }
         if let Some(verdict) = verdict {
             options = options.with_verdict(verdict);
         }
         if let Some(time) = probe_time {
             options = options.with_probe_timeout(time);
         }
-        let (commands, facts) = driver::start::<App, H>(options, carrier, Arc::new(self.handlers));
+        let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss);
+        let (commands, facts) =
+            driver::start(endpoint, carrier, Arc::new(self.handlers), self.custom);
         Client {
             commands,
             facts,

@@ -3,6 +3,7 @@
 mod changes;
 mod client;
 mod gateway;
+mod options;
 mod peer;
 mod router;
 mod schemas;

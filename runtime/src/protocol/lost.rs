@@ -52,7 +52,7 @@ type Hook = dyn Fn(&Lost<'_>) + Send + Sync;
 pub(crate) struct LossHook(Option<Arc<Hook>>);
 
 impl LossHook {
-    pub(super) fn new(hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hook)))
     }
 
@@ -84,6 +84,25 @@ impl LossHook {
             losses,
             undelivered,
         });
+    }
+
+    /// Tells what a message lost that was carried over.
+    pub(crate) fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        if let Some(hook) = self.0.as_ref().filter(|_| !losses.is_empty()) {
+            hook(&Lost {
+                method,
+                peer,
+                request,
+                losses,
+                undelivered: None,
+            });
+        }
     }
 }
 

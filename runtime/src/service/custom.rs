@@ -1,0 +1,76 @@
+//! Methods that no revision has, those of an extension or a vendor: who handles them.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use mcp_wire::Json;
+
+use super::Error;
+
+/// The result of a custom request, on its way.
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Json, Error>> + Send>>;
+
+type Handler<C> = Arc<dyn Fn(Json, C) -> Answer + Send + Sync>;
+
+/// The handlers of custom methods, by name; `C` is the context of a call.
+pub(super) struct Custom<C> {
+    requests: BTreeMap<String, Handler<C>>,
+    notifications: BTreeMap<String, Handler<C>>,
+}
+
+impl<C> Default for Custom<C> {
+    fn default() -> Self {
+        Self {
+            requests: BTreeMap::new(),
+            notifications: BTreeMap::new(),
+        }
+    }
+}
+
+impl<C> std::fmt::Debug for Custom<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Custom")
+            .field("requests", &self.requests.keys())
+            .field("notifications", &self.notifications.keys())
+            .finish()
+    }
+}
+
+impl<C> Custom<C> {
+    pub(super) fn add_request<F, A>(&mut self, method: impl Into<String>, handler: F)
+    where
+        F: Fn(Json, C) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Json, Error>> + Send + 'static,
+    {
+        let handler: Handler<C> = Arc::new(move |params, cx| Box::pin(handler(params, cx)));
+        self.requests.insert(method.into(), handler);
+    }
+
+    pub(super) fn add_notification<F, A>(&mut self, method: impl Into<String>, handler: F)
+    where
+        F: Fn(Json, C) -> A + Send + Sync + 'static,
+        A: Future<Output = ()> + Send + 'static,
+    {
+        let handler: Handler<C> = Arc::new(move |params, cx| {
+            let noted = handler(params, cx);
+            Box::pin(async move {
+                noted.await;
+                Ok(Json::default())
+            })
+        });
+        self.notifications.insert(method.into(), handler);
+    }
+
+    /// Calls the handler of a request; None if the method has none.
+    pub(super) fn request(&self, method: &str, params: Json, cx: C) -> Option<Answer> {
+        let handler = self.requests.get(method)?;
+        Some(handler(params, cx))
+    }
+
+    /// Calls the handler of a notification; None if the method has none.
+    pub(super) fn notification(&self, method: &str, params: Json, cx: C) -> Option<Answer> {
+        let handler = self.notifications.get(method)?;
+        Some(handler(params, cx))
+    }
+}

@@ -1,0 +1,201 @@
+//! What a server and a client are told beside their handlers: hooks for losses, unknown fields, limits, custom methods.
+
+use std::sync::{Arc, Mutex};
+
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::mcp_wire::service::Caller;
+use mcp_revisions::newest::{self as mcp, CallServer};
+use mcp_revisions::service::{Client, Cx, Error, Router, Running};
+use mcp_revisions::words::Version;
+use mcp_revisions::{Era, Limits, Newest, Policy, Revision};
+use serde_json::{Value, json};
+use tokio::io::{DuplexStream, duplex, split};
+use tokio::sync::mpsc;
+
+use crate::service::peer::{Peer, revisions};
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Weather {
+    degrees: f64,
+}
+
+async fn weather() -> mcp_revisions::service::Json<Weather> {
+    mcp_revisions::service::Json(Weather { degrees: 20.5 })
+}
+
+fn router() -> Running<Newest, Router> {
+    let router = Router::new().tool("weather", "Measures.", weather);
+    router.serve("example", "1").unwrap()
+}
+
+/// Serves one end of a pipe; the other is the client's.
+fn served(running: Running<Newest, Router>) -> DuplexStream {
+    let (near, far) = duplex(1 << 20);
+    tokio::spawn(async move {
+        let (input, output) = split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    near
+}
+
+fn info() -> mcp::Implementation {
+    mcp::Implementation::new("client", Version("1"))
+}
+
+#[tokio::test]
+async fn a_server_tells_what_its_clients_lose() {
+    let lost = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&lost);
+    let running = router().on_loss(move |lost| {
+        let request = lost.request.map(|id| Json::of(id).into_text());
+        let what = lost.losses.iter().map(|loss| loss.pointer().to_owned());
+        kept.lock()
+            .unwrap()
+            .push((lost.method.to_owned(), request, what.collect::<Vec<_>>()));
+    });
+    let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
+    peer.call("tools/list", json!({})).await.unwrap();
+    let lost = lost.lock().unwrap();
+    let (method, request, what) = &lost[0];
+    assert_eq!(
+        (method.as_str(), request.as_deref()),
+        ("tools/list", Some("2"))
+    );
+    assert!(
+        what.contains(&"/tools/0/outputSchema".to_owned()),
+        "{what:?}"
+    );
+}
+
+#[tokio::test]
+async fn fields_that_an_older_client_does_not_know_are_dropped_or_preserved() {
+    for (policy, is_there) in [(Policy::Strict, false), (Policy::Carry, true)] {
+        let running = router().with_unknown_fields(policy);
+        let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
+        let listed = peer.call("tools/list", json!({})).await.unwrap();
+        let schema = &listed["tools"][0]["outputSchema"];
+        assert_eq!(schema.is_object(), is_there, "{policy:?}: {listed}");
+    }
+}
+
+#[tokio::test]
+async fn limits_hold_for_a_server_made_of_functions() {
+    for (introduction_bytes, is_refused) in [(10, true), (10 << 10, false)] {
+        let limits = Limits {
+            introduction_bytes,
+            ..Limits::default()
+        };
+        let (input, output) = split(served(router().with_limits(limits)));
+        let client = Client::new(&info())
+            .with_revisions([Revision::V2025_11_25].into_iter().collect())
+            .lines(input, output);
+        let listed = client.list_tools(None).await;
+        assert_eq!(listed.is_err(), is_refused, "{listed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_tells_what_its_server_loses() {
+    let lost = Arc::new(Mutex::new(Vec::new()));
+    for revision in [Revision::V2025_03_26, Revision::NEWEST] {
+        let kept = Arc::clone(&lost);
+        let running = Router::new()
+            .prompt("greet", "Greets.", || async { "hello" })
+            .serve_as(
+                mcp_revisions::service::Server::new(&info())
+                    .with_revisions([revision].into_iter().collect()),
+            )
+            .unwrap();
+        let (input, output) = split(served(running));
+        let client = Client::new(&info())
+            .on_loss(move |lost| {
+                let of_a_request = lost.request.is_some();
+                let call = (lost.method.to_owned(), lost.peer, of_a_request);
+                kept.lock().unwrap().push(call);
+            })
+            .lines(input, output);
+        let params = json!({"ref": {"type": "ref/prompt", "name": "greet"},
+            "argument": {"name": "a", "value": "b"}, "context": {"arguments": {"c": "d"}}});
+        let completed = Caller::request(&client, "completion/complete", Some(Json::from(params)));
+        completed.await.unwrap();
+    }
+    let call = (
+        "completion/complete".to_owned(),
+        Revision::V2025_03_26,
+        true,
+    );
+    assert_eq!(*lost.lock().unwrap(), [call]);
+}
+
+/// Answers with what it was asked, and with what a client says who it is that can be asked so.
+async fn echo(params: Json, cx: Cx<Newest>) -> Result<Json, Error> {
+    let mut echoed: Value = params.parse().unwrap();
+    if cx.revision().era() == Era::Handshake {
+        Caller::notification(&cx, "acme/soon", Some(params.clone())).await?;
+        let who = Caller::request(&cx, "acme/who", Some(params)).await?;
+        echoed["who"] = who.parse().unwrap();
+    }
+    Ok(Json::from(echoed))
+}
+
+#[tokio::test]
+async fn custom_methods_reach_their_handlers_at_both_ends() {
+    for revision in revisions() {
+        let place = format!("{revision}");
+        let (heard, mut hears) = mpsc::unbounded_channel();
+        let noted = heard.clone();
+        let running = router()
+            .custom_method("acme/echo", echo)
+            .custom_notification("acme/hello", move |params: Json, _| {
+                let _ = noted.send(("server", params.into_text()));
+                std::future::ready(())
+            });
+        let (input, output) = split(served(running));
+        let client = Client::new(&info())
+            .with_revisions([revision].into_iter().collect())
+            .custom_method("acme/who", |_, _| async {
+                Ok(Json::from(json!({"name": "Ada"})))
+            })
+            .custom_notification("acme/soon", move |params: Json, _| {
+                let _ = heard.send(("client", params.into_text()));
+                std::future::ready(())
+            })
+            .lines(input, output);
+        let params = Json::from(json!({"a": 1}));
+        let answer = Caller::request(&client, "acme/echo", Some(params.clone())).await;
+        let answer: Value = answer.unwrap().parse().unwrap();
+        assert_eq!(answer["a"], 1, "{place}: {answer}");
+        if revision.era() == Era::Handshake {
+            assert_eq!(answer["who"]["name"], "Ada", "{place}");
+            let soon = hears.recv().await.unwrap();
+            assert_eq!(soon, ("client", r#"{"a":1}"#.to_owned()), "{place}");
+        }
+        Caller::notification(&client, "acme/hello", Some(params))
+            .await
+            .unwrap();
+        let (end, hello) = hears.recv().await.unwrap();
+        assert!(
+            end == "server" && hello.contains(r#""a":1"#),
+            "{place}: {hello}"
+        );
+        let other = Caller::request(&client, "acme/other", None)
+            .await
+            .unwrap_err();
+        let Error::Peer(error) = &other else {
+            panic!("{place}: {other:?}")
+        };
+        assert_eq!(error.code.as_i64(), Some(-32601), "{place}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_custom_methods_sends_none() {
+    let (input, output) = split(served(router()));
+    let client = Client::new(&info())
+        .with_revisions([Revision::V2025_11_25].into_iter().collect())
+        .lines(input, output);
+    let refused = Caller::request(&client, "acme/echo", None)
+        .await
+        .unwrap_err();
+    assert!(matches!(refused, Error::NoAnswer(_)), "{refused:?}");
+}
