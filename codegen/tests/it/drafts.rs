@@ -9,18 +9,12 @@ use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
 use mcp_schema::{Error, Spec};
 use serde_json::Value;
 
-mod changes;
-mod choices;
 mod damage;
-mod draft;
-mod open;
 mod order;
-mod shapes;
 
+use crate::changes::{self, Change, FILES, catalogue};
 use crate::refusal::helpful;
 use crate::workspace::{Workspace, repository};
-use changes::{Change, Outcome};
-use draft::Draft;
 
 static SPEC: LazyLock<Spec> = LazyLock::new(|| Spec::read(&repository().join("spec")).unwrap());
 
@@ -45,10 +39,11 @@ fn newest() -> Value {
 static UNCHANGED: LazyLock<Crate> =
     LazyLock::new(|| generate(&newest().to_string(), "mcp-draft").unwrap());
 
-fn changed(change: &Change) -> Result<Crate, Error> {
-    let mut draft = Draft(newest());
-    (change.1)(&mut draft);
-    generate(&draft.0.to_string(), "mcp-draft")
+/// The crate of a changed schema.
+fn changed(change: &Change, package: &str) -> Result<Crate, Error> {
+    let schema = &SPEC.revision(&change.of).unwrap().raw;
+    let schema = changes::changed(schema, &change.steps);
+    generate(&schema.to_string(), package)
 }
 
 /// What every crate has to be, whatever it was made of.
@@ -69,48 +64,54 @@ fn taken(generated: &Crate) -> String {
     lines.collect()
 }
 
-fn check(changes: &[Change]) {
+/// Holds a file of the catalogue against what the generator makes of its changes.
+fn check(file: &str) {
     let mut wrong = Vec::new();
-    for change in changes {
-        let (name, _, outcome) = change;
-        match (changed(change), outcome) {
-            (Ok(generated), Outcome::Crate(_)) if !generated.decisions.is_empty() => {
-                wrong.push(format!("{name}: it takes\n{}", taken(&generated)));
+    for change in catalogue(file) {
+        let name = &change.what;
+        let mut says = |wanted: &[String], found: &dyn Fn(&str) -> bool, all: &str| {
+            for text in wanted.iter().filter(|text| !found(text)) {
+                wrong.push(format!("{name}: it does not say `{text}`, but\n{all}"));
             }
-            (Ok(generated), Outcome::Open(texts)) => {
-                check_parses(&generated);
-                let said = taken(&generated);
-                for text in *texts {
-                    if !said.contains(text) {
-                        wrong.push(format!("{name}: it does not say `{text}`, but\n{said}"));
-                    }
-                }
+        };
+        match (changed(&change, "mcp-draft"), &change) {
+            (
+                Ok(made),
+                Change {
+                    open: Some(texts), ..
+                },
+            ) => {
+                check_parses(&made);
+                let said = taken(&made);
+                says(texts, &|text| said.contains(text), &said);
             }
-            (Ok(mut generated), Outcome::Crate(texts)) => {
-                // What the change leaves alone is looked at once, in `published_schemas_make_crates`.
-                let changed =
-                    |path: &String, text: &mut String| UNCHANGED.files.get(path) != Some(text);
-                let all = generated.files.clone();
-                generated.files.retain(changed);
-                check_parses(&generated);
-                for text in *texts {
-                    if !all.values().any(|file| file.contains(text)) {
-                        wrong.push(format!("{name}: the crate has no `{text}`"));
-                    }
-                }
-            }
-            (Err(error), Outcome::Refusal(texts)) => {
+            (
+                Err(error),
+                Change {
+                    refused: Some(texts),
+                    ..
+                },
+            ) => {
                 let said = helpful(&error);
-                for text in *texts {
-                    if !said.contains(text) {
-                        wrong.push(format!("{name}: it does not say `{text}`, but\n{said}"));
-                    }
-                }
+                says(texts, &|text| said.contains(text), &said);
             }
-            (Ok(_), Outcome::Refusal(_)) => wrong.push(format!("{name}: it made a crate")),
-            (Err(error), Outcome::Crate(_) | Outcome::Open(_)) => {
-                wrong.push(format!("{name}: {error}"))
+            (
+                Ok(mut made),
+                Change {
+                    refused: None,
+                    makes,
+                    ..
+                },
+            ) if made.decisions.is_empty() => {
+                let all = made.files.clone();
+                let has = |text: &str| all.values().any(|file| file.contains(text));
+                says(makes, &has, "the text of a crate");
+                // What the change leaves alone is looked at once, in `published_schemas_make_crates`.
+                (made.files).retain(|path, text| UNCHANGED.files.get(path) != Some(text));
+                check_parses(&made);
             }
+            (Ok(made), _) => wrong.push(format!("{name}: a crate that takes\n{}", taken(&made))),
+            (Err(error), _) => wrong.push(format!("{name}: {error}")),
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n\n"));
@@ -118,27 +119,32 @@ fn check(changes: &[Change]) {
 
 #[test]
 fn names_that_change() {
-    check(changes::NAMES);
+    check("names");
 }
 
 #[test]
 fn messages_that_change() {
-    check(changes::MESSAGES);
+    check("messages");
 }
 
 #[test]
 fn shapes_that_change() {
-    check(shapes::SHAPES);
-}
-
-#[test]
-fn what_drafts_leave_open() {
-    check(open::OPEN);
+    check("shapes");
 }
 
 #[test]
 fn choices_that_change() {
-    check(choices::CHOICES);
+    check("choices");
+}
+
+#[test]
+fn what_drafts_leave_open() {
+    check("open");
+}
+
+#[test]
+fn a_change_of_each_kind() {
+    check("kinds");
 }
 
 #[test]
@@ -189,12 +195,7 @@ fn published_schemas_make_crates() {
 /// Some that change most, as one workspace.
 #[test]
 fn changed_drafts_compile() {
-    let all = [
-        changes::NAMES,
-        changes::MESSAGES,
-        shapes::SHAPES,
-        choices::CHOICES,
-    ];
+    let all: Vec<Change> = FILES.iter().flat_map(|file| catalogue(file)).collect();
     let mut workspace = Workspace::new("drafts");
     for (folder, name) in [
         ("inlined", "inline a struct that stands at several places"),
@@ -207,20 +208,15 @@ fn changed_drafts_compile() {
         ("same-tag", "two tags of one value"),
         ("nullable-definition", "a nullable definition"),
     ] {
-        let change = all.iter().flat_map(|changes| changes.iter());
-        let change = change
-            .into_iter()
-            .find(|change| change.0 == name)
-            .expect(name);
-        let mut draft = Draft(newest());
-        (change.1)(&mut draft);
-        let generated = generate(&draft.0.to_string(), &format!("mcp-{folder}")).unwrap();
-        workspace.add(folder, &generated);
+        let change = all.iter().find(|change| change.what == name).expect(name);
+        workspace.add(folder, &changed(change, &format!("mcp-{folder}")).unwrap());
     }
     // What is open, all in one schema: each answer holds beside the others.
-    let mut draft = Draft(newest());
-    open::OPEN.iter().for_each(|change| (change.1)(&mut draft));
-    let generated = generate(&draft.0.to_string(), "mcp-open").unwrap();
+    let mut draft = newest();
+    for change in catalogue("open") {
+        changes::apply(&mut draft, &change.steps);
+    }
+    let generated = generate(&draft.to_string(), "mcp-open").unwrap();
     assert!(generated.decisions.len() >= 12, "{}", taken(&generated));
     workspace.add("open", &generated);
     if let Err(said) = workspace.cargo(&["check"]) {

@@ -173,72 +173,7 @@ fn ten_thousand_levels_of_nesting() {
 }
 
 #[test]
-fn references_that_lead_nowhere() {
-    let pointer = "/$defs/A/$ref";
-    for (target, says) in [
-        ("#/$defs/Nothing", "`#/$defs/Nothing`, which is not there"),
-        (
-            "#/$defs/B/properties/x",
-            "the name of a definition under `$defs`, found \"#/$defs/B/properties/x\"",
-        ),
-        ("#", "the name of a definition under `$defs`, found \"#\""),
-        ("other.json#/$defs/B", "a reference within this file"),
-        ("#B", "a reference by JSON pointer"),
-        ("#/$defs/%zz", "which is not there"),
-        ("", "a reference within this file"),
-    ] {
-        let b = object(&[("x", string())], &[]);
-        refused_at(&json!({"A": {"$ref": target}, "B": b}), pointer, says);
-    }
-    refused_at(&json!({"A": {"$ref": 5}}), pointer, "found 5");
-}
-
-#[test]
-fn definitions_that_stand_for_nothing() {
-    for (definitions, says) in [
-        (json!({"A": reference("A")}), "an alias cycle: A -> A"),
-        (
-            json!({"A": reference("B"), "B": reference("A")}),
-            "an alias cycle: A -> B -> A",
-        ),
-        (
-            json!({"A": {"type": "array", "items": reference("A")}}),
-            "an alias cycle: A -> A",
-        ),
-        (
-            json!({"A": {"anyOf": [reference("A")]}}),
-            "a union that holds itself as a variant: A",
-        ),
-        (
-            json!({
-                "A": {"anyOf": [reference("B"), string()]},
-                "B": {"anyOf": [reference("C"), string()]},
-                "C": {"anyOf": [reference("A"), string()]},
-            }),
-            "a union that holds itself as a variant: A, B, C",
-        ),
-        (
-            json!({"A": {"anyOf": [reference("B"), {"type": "null"}]}, "B": reference("A")}),
-            "an alias cycle",
-        ),
-    ] {
-        refused_at(&definitions, "/$defs/A", says);
-    }
-    // The lists of what a side may send are walked before unions are decided.
-    let cycle = json!({"ClientRequest": {"anyOf": [reference("ClientRequest"), string()]}});
-    refused_at(&cycle, "/$defs/ClientRequest", "holds itself");
-}
-
-#[test]
 fn all_of_that_never_ends() {
-    let at = "/$defs/A/allOf/0";
-    let says = "a `$ref` or `allOf` that ends";
-    refused_at(&json!({"A": {"allOf": [reference("A")]}}), at, says);
-    let both = json!({
-        "A": {"allOf": [reference("B"), object(&[], &[])]},
-        "B": {"allOf": [reference("A"), object(&[], &[])]},
-    });
-    refused_at(&both, at, says);
     // Joined, `x` is both, whose `x` is both, ...
     let endless = json!({
         "A": object(&[("x", reference("A"))], &[]),
@@ -246,56 +181,7 @@ fn all_of_that_never_ends() {
         "C": {"allOf": [reference("A"), reference("B")]},
     });
     let said = within(20, move || refused(&endless));
-    assert!(said.contains(says), "{said}");
-}
-
-#[test]
-fn a_union_that_nothing_decides_names_the_rule_to_write() {
-    let both = |b: Value, c: Value| json!({"A": {"anyOf": [reference("B"), reference("C")]}, "B": b, "C": c});
-    // Members can decide where each variant names some.
-    let members = "help: to settle it, add to spec/unions.toml:\n    [[union]]\n    at = \"A\"";
-    let opaque = "help: to settle it, add to spec/shapes.toml:\n    [[shape]]\n    at = \"A\"\n    as = \"json\"";
-    let same = object(&[("a", string())], &[]);
-    for (definitions, says, rule) in [
-        (
-            both(same.clone(), same),
-            "`B`, `C` with no member that only one of them knows",
-            members,
-        ),
-        (
-            both(string(), string()),
-            "`B`, `C` that may each be a string",
-            opaque,
-        ),
-        (
-            json!({"A": {"anyOf": [{}, string()]}}),
-            "any JSON, a string that may each be a string",
-            opaque,
-        ),
-        (
-            json!({"A": {"anyOf": [{"type": "object"}, {"type": "object", "additionalProperties": string()}]}}),
-            "any object, a map to a string with no member that only one of them knows",
-            opaque,
-        ),
-        // The steps of a path are joined with dots.
-        (
-            both(
-                object(&[("a.b", string())], &["a.b"]),
-                object(&[("c.d", string())], &["c.d"]),
-            ),
-            "with no member that only one of them knows",
-            members,
-        ),
-    ] {
-        refused_at(&definitions, "/$defs/A", says);
-        refused_at(&definitions, "/$defs/A", rule);
-    }
-    // The lists of elements are inline.
-    let lists = json!({"A": {"anyOf": [
-        {"type": "array", "items": string()},
-        {"type": "array", "items": {"type": "string", "enum": ["a"]}},
-    ]}});
-    refused_at(&lists, "/$defs/A", opaque);
+    assert!(said.contains("a `$ref` or `allOf` that ends"), "{said}");
 }
 
 #[test]

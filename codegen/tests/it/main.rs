@@ -8,6 +8,7 @@
 )]
 
 mod areas;
+mod changes;
 mod constructors;
 mod diff;
 mod drafts;

@@ -1,5 +1,6 @@
 //! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
 
+use crate::changes::apply;
 use crate::twin::spec;
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
@@ -65,9 +66,8 @@ fn planned(spec: &Spec) -> PairPlan {
 fn a_renamed_method_is_one_method_by_a_rule() {
     let mut spec = spec();
     let newest = newest(&spec);
-    let request = schema(&mut spec, "draft");
-    let method = "/$defs/GetPromptRequest/properties/method/const";
-    *request.pointer_mut(method).unwrap() = json!("prompts/fetch");
+    let method = "put GetPromptRequest/properties/method/const \"prompts/fetch\"";
+    apply(schema(&mut spec, "draft"), method);
     let pair = Pair::new(newest, "draft");
     let fates = |rules: &str| {
         let models = Models::build(&spec).unwrap();
@@ -118,25 +118,16 @@ fn schema<'s>(spec: &'s mut Spec, id: &str) -> &'s mut serde_json::Value {
 
 /// Three changes to a schema: a member that must be there, a choice and a method more.
 fn change(schema: &mut serde_json::Value) {
-    let tool = schema.pointer_mut("/$defs/Tool").unwrap();
-    tool["properties"]["shelf"] = json!({ "type": "string" });
-    tool["required"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!("shelf"));
-    let role = schema.pointer_mut("/$defs/Role/enum").unwrap();
-    role.as_array_mut().unwrap().push(json!("narrator"));
-    let request = json!({
-        "type": "object",
-        "properties": { "method": { "const": "notifications/weather" } },
-        "required": ["method"],
-    });
-    schema["$defs"]["WeatherNotification"] = request;
-    let union = schema
-        .pointer_mut("/$defs/ServerNotification/anyOf")
-        .unwrap();
-    let reference = json!({ "$ref": "#/$defs/WeatherNotification" });
-    union.as_array_mut().unwrap().push(reference);
+    apply(
+        schema,
+        r#"
+put Tool/properties/shelf {"type": "string"}
+put Tool/required/- "shelf"
+put Role/enum/- "narrator"
+notification WeatherNotification notifications/weather
+put ServerNotification/anyOf/- "@WeatherNotification"
+"#,
+    );
 }
 
 #[test]
@@ -287,14 +278,12 @@ fn open_after(change: impl FnOnce(&mut serde_json::Value)) -> Vec<(String, Strin
 #[test]
 fn a_choice_by_another_name_is_the_one_of_its_tag() {
     let renamed = |tag: &'static str| {
+        let tag = format!("put LinkedResource/properties/type/const \"{tag}\"");
         move |schema: &mut serde_json::Value| {
-            let text = schema.to_string();
-            let text = text.replace("\"#/$defs/ResourceLink\"", "\"#/$defs/LinkedResource\"");
-            *schema = serde_json::from_str(&text).unwrap();
-            let definitions = schema["$defs"].as_object_mut().unwrap();
-            let mut link = definitions.remove("ResourceLink").unwrap();
-            link["properties"]["type"]["const"] = json!(tag);
-            definitions.insert("LinkedResource".to_owned(), link);
+            apply(
+                schema,
+                &format!("rename ResourceLink LinkedResource\n{tag}"),
+            );
         }
     };
     assert_eq!(open_after(renamed("resource_link")), []);
@@ -309,12 +298,15 @@ fn a_choice_by_another_name_is_the_one_of_its_tag() {
 #[test]
 fn choices_by_another_name_are_the_choices_that_they_were() {
     let open = open_after(|schema| {
-        schema["$defs"]["Theme"] = schema["$defs"]["Icon"]["properties"]["theme"].take();
-        schema["$defs"]["Icon"]["properties"]["theme"] = json!({ "$ref": "#/$defs/Theme" });
-        schema["$defs"]["Theme"]["enum"] = json!(["dark", "dim", "light"]);
-        schema["$defs"]["ToolBlock"] = schema["$defs"]["ContentBlock"].clone();
-        schema["$defs"]["CallToolResult"]["properties"]["content"]["items"] =
-            json!({ "$ref": "#/$defs/ToolBlock" });
+        apply(
+            schema,
+            r#"
+extract Icon/properties/theme Theme
+put Theme/enum ["dark", "dim", "light"]
+copy ContentBlock ToolBlock
+put CallToolResult/properties/content/items "@ToolBlock"
+"#,
+        );
     });
     let places: Vec<&str> = open.iter().map(|(place, _)| place.as_str()).collect();
     assert_eq!(places, ["Theme|dim"]);

@@ -10,6 +10,9 @@ use crate::schema::JsonType;
 /// How many levels of inline objects an outline opens.
 const OPEN_LEVELS: usize = 3;
 
+/// How many lists within each other one line shows.
+const LINE_LEVELS: usize = 64;
+
 /// How many levels of a shape are spelled out to tell it from another one.
 const SPELLED_LEVELS: usize = 8;
 
@@ -75,6 +78,10 @@ impl View {
 }
 
 pub(crate) fn line(graph: &Graph, id: NodeId, names: bool) -> String {
+    line_to(graph, id, names, LINE_LEVELS)
+}
+
+fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
     if let Some(name) = graph.name(id).filter(|_| names) {
         return name.to_owned();
     }
@@ -90,14 +97,15 @@ pub(crate) fn line(graph: &Graph, id: NodeId, names: bool) -> String {
             .map(Value::to_string)
             .collect::<Vec<_>>()
             .join(" | "),
-        Shape::Array(None) => "unknown[]".to_owned(),
-        Shape::Array(Some(items)) => {
-            let inner = line(graph, *items, names);
+        // A list may be one of itself.
+        Shape::Array(Some(items)) if levels > 0 => {
+            let inner = line_to(graph, *items, names, levels - 1);
             match inner.contains([' ', '|']) {
                 true => format!("({inner})[]"),
                 false => format!("{inner}[]"),
             }
         }
+        Shape::Array(_) => "unknown[]".to_owned(),
         Shape::Object { members, rest } => match (names, members.is_empty(), rest) {
             (false, ..) => "object".to_owned(),
             (_, true, Rest::Open) => "object".to_owned(),

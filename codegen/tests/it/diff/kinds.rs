@@ -1,343 +1,118 @@
-//! Each kind, provoked by one small change of a real schema, and recognised as just that; `rules` has those of the rule file.
+//! What a diff says of each change of the catalogue; `rules` has the kinds of the rule file.
 
 use std::collections::BTreeSet;
 
-use mcp_schema::diff::{Kind, Level, explain};
-use serde_json::{Value, json};
+use mcp_schema::diff::{Diff, Kind, Row, explain};
 
-use super::{diff_of, kinds_of, only_row, schema};
+use super::{diff_of, schema, sources};
+use crate::changes::{Change, FILES, catalogue, changed};
 
-/// A change of the schema of 2025-11-25, and where the one row has to stand.
-struct Case {
-    kind: Kind,
-    change: fn(&mut Value),
-    path: &'static str,
-    level: Level,
-}
-
-fn definition<'s>(schema: &'s mut Value, name: &str) -> &'s mut Value {
-    &mut schema["$defs"][name]
-}
-
-fn list<'s>(schema: &'s mut Value, name: &str, keyword: &str) -> &'s mut Vec<Value> {
-    definition(schema, name)[keyword].as_array_mut().unwrap()
-}
-
-fn cases() -> Vec<Case> {
-    let case = |kind, path, level, change: fn(&mut Value)| Case {
-        kind,
-        change,
-        path,
-        level,
+/// How a diff differs from what its change is said to come to.
+fn wrong(change: &Change, diff: &Diff) -> Option<String> {
+    let short = |row: &Row| {
+        let paths = row.paths.iter().map(ToString::to_string);
+        paths.min_by_key(|path| (path.len(), path.clone()))
     };
-    vec![
-        case(
-            Kind::MethodAdded,
-            "S2C notifications/initialized",
-            Level::Breaking,
-            |schema| {
-                list(schema, "ServerNotification", "anyOf")
-                    .push(json!({"$ref": "#/$defs/InitializedNotification"}));
-            },
-        ),
-        case(Kind::MethodRemoved, "C2S ping", Level::Breaking, |schema| {
-            list(schema, "ClientRequest", "anyOf")
-                .retain(|one| one["$ref"] != "#/$defs/PingRequest");
-        }),
-        case(
-            Kind::MethodRechanneled,
-            "S2C ping",
-            Level::Breaking,
-            |schema| {
-                let requests = schema["$defs"]
-                    .as_object_mut()
-                    .unwrap()
-                    .remove("ServerRequest")
-                    .unwrap();
-                schema["$defs"]["InputRequest"] = requests;
-            },
-        ),
-        case(
-            Kind::Moved,
-            "S2C tools/list result $.tools[].annotations.execution",
-            Level::Risky,
-            |schema| {
-                let moved = definition(schema, "Tool")["properties"]
-                    .as_object_mut()
-                    .unwrap()
-                    .remove("execution")
-                    .unwrap();
-                definition(schema, "ToolAnnotations")["properties"]["execution"] = moved;
-            },
-        ),
-        case(
-            Kind::MemberAddedOptional,
-            "S2C tools/list result $.tools[].flavour",
-            Level::Compatible,
-            |schema| {
-                definition(schema, "Tool")["properties"]["flavour"] = json!({"type": "string"});
-            },
-        ),
-        case(
-            Kind::MemberAddedRequired,
-            "S2C tools/list result $.tools[].flavour",
-            Level::Breaking,
-            |schema| {
-                list(schema, "Tool", "required").insert(0, json!("flavour"));
-            },
-        ),
-        case(
-            Kind::MemberRemoved,
-            "S2C tools/list result $.tools[].icons",
-            Level::Risky,
-            |schema| {
-                definition(schema, "Tool")["properties"]
-                    .as_object_mut()
-                    .unwrap()
-                    .remove("icons");
-            },
-        ),
-        case(
-            Kind::BecameRequired,
-            "S2C tools/list result $.tools[].description",
-            Level::Breaking,
-            |schema| {
-                list(schema, "Tool", "required").insert(0, json!("description"));
-            },
-        ),
-        case(
-            Kind::BecameOptional,
-            "S2C tools/list result $.tools[].name",
-            Level::Breaking,
-            |schema| {
-                list(schema, "Tool", "required").retain(|name| name != "name");
-            },
-        ),
-        case(
-            Kind::TypeWidened,
-            "S2C tools/list result $.tools[].description",
-            Level::Breaking,
-            |schema| {
-                definition(schema, "Tool")["properties"]["description"]["type"] =
-                    json!(["null", "string"]);
-            },
-        ),
-        case(
-            Kind::TypeNarrowed,
-            "C2S notifications/progress params $.progressToken",
-            Level::Breaking,
-            |schema| {
-                definition(schema, "ProgressToken")["type"] = json!("string");
-            },
-        ),
-        case(
-            Kind::TypeChanged,
-            "S2C tools/list result $.tools[].description",
-            Level::Breaking,
-            |schema| {
-                definition(schema, "Tool")["properties"]["description"]["type"] = json!("integer");
-            },
-        ),
-        case(
-            Kind::UnionMemberAdded,
-            "S2C prompts/get result $.messages[].content{type=tool_use}",
-            Level::Breaking,
-            |schema| {
-                list(schema, "ContentBlock", "anyOf")
-                    .insert(0, json!({"$ref": "#/$defs/ToolUseContent"}));
-            },
-        ),
-        case(
-            Kind::UnionMemberRemoved,
-            "S2C prompts/get result $.messages[].content{type=audio}",
-            Level::Breaking,
-            |schema| {
-                list(schema, "ContentBlock", "anyOf")
-                    .retain(|one| one["$ref"] != "#/$defs/AudioContent");
-            },
-        ),
-        case(
-            Kind::EnumValueAdded,
-            "C2S logging/setLevel params $.level",
-            Level::Breaking,
-            |schema| {
-                list(schema, "LoggingLevel", "enum").push(json!("whisper"));
-            },
-        ),
-        case(
-            Kind::EnumValueRemoved,
-            "C2S logging/setLevel params $.level",
-            Level::Breaking,
-            |schema| {
-                list(schema, "LoggingLevel", "enum").retain(|level| level != "notice");
-            },
-        ),
-        case(
-            Kind::ConstChanged,
-            "S2C tools/list result $.tools[].inputSchema.type",
-            Level::Breaking,
-            |schema| {
-                definition(schema, "Tool")["properties"]["inputSchema"]["properties"]["type"]["const"] =
-                    json!("record");
-            },
-        ),
-        case(
-            Kind::ConstraintChanged,
-            "S2C tools/call result ${content}.content[]{type=audio}.annotations.priority",
-            Level::Breaking,
-            |schema| {
-                definition(schema, "Annotations")["properties"]["priority"]["maximum"] = json!(2);
-            },
-        ),
-        case(
-            Kind::OpennessChanged,
-            "S2C tools/list result $.tools[]",
-            Level::Breaking,
-            |schema| {
-                definition(schema, "Tool")["additionalProperties"] = json!(false);
-            },
-        ),
-        case(
-            Kind::Deprecated,
-            "S2C tools/list result $.tools[].title",
-            Level::Compatible,
-            |schema| {
-                definition(schema, "Tool")["properties"]["title"]["deprecated"] = json!(true);
-            },
-        ),
-        case(
-            Kind::ErrorCodeRenumbered,
-            "S2C * error ${URLElicitationRequired}.code",
-            Level::Breaking,
-            |schema| {
-                let error =
-                    &mut definition(schema, "URLElicitationRequiredError")["properties"]["error"];
-                error["allOf"][1]["properties"]["code"]["const"] = json!(-32043);
-            },
-        ),
-        case(
-            Kind::ErrorCodeRemoved,
-            "S2C * error ${URLElicitationRequired}.code",
-            Level::Risky,
-            |schema| {
-                schema["$defs"]
-                    .as_object_mut()
-                    .unwrap()
-                    .remove("URLElicitationRequiredError");
-            },
-        ),
-    ]
+    let told = |row: &Row| format!("{} {}", row.kind, row.level.id());
+    let says = |row: &Row, said: &str| {
+        let rest = said.strip_prefix(&told(row));
+        rest.is_some_and(|rest| {
+            let has = |path: &str| row.paths.iter().any(|is| is.to_string() == path);
+            rest.is_empty() || rest.trim_start().split(" & ").all(has)
+        })
+    };
+    let said = &change.diff;
+    let all = said
+        .iter()
+        .all(|said| diff.rows.iter().any(|row| says(row, said)))
+        && diff
+            .rows
+            .iter()
+            .all(|row| said.iter().any(|said| says(row, said)));
+    // Each row is told, or else only what kinds of them there are.
+    let each: Vec<String> = (diff.rows.iter())
+        .map(|row| {
+            format!("{} {}", told(row), short(row).unwrap_or_default())
+                .trim()
+                .to_owned()
+        })
+        .collect();
+    let kinds: BTreeSet<String> = diff.rows.iter().map(told).collect();
+    let found = if each.len() > 2 {
+        kinds.into_iter().collect()
+    } else {
+        each
+    };
+    (!all).then(|| format!("{}:\ndiff = {found:?}", change.what))
+}
+
+/// What the diff says of the changes of a file, there and back.
+fn check(file: &str) {
+    let mut told = Vec::new();
+    for change in catalogue(file) {
+        let old = schema(&change.of);
+        let new = changed(&old, &change.steps);
+        // What refers to nothing is no schema to the diff.
+        if sources()
+            .of_text("new.json", &new.to_string(), false)
+            .is_err()
+        {
+            if change.diff != ["refused"] {
+                told.push(format!("{}:\ndiff = [\"refused\"]", change.what));
+            }
+            continue;
+        }
+        let diff = diff_of(&old, &new);
+        told.extend(wrong(&change, &diff));
+        for row in diff_of(&new, &old).rows {
+            let mut kinds = diff.rows.iter().map(|row| row.kind);
+            assert!(
+                kinds.any(|kind| kind.is_undone_by(row.kind)),
+                "{}: {row:?}",
+                change.what
+            );
+        }
+    }
+    assert!(told.is_empty(), "{}", told.join("\n\n"));
+}
+
+#[test]
+fn names_that_change() {
+    check("names");
+}
+
+#[test]
+fn messages_that_change() {
+    check("messages");
+}
+
+#[test]
+fn shapes_that_change() {
+    check("shapes");
+}
+
+#[test]
+fn choices_that_change() {
+    check("choices");
+}
+
+#[test]
+fn what_drafts_leave_open() {
+    check("open");
 }
 
 #[test]
 fn one_change_of_a_schema_is_one_kind() {
-    for Case {
-        kind,
-        change,
-        path,
-        level,
-    } in cases()
-    {
-        let old = schema("2025-11-25");
-        let mut new = old.clone();
-        change(&mut new);
-        let diff = diff_of(&old, &new);
-        let row = only_row(&diff, kind, path);
-        assert_eq!(row.level, level, "{kind}");
-        // A change in a shared definition is told once; messages and values have a row each.
-        if !matches!(kind, Kind::MethodRechanneled) {
-            assert_eq!(diff.rows.len(), 1, "{kind}: {:#?}", diff.rows);
-        }
-        let undone = diff_of(&new, &old);
-        assert!(
-            undone.rows.iter().all(|row| kind.is_undone_by(row.kind)),
-            "{kind} undone: {:?}",
-            kinds_of(&undone)
-        );
-    }
-}
-
-#[test]
-fn a_shared_definition_is_told_once_with_all_its_paths() {
-    let old = schema("2025-11-25");
-    let mut new = old.clone();
-    definition(&mut new, "Annotations")["properties"]["colour"] = json!({"type": "string"});
-    let diff = diff_of(&old, &new);
-    assert_eq!(diff.rows.len(), 1);
-    let paths: BTreeSet<String> = diff.rows[0].paths.iter().map(ToString::to_string).collect();
-    for path in [
-        "S2C resources/list result $.resources[].annotations.colour",
-        "S2C prompts/get result $.messages[].content{type=text}.annotations.colour",
-        "C2S sampling/createMessage result ${content}.content{type=image}.annotations.colour",
-    ] {
-        assert!(paths.contains(path), "{path} in {paths:#?}");
-    }
-    assert!(paths.len() > 20);
-}
-
-#[test]
-fn a_choice_that_is_put_in_front_is_one_added_choice() {
-    let old = schema("2025-11-25");
-    let mut new = old.clone();
-    let blocks = list(&mut new, "ContentBlock", "anyOf");
-    blocks.reverse();
-    assert_eq!(
-        diff_of(&old, &new).rows,
-        [],
-        "the order of choices says nothing"
-    );
-}
-
-#[test]
-fn fixed_values_that_become_any_text_are_wider_and_the_other_way_round_narrower() {
-    let old = schema("2025-11-25");
-    let mut new = old.clone();
-    let level = definition(&mut new, "LoggingLevel").as_object_mut();
-    level.unwrap().remove("enum");
-    let path = "C2S logging/setLevel params $.level";
-    only_row(&diff_of(&old, &new), Kind::TypeWidened, path);
-    only_row(&diff_of(&new, &old), Kind::TypeNarrowed, path);
-}
-
-#[test]
-fn a_choice_with_another_tag_is_another_choice_however_alike_the_rest() {
-    let old = schema("2025-11-25");
-    let mut new = old.clone();
-    // All that is left of images is called video: the same members, the same name, one constant.
-    definition(&mut new, "ImageContent")["properties"]["type"]["const"] = json!("video");
-    let diff = diff_of(&old, &new);
-    assert_eq!(
-        kinds_of(&diff).into_iter().collect::<BTreeSet<_>>(),
-        BTreeSet::from([Kind::UnionMemberAdded, Kind::UnionMemberRemoved]),
-        "{:#?}",
-        diff.rows
-    );
-    let said: BTreeSet<String> = (diff.rows.iter().flat_map(|row| &row.paths))
-        .map(ToString::to_string)
-        .collect();
-    for tag in ["image", "video"] {
-        let path = format!("S2C prompts/get result $.messages[].content{{type={tag}}}");
-        assert!(said.contains(&path), "{path} in {said:#?}");
-    }
-}
-
-#[test]
-fn a_renamed_definition_is_a_rename() {
-    let old = schema("2025-11-25");
-    let new: Value =
-        serde_json::from_str(&old.to_string().replace("ToolAnnotations", "ToolHints")).unwrap();
-    let diff = diff_of(&old, &new);
-    assert_eq!(kinds_of(&diff), [Kind::DefinitionRenamed]);
-    assert_eq!(diff.rows[0].level, Level::Representation);
-    assert_eq!(
-        diff.rows[0].subject.as_deref(),
-        Some("ToolAnnotations -> ToolHints")
-    );
+    check("kinds");
 }
 
 #[test]
 fn every_kind_is_provoked_and_explained() {
-    let mut provoked: BTreeSet<Kind> = cases().iter().map(|case| case.kind).collect();
+    let kinds = |file: &&str| catalogue(file).into_iter().flat_map(|change| change.diff);
+    let kinds = |file: &&str| kinds(file).filter(|row| row != "refused");
+    let mut provoked: BTreeSet<Kind> = (FILES.iter().flat_map(kinds))
+        .map(|row| row.split(' ').next().unwrap_or_default().parse().unwrap())
+        .collect();
     provoked.extend([
         Kind::ErrorCodeAdded,
         Kind::ErrorCodeChanged,
@@ -348,7 +123,6 @@ fn every_kind_is_provoked_and_explained() {
         Kind::RuleRemoved,
         Kind::RuleChanged,
         Kind::Undeprecated,
-        Kind::DefinitionRenamed,
     ]);
     for kind in Kind::ALL {
         assert!(provoked.contains(kind), "{kind} is not provoked");

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use mcp_schema::diff::{Diff, End, Kind, Row, compare};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{diff_of, schema, sides, sources, spec};
+use crate::changes::{apply, changed};
 
 #[test]
 fn a_revision_does_not_differ_from_itself() {
@@ -113,22 +114,17 @@ fn fingerprints_tell_rows_apart_and_do_not_depend_on_the_labels() {
     let choices = both["$defs"]["JSONRPCMessage"]["anyOf"].as_array().unwrap();
     let lists = (0..choices.len()).filter(|at| choices[*at]["type"] == "array");
     for at in lists {
-        let mut one = both.clone();
-        one["$defs"]["JSONRPCMessage"]["anyOf"]
-            .as_array_mut()
-            .unwrap()
-            .remove(at);
+        let one = changed(&both, &format!("take JSONRPCMessage/anyOf/{at}"));
         let left = alike(&diff_of(&bare, &one));
         assert_eq!(left.len(), 1);
         assert!(left.is_subset(&all), "{left:?} of {all:?}");
     }
 
     let old = schema("2026-07-28");
-    let mut first = old.clone();
-    first["$defs"]["Tool"]["properties"]["flavour"] = json!({"type": "string"});
+    let flavour = |name: &str| format!("put {name}/properties/flavour {{\"type\": \"string\"}}");
+    let first = changed(&old, &flavour("Tool"));
     // The next draft of the day has the same change and another one.
-    let mut second = first.clone();
-    second["$defs"]["Prompt"]["properties"]["flavour"] = json!({"type": "string"});
+    let second = changed(&first, &flavour("Prompt"));
     let (first, second) = (diff_of(&old, &first), diff_of(&old, &second));
     let ids = |diff: &Diff| -> BTreeSet<String> {
         diff.rows
@@ -159,27 +155,6 @@ fn raw_diff_of(old: &Value, new: &Value) -> Diff {
     compare(&open("old.json", old), &open("new.json", new))
 }
 
-/// Puts something else in the place of each reference to a definition.
-fn replace_references(value: &mut Value, name: &str, with: &Value) {
-    match value {
-        Value::Object(object) => {
-            if object.get("$ref") == Some(&json!(format!("#/$defs/{name}"))) {
-                *value = with.clone();
-                return;
-            }
-            for inner in object.values_mut() {
-                replace_references(inner, name, with);
-            }
-        }
-        Value::Array(items) => {
-            for inner in items {
-                replace_references(inner, name, with);
-            }
-        }
-        _ => {}
-    }
-}
-
 #[test]
 fn renaming_every_definition_gives_renames_and_nothing_else() {
     for revision in &spec().revisions {
@@ -188,11 +163,7 @@ fn renaming_every_definition_gives_renames_and_nothing_else() {
         let names: Vec<String> = old["$defs"].as_object().unwrap().keys().cloned().collect();
         let mut renamed = 0;
         for name in names.iter().filter(|name| !is_named_by_the_protocol(name)) {
-            let to = format!("Other{name}");
-            replace_references(&mut new, name, &json!({"$ref": format!("#/$defs/{to}")}));
-            let definitions = new["$defs"].as_object_mut().unwrap();
-            let definition = definitions.remove(name).unwrap();
-            definitions.insert(to, definition);
+            apply(&mut new, &format!("rename {name} Other{name}"));
             renamed += 1;
         }
         assert!(
@@ -234,9 +205,7 @@ fn inlining_a_definition_gives_no_wire_row() {
             if is_named_by_the_protocol(name) || refers_to_itself {
                 continue;
             }
-            let mut new = old.clone();
-            new["$defs"].as_object_mut().unwrap().remove(name);
-            replace_references(&mut new, name, definition);
+            let new = changed(&old, &format!("inline {name}"));
             // An erratum that went into the definition no longer finds it: compare without errata.
             let diff = raw_diff_of(&old, &new);
             assert_eq!(diff.rows, [], "{}: {name} inlined", revision.id);
@@ -251,12 +220,13 @@ fn extracting_inline_params_gives_no_wire_row() {
     let old = schema("2025-06-18");
     let mut new = old.clone();
     let mut extracted = 0;
-    for (name, definition) in new["$defs"].as_object_mut().unwrap().clone() {
-        let params = &definition["properties"]["params"];
-        if params.get("properties").is_some() {
-            new["$defs"][format!("{name}Params")] = params.clone();
-            new["$defs"][&name]["properties"]["params"] =
-                json!({"$ref": format!("#/$defs/{name}Params")});
+    for (name, definition) in old["$defs"].as_object().unwrap() {
+        if definition["properties"]["params"]
+            .get("properties")
+            .is_some()
+        {
+            let params = format!("extract {name}/properties/params {name}Params");
+            apply(&mut new, &params);
             extracted += 1;
         }
     }

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use mcp_schema::Error;
 use serde_json::{Map, Value, json};
 
-use crate::drafts::draft::reference;
+use crate::changes::reference;
 use crate::drafts::{generate, helpful, newest};
 
 /// Definitions of each kind that there is, and what they refer to.

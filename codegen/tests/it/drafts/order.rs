@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::drafts::draft::every;
+use crate::changes::every;
 use crate::drafts::{generate, newest};
 
 /// JSON text with the members of every object in another order, and the sets among its lists too.

@@ -3,7 +3,7 @@
 use mcp_schema::model::{Model, Presence, Rest, Shape, Ty};
 use serde_json::{Map, Value, json};
 
-use crate::mutants::random::Random;
+use crate::changes::random::Random;
 
 /// How deep values go before they hold what they must and no more.
 const DEPTH: usize = 5;
