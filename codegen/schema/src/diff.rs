@@ -56,7 +56,7 @@ pub use errata::marked;
 pub use explain::{Explanation, explain};
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
-pub use history::{Channel, History, MethodLine, history};
+pub use history::{History, MethodLine, history};
 pub(crate) use judge::refused_by;
 pub use kind::Kind;
 pub(crate) use member::{Depth, Difference, Members};

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
 
+use crate::adapter::Adapter;
 use crate::loss::{Change, Loss, Members, Spell, Step, spelled};
-use crate::outcome::{Adapter, NeedsState, Outcome, Rejected, Stop, Swallowed};
+use crate::outcome::{NeedsState, Outcome, Rejected, Stop, Swallowed};
 use crate::rule::Rule;
 
 /// What becomes of members that the older revision does not name.

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod adapter;
 mod context;
 pub mod dynamic;
 mod kind;
@@ -16,9 +17,10 @@ mod rule;
 mod ruled;
 mod undecided;
 
+pub use adapter::Adapter;
 pub use context::{Context, Policy, Session};
 pub use kind::LossKind;
 pub use loss::{Change, Loss, pointer_to};
-pub use outcome::{Adapter, NeedsState, Outcome, Rejected, Stop, Swallowed};
+pub use outcome::{NeedsState, Outcome, Rejected, Stop, Swallowed};
 pub use rule::Rule;
 pub use ruled::Ruled;

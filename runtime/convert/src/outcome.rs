@@ -4,6 +4,7 @@ use std::fmt;
 
 use mcp_wire::ErrorObject;
 
+use crate::adapter::Adapter;
 use crate::loss::Loss;
 
 /// What a conversion came to.
@@ -149,43 +150,6 @@ impl fmt::Display for At<'_> {
             "" => Ok(()),
             pointer => write!(f, " at {pointer}"),
         }
-    }
-}
-
-/// A small state machine of the runtime.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Adapter {
-    /// `initialize` on one side, `_meta` of every request on the other.
-    Handshake,
-    /// Requests of the server on one side, `input_required` results on the other.
-    MultiRoundTrip,
-    /// `resources/subscribe` on one side, `subscriptions/listen` on the other.
-    Subscription,
-    /// `logging/setLevel` on one side, a level in `_meta` on the other.
-    LogLevel,
-    /// Tasks, which the core protocol has in one revision only.
-    Tasks,
-    /// The id that ties a URL elicitation to its completion.
-    UrlElicitationId,
-}
-
-impl Adapter {
-    /// Returns the name in rule files and in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::MultiRoundTrip => "multi-round-trip",
-            Self::Subscription => "subscription",
-            Self::LogLevel => "log-level",
-            Self::Tasks => "tasks",
-            Self::UrlElicitationId => "url-elicitation-id",
-        }
-    }
-}
-
-impl fmt::Display for Adapter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::path::direction_id;
 use super::settings::Settings;
 use super::side::{Side, Sources};
-use super::{Diff, channel, compare, marked};
+use super::{Diff, compare, marked};
 use crate::Error;
 use crate::model::{Direction, MethodKind};
 
@@ -29,36 +29,8 @@ pub struct MethodLine {
     pub name: String,
     /// `C2S` or `S2C`.
     pub direction: &'static str,
-    /// Its channel in each revision; none where it is not there.
-    pub channels: Vec<Option<Channel>>,
-}
-
-/// A kind of message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Channel {
-    /// Answered.
-    Request,
-    /// Not answered.
-    Notification,
-    /// Carried inside a result.
-    Input,
-}
-
-impl Channel {
-    /// In words.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        channel(self.kind())
-    }
-
-    fn kind(self) -> MethodKind {
-        match self {
-            Self::Request => MethodKind::Request,
-            Self::Notification => MethodKind::Notification,
-            Self::Input => MethodKind::Input,
-        }
-    }
+    /// What kind of message it is in each revision; none where it is not there.
+    pub channels: Vec<Option<MethodKind>>,
 }
 
 /// The history of these revisions or files; of all revisions of the spec, if no name is given.
@@ -107,17 +79,13 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
 }
 
 fn methods(sides: &[&Side]) -> Vec<MethodLine> {
-    let mut lines: BTreeMap<(Direction, bool, String), Vec<Option<Channel>>> = BTreeMap::new();
+    let mut lines: BTreeMap<(Direction, bool, String), Vec<Option<MethodKind>>> = BTreeMap::new();
     for (index, side) in sides.iter().enumerate() {
         for message in &side.messages {
             let notifies = message.kind == MethodKind::Notification;
             let key = (message.direction, notifies, message.name.clone());
             let line = lines.entry(key).or_insert_with(|| vec![None; sides.len()]);
-            line[index] = Some(match message.kind {
-                MethodKind::Request => Channel::Request,
-                MethodKind::Notification => Channel::Notification,
-                MethodKind::Input => Channel::Input,
-            });
+            line[index] = Some(message.kind);
         }
     }
     lines

@@ -2,141 +2,80 @@
 
 use std::collections::BTreeMap;
 
-/// The lines of a file, by JSON pointer in canonical form.
+use serde_json::value::RawValue;
+
+use crate::pointer::unescaped;
+
+/// The text of a file, and where each definition stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lines {
     /// The file, as it was named.
     pub(crate) file: String,
-    at: BTreeMap<String, usize>,
-}
-
-/// What a scan is inside of.
-enum Inside {
-    /// An object, and the length of the pointer to it.
-    Object(usize),
-    /// A list, the length of the pointer to it, and the number of the next item.
-    List(usize, usize),
+    text: String,
+    /// From where to where the definitions go, and each of them by name.
+    all: [usize; 2],
+    definitions: BTreeMap<String, [usize; 2]>,
 }
 
 impl Lines {
-    /// Scans a text that is known to be JSON.
+    /// Finds the definitions of a text that is known to be JSON.
     pub(crate) fn of(file: &str, text: &str) -> Self {
-        let mut scan = Scan {
-            at: BTreeMap::from([(String::new(), 1)]),
-            pointer: String::new(),
-            inside: Vec::new(),
-            line: 1,
+        let within = |part: &RawValue| {
+            let start = part.get().as_ptr().addr() - text.as_ptr().addr();
+            [start, start + part.get().len()]
         };
-        scan.run(text);
+        let top: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+        // Older schemas say `definitions`; the canonical form, which pointers go by, does not.
+        let all = top.get("$defs").or(top.get("definitions")).copied();
+        let each = all.and_then(|all| serde_json::from_str(all.get()).ok());
+        let each: BTreeMap<String, &RawValue> = each.unwrap_or_default();
         Self {
             file: file.to_owned(),
-            at: scan.at,
+            text: text.to_owned(),
+            all: all.map_or([0, 0], within),
+            definitions: (each.into_iter())
+                .map(|(name, part)| (name, within(part)))
+                .collect(),
         }
     }
 
     /// The line of a part, or of what is nearest around it.
     pub(crate) fn of_pointer(&self, pointer: &str) -> usize {
-        let mut pointer = pointer;
-        loop {
-            if let Some(line) = self.at.get(pointer) {
-                return *line;
-            }
-            pointer = pointer.rsplit_once('/').map_or("", |(around, _)| around);
-        }
-    }
-}
-
-struct Scan {
-    at: BTreeMap<String, usize>,
-    pointer: String,
-    inside: Vec<Inside>,
-    line: usize,
-}
-
-impl Scan {
-    fn run(&mut self, text: &str) {
-        let mut bytes = text.bytes().enumerate().peekable();
-        // Whether the next string names a member.
-        let mut awaits_name = false;
-        while let Some((start, byte)) = bytes.next() {
-            match byte {
-                b'\n' => self.line += 1,
-                b'{' => {
-                    self.item();
-                    self.inside.push(Inside::Object(self.pointer.len()));
-                    awaits_name = true;
-                }
-                b'[' => {
-                    self.item();
-                    self.inside.push(Inside::List(self.pointer.len(), 0));
-                    awaits_name = false;
-                }
-                b'}' | b']' => {
-                    if let Some(Inside::Object(length) | Inside::List(length, _)) =
-                        self.inside.pop()
-                    {
-                        self.pointer.truncate(length);
-                    }
-                    awaits_name = false;
-                }
-                b',' => awaits_name = matches!(self.inside.last(), Some(Inside::Object(_))),
-                b'"' => {
-                    let mut end = start + 1;
-                    while let Some((at, byte)) = bytes.next() {
-                        end = at;
-                        match byte {
-                            b'\\' => {
-                                bytes.next();
-                            }
-                            b'"' => break,
-                            _ => {}
-                        }
-                    }
-                    if std::mem::take(&mut awaits_name) {
-                        let literal = text.get(start..=end).unwrap_or_default();
-                        self.member(&serde_json::from_str::<String>(literal).unwrap_or_default());
-                    } else {
-                        self.item();
-                    }
-                }
-                b':' | b' ' | b'\t' | b'\r' => {}
-                _ => {
-                    // A number or a word: its first letter counts as the item.
-                    self.item();
-                    while bytes
-                        .peek()
-                        .is_some_and(|(_, next)| !matches!(next, b',' | b'}' | b']' | b'\n' | b' '))
-                    {
-                        bytes.next();
-                    }
-                }
-            }
-        }
-    }
-
-    fn member(&mut self, name: &str) {
-        if let Some(Inside::Object(length)) = self.inside.last() {
-            self.pointer.truncate(*length);
-        }
-        // Older schemas say `definitions`; the canonical form does not.
-        let name = match (self.inside.len(), name) {
-            (1, "definitions") => "$defs",
-            (_, name) => name,
+        let mut steps = pointer.split('/').skip(1);
+        let mut found = match steps.next() {
+            Some("$defs") => self.all,
+            _ => [0, 0],
         };
-        self.pointer.push('/');
-        self.pointer.push_str(&crate::pointer::escaped(name));
-        self.at.insert(self.pointer.clone(), self.line);
-    }
-
-    /// A value begins: in a list it is the next item.
-    fn item(&mut self) {
-        if let Some(Inside::List(length, next)) = self.inside.last_mut() {
-            self.pointer.truncate(*length);
-            self.pointer.push_str(&format!("/{next}"));
-            *next += 1;
-            self.at.insert(self.pointer.clone(), self.line);
+        if let Some(definition) = steps
+            .next()
+            .and_then(|name| self.definitions.get(&unescaped(name)))
+        {
+            found = *definition;
+            for step in steps {
+                let Some(text) = self.text.get(found[0]..found[1]) else {
+                    break;
+                };
+                let Some(inner) = part(text, step) else { break };
+                let start = found[0] + inner.as_ptr().addr() - text.as_ptr().addr();
+                found = [start, start + inner.len()];
+            }
         }
+        let before = self.text.get(..found[0]).unwrap_or_default();
+        1 + before.matches('\n').count()
     }
+}
+
+/// A member of an object, or an item of a list, by the step of a pointer.
+fn part<'t>(text: &'t str, step: &str) -> Option<&'t str> {
+    let member = || {
+        let members: BTreeMap<String, &'t RawValue> = serde_json::from_str(text).ok()?;
+        members.get(&unescaped(step)).copied()
+    };
+    let item = || {
+        let items: Vec<&'t RawValue> = serde_json::from_str(text).ok()?;
+        items.get(step.parse::<usize>().ok()?).copied()
+    };
+    member().or_else(item).map(RawValue::get)
 }
 
 #[cfg(test)]

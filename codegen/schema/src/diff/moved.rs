@@ -8,7 +8,7 @@ use super::facts::both_ways;
 use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
-use super::path::{Part, Step, Trail, WirePath, opposite};
+use super::path::{Part, Step, Trail, WirePath};
 use super::roots::whole;
 use super::row::{Place, Row};
 use super::show::View;
@@ -247,7 +247,7 @@ fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
                 Part::Params,
                 message.direction,
             ),
-            (message.result, Part::Result, opposite(message.direction)),
+            (message.result, Part::Result, message.direction.back()),
         ];
         for (node, part, direction) in parts {
             let Some(node) = node else { continue };

@@ -268,15 +268,6 @@ pub fn direction_id(direction: Direction) -> &'static str {
     }
 }
 
-/// The other way.
-#[must_use]
-pub(crate) fn opposite(direction: Direction) -> Direction {
-    match direction {
-        Direction::ClientToServer => Direction::ServerToClient,
-        Direction::ServerToClient => Direction::ClientToServer,
-    }
-}
-
 impl fmt::Display for WirePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -1,7 +1,7 @@
 //! Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
 
 use super::compare::Comparer;
-use super::path::{Part, Trail, WirePath, opposite};
+use super::path::{Part, Trail, WirePath};
 use super::side::Side;
 use super::site::Places;
 use super::walk::Root;
@@ -49,7 +49,7 @@ pub(super) fn roots(
             };
             let site = comparer.whole(places, o_result, n_result);
             let whole = self::whole(Part::Result, old, new, o_result, n_result);
-            let direction = opposite(o.direction);
+            let direction = o.direction.back();
             add(
                 WirePath::whole(direction, &o.name, Part::Result),
                 site,

@@ -41,6 +41,16 @@ pub enum End {
     New,
 }
 
+impl End {
+    /// What it is called of the two.
+    pub(crate) fn of<T>(self, old: T, new: T) -> T {
+        match self {
+            Self::Old => old,
+            Self::New => new,
+        }
+    }
+}
+
 /// A pair of values that are whole texts on the wire.
 #[derive(Debug, Clone)]
 pub(crate) struct Whole {

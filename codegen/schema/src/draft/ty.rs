@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+pub use mcp_wire::{Direction, MethodKind};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -89,28 +90,6 @@ pub enum Rest {
     Typed(Ty),
     /// Nothing: another member is an error.
     Closed,
-}
-
-/// Who sends a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// The client sends, the server answers.
-    ClientToServer,
-    /// The server sends, the client answers.
-    ServerToClient,
-}
-
-/// What kind of message a method is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodKind {
-    /// Answered with a result or an error.
-    Request,
-    /// Never answered.
-    Notification,
-    /// A request carried inside a result, answered in the next call.
-    Input,
 }
 
 /// A method of the protocol.

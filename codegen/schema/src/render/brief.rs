@@ -3,11 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::themes::{Change, changes};
 use crate::diff::{Diff, Kind, Level, Part, PathStep, Row, View, WirePath, direction_id};
 
 /// A line of the summary.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Line {
     /// What its items have in common.
     pub head: &'static str,
@@ -18,7 +20,7 @@ pub struct Line {
 }
 
 /// Things of which the same is said.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Item {
     /// What goes before the names: `headers`.
     pub before: String,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use card::Card;
 use matrix::DirectionLines;
 
-use super::brief::brief;
+use super::brief::{Line, brief};
 use super::text::{conclusion, headline};
 use super::themes::themes;
 use crate::Error;
@@ -48,7 +48,7 @@ struct Pair<'d> {
     id: String,
     /// Whether its summary is open from the start.
     open: bool,
-    brief: Vec<BriefLine>,
+    brief: Vec<Line>,
     old: &'d str,
     new: &'d str,
     headline: String,
@@ -64,21 +64,6 @@ struct Pair<'d> {
 struct Bar {
     level: &'static str,
     count: usize,
-}
-
-/// A line of the summary, in words and names by turns.
-#[derive(Serialize)]
-struct BriefLine {
-    head: &'static str,
-    items: Vec<BriefItem>,
-    more: usize,
-}
-
-#[derive(Serialize)]
-struct BriefItem {
-    before: String,
-    names: Vec<String>,
-    after: String,
 }
 
 #[derive(Serialize)]
@@ -178,19 +163,6 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
             .collect(),
     });
     let groups: Vec<Rows<'_>> = groups.collect();
-    let brief = brief(diff).into_iter().map(|line| BriefLine {
-        head: line.head,
-        items: line
-            .items
-            .into_iter()
-            .map(|item| BriefItem {
-                before: item.before,
-                names: item.names,
-                after: item.after,
-            })
-            .collect(),
-        more: line.more,
-    });
     let bar = Level::ALL.iter().map(|level| Bar {
         level: level.id(),
         count: diff.rows.iter().filter(|row| row.level == *level).count(),
@@ -211,7 +183,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
         index,
         id,
         open,
-        brief: brief.collect(),
+        brief: brief(diff),
         old: &diff.old,
         new: &diff.new,
         headline: headline(diff, &summary)

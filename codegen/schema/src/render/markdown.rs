@@ -6,7 +6,7 @@ use super::brief::brief;
 use super::text::conclusion;
 use super::themes::{Change, themes};
 use super::{one_line, verdict_word};
-use crate::diff::{Diff, End, Level, Prose, WirePath};
+use crate::diff::{Diff, Level, Prose, WirePath};
 
 /// How many wire paths of a row are spelled out.
 const SHOWN_PATHS: usize = 4;
@@ -125,10 +125,7 @@ fn entry(text: &mut String, change: &Change<'_>) {
         );
     }
     for witness in &row.witnesses {
-        let sender = match witness.valid_in {
-            End::Old => "an old",
-            End::New => "a new",
-        };
+        let sender = witness.valid_in.of("an old", "a new");
         let _ = writeln!(
             text,
             "  - {sender} sender may say {}",

@@ -270,10 +270,7 @@ impl Writer {
         if self.options.witnesses {
             for row in change.rows() {
                 for witness in &row.witnesses {
-                    let end = match witness.valid_in {
-                        crate::diff::End::Old => "old sender",
-                        crate::diff::End::New => "new sender",
-                    };
+                    let end = witness.valid_in.of("old sender", "new sender");
                     self.line(&format!("{:17}{end}: {}", "", witness.json));
                 }
             }

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::adapter::Adapter;
 use super::one_or_many::OneOrMany;
 use super::pair::Pair;
 use crate::spec::rules::RuleFile;
 use crate::{Error, Spec};
+use mcp_convert::Adapter;
 
 /// All changes of the prose.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! pair    two neighbours, and the two ways between them
-//! adapter, one_or_many  words that rules and changes of the prose share
+//! one_or_many  a list or one text, in rules and changes of the prose
 //! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
@@ -16,7 +16,6 @@
 //! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
 //! between released revisions none may be left.
 
-mod adapter;
 mod alike;
 mod chain;
 pub mod changes;
@@ -32,7 +31,6 @@ mod planner;
 pub mod rules;
 pub mod table;
 
-pub use adapter::Adapter;
 pub use chain::cover_all;
 pub use cover::{PROVEN, cover};
 pub use one_or_many::OneOrMany;

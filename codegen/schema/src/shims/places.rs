@@ -34,13 +34,9 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
                     let path = WirePath::whole(asked, &method.name, Part::Message);
                     found.add(&apart.rule, path.to_string());
                 }
-                let answered = match asked {
-                    Direction::ClientToServer => Direction::ServerToClient,
-                    Direction::ServerToClient => Direction::ClientToServer,
-                };
                 for (steps, direction, part) in [
                     (params, asked, Part::Params),
-                    (result, answered, Part::Result),
+                    (result, asked.back(), Part::Result),
                 ] {
                     for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
                         let root = Trail::root();

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::adapter::Adapter;
 use super::pair::Sender;
 use super::pair::{Pair, Way};
 use super::rules::{Action, Loss, MethodAction, SessionFact, Trivial};
 use crate::decision::Decision;
 use crate::model::Ty;
+use mcp_convert::Adapter;
 
 /// The plan of one pair of revisions.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,6 +1,6 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
-use mcp_schema::shims::Adapter;
+use mcp_convert::Adapter;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::Hook;
 use mcp_schema::shims::rules::{Loss, Reject};
@@ -14,7 +14,7 @@ pub(super) fn path(path: &str) -> TokenStream {
 }
 
 pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {
-    let variant = format_ident!("{}", adapter.variant());
+    let variant = format_ident!("{adapter:?}");
     quote!(Adapter::#variant)
 }
 

@@ -3,8 +3,9 @@
 use mcp_wire::{AnyValue, Direction, MethodInfo, TypeInfo};
 
 use super::Subject;
+use crate::adapter::Adapter;
 use crate::context::Context;
-use crate::outcome::{Adapter, Stop};
+use crate::outcome::Stop;
 use crate::rule::Rule;
 
 /// A conversion to the adjacent revision.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::themes::Change;
 use super::super::{rules_met, verdict_word};
-use crate::diff::{Diff, End, Verdict, View, WirePath, direction_id, explain};
+use crate::diff::{Diff, Verdict, View, WirePath, direction_id, explain};
 
 #[derive(Serialize)]
 pub(super) struct Card<'d> {
@@ -166,16 +166,8 @@ impl<'d> Card<'d> {
                 .witnesses
                 .iter()
                 .map(|witness| WitnessView {
-                    sender: if witness.valid_in == End::Old {
-                        "an old"
-                    } else {
-                        "a new"
-                    },
-                    refuses: if witness.valid_in == End::Old {
-                        "new"
-                    } else {
-                        "old"
-                    },
+                    sender: witness.valid_in.of("an old", "a new"),
+                    refuses: witness.valid_in.of("new", "old"),
                     part: witness.part.id(),
                     json: serde_json::to_string_pretty(&witness.json).unwrap_or_default(),
                 })

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::diff::{Channel, Diff, Level, MethodLine, WirePath, direction_id};
+use crate::diff::{Diff, Level, MethodLine, WirePath, channel, direction_id};
+use crate::model::MethodKind;
 
 #[derive(Serialize)]
 pub(super) struct DirectionLines<'d> {
@@ -110,13 +111,13 @@ fn asked_by(path: &WirePath) -> &'static str {
     }
 }
 
-fn cell(index: usize, channel: Option<Channel>, impact: Option<&(Level, usize)>) -> Cell {
+fn cell(index: usize, kind: Option<MethodKind>, impact: Option<&(Level, usize)>) -> Cell {
     Cell {
-        channel: channel.map(Channel::id),
-        mark: match channel {
-            Some(Channel::Request) => "●",
-            Some(Channel::Notification) => "○",
-            Some(Channel::Input) => "◆",
+        channel: kind.map(channel),
+        mark: match kind {
+            Some(MethodKind::Request) => "●",
+            Some(MethodKind::Notification) => "○",
+            Some(MethodKind::Input) => "◆",
             None => "",
         },
         level: impact.map(|(level, _)| level.id()),

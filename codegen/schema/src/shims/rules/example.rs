@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::shims::adapter::Adapter;
 use crate::shims::pair::{Sender, Way};
+use mcp_convert::Adapter;
 
 /// An example as it is written; reading it says whether it is one.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::example::{Ending, Example, Facts, Of, Sample};
 use super::rows::{ErrorRule, MethodRule, Rule};
-use crate::shims::adapter::Adapter;
 use crate::shims::pair::{Sender, Way};
 
 impl Example {
@@ -72,7 +71,7 @@ fn json(what: &str, text: &str) -> Result<(), String> {
 
 fn ending(output: &str) -> Result<Ending<'_>, String> {
     if let Some(adapter) = output.strip_prefix("needs ") {
-        return Adapter::try_from(adapter.to_owned()).map(Ending::Needs);
+        return adapter.parse().map(Ending::Needs);
     }
     if let Some(code) = output.strip_prefix("rejected ") {
         let code = code.parse();

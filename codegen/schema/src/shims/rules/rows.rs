@@ -6,10 +6,10 @@ use toml::Spanned;
 
 use super::example::Example;
 use crate::Error;
-use crate::shims::adapter::Adapter;
 use crate::shims::one_or_many::OneOrMany;
 use crate::shims::pair::{Sender, Way};
 use crate::spec::rules::RuleFile;
+use mcp_convert::Adapter;
 
 /// All rows of a file, with their places in it.
 #[derive(Debug, Default, Deserialize)]

@@ -1,16 +1,16 @@
 //! What does what no conversion of one value can, by the name that rules call it.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
-/// A small state machine of the runtime, that does what no conversion of one value can.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(try_from = "String", rename_all = "kebab-case")]
+/// A small state machine of the runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Adapter {
     /// `initialize` on one side, `_meta` of every request on the other.
     Handshake,
     /// Requests of the server on one side, `input_required` results on the other.
     MultiRoundTrip,
-    /// A subscription per resource on one side, one stream on the other.
+    /// `resources/subscribe` on one side, `subscriptions/listen` on the other.
     Subscription,
     /// `logging/setLevel` on one side, a level in `_meta` on the other.
     LogLevel,
@@ -31,8 +31,7 @@ impl Adapter {
         Self::UrlElicitationId,
     ];
 
-    /// The name in rule files.
-    #[must_use]
+    /// Returns the name in rule files and in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",
@@ -43,25 +42,18 @@ impl Adapter {
             Self::UrlElicitationId => "url-elicitation-id",
         }
     }
+}
 
-    /// The name of the variant of `mcp_convert::Adapter`.
-    #[must_use]
-    pub const fn variant(self) -> &'static str {
-        match self {
-            Self::Handshake => "Handshake",
-            Self::MultiRoundTrip => "MultiRoundTrip",
-            Self::Subscription => "Subscription",
-            Self::LogLevel => "LogLevel",
-            Self::Tasks => "Tasks",
-            Self::UrlElicitationId => "UrlElicitationId",
-        }
+impl fmt::Display for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }
 
-impl TryFrom<String> for Adapter {
-    type Error = String;
+impl FromStr for Adapter {
+    type Err = String;
 
-    fn try_from(name: String) -> Result<Self, Self::Error> {
+    fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|known| known.as_str() == name);
         known.ok_or_else(|| {
             let names = Self::ALL.map(Self::as_str).join(", ");
@@ -70,8 +62,15 @@ impl TryFrom<String> for Adapter {
     }
 }
 
-impl std::fmt::Display for Adapter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
+impl serde::Serialize for Adapter {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Adapter {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
     }
 }
