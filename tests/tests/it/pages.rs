@@ -46,7 +46,7 @@ fn every_page_with_a_rust_block_is_compiled() {
 }
 
 #[test]
-fn every_relative_link_leads_to_a_file() {
+fn every_relative_link_leads_to_a_file_and_a_heading() {
     let root = mcp_tests::root();
     let mut faults = Vec::new();
     for (page, text) in pages(&root) {
@@ -58,13 +58,21 @@ fn every_relative_link_leads_to_a_file() {
             }
             for link in line.split("](").skip(1) {
                 let link = link.split(')').next().unwrap();
-                let file = link.split('#').next().unwrap();
-                if file.is_empty() || file.contains("://") {
+                let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+                if file.contains("://") {
                     continue;
                 }
-                if !page.parent().unwrap().join(file).exists() {
+                let target = match file {
+                    "" => page.clone(),
+                    file => page.parent().unwrap().join(file),
+                };
+                let leads = match heading {
+                    "" => target.exists(),
+                    heading => headings(&target).iter().any(|one| one == heading),
+                };
+                if !leads {
                     let place = page.strip_prefix(&root).unwrap().display();
-                    faults.push(format!("{place}:{}: there is no {file}", at + 1));
+                    faults.push(format!("{place}:{}: there is no {link}", at + 1));
                 }
             }
         }
@@ -99,6 +107,41 @@ fn the_readme_shows_the_examples_as_they_are() {
             "README.md does not show runtime/examples/{example} below its first line"
         );
     }
+}
+
+#[test]
+fn the_guide_has_every_limit() {
+    let root = mcp_tests::root();
+    let guide = std::fs::read_to_string(root.join("docs/deploy.md")).unwrap();
+    let limits = std::fs::read_to_string(root.join("runtime/src/protocol/limits.rs")).unwrap();
+    let (_, limits) = limits.split_once("pub struct Limits {").unwrap();
+    let (limits, _) = limits.split_once("\n}").unwrap();
+    let fields = limits
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub "));
+    let mut count = 0;
+    for field in fields.map(|field| field.split(':').next().unwrap()) {
+        assert!(
+            guide.contains(&format!("`{field}`")),
+            "docs/deploy.md does not have `{field}`"
+        );
+        count += 1;
+    }
+    assert!(count > 10, "{count} limits");
+}
+
+/// The headings of a page, as links name them.
+fn headings(page: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    let lines = text.lines().filter(|line| line.starts_with('#'));
+    let name = |line: &str| -> String {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading
+            .chars()
+            .filter(|it| it.is_alphanumeric() || " -_".contains(*it));
+        kept.map(|it| if it == ' ' { '-' } else { it }).collect()
+    };
+    lines.map(name).collect()
 }
 
 /// The Markdown pages of the checkout, without those of build folders and of other workspaces.
