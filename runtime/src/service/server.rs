@@ -280,7 +280,7 @@ where
     }
 
     /// Sets what happens to fields that an older client's revision does not name [default: `Policy::Strict`, they are
-    /// dropped and told as lost]; `Policy::Carry` preserves them.
+    /// dropped and recorded as lost]; `Policy::Carry` preserves them.
     #[must_use]
     pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
         self.server = self.server.with_policy(policy);

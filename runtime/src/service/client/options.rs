@@ -103,7 +103,7 @@ impl<App: Spoken, H> Connect<App, H> {
     }
 
     /// Sets what happens to fields that an older server's revision does not name [default: `Policy::Strict`, they are
-    /// dropped and told as lost]; `Policy::Carry` preserves them.
+    /// dropped and recorded as lost]; `Policy::Carry` preserves them.
     pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
         self.told.unknown_fields = policy;
         self
