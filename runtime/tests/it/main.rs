@@ -12,6 +12,7 @@ mod batch;
 mod bounds;
 mod client;
 mod compat;
+mod examples;
 mod hostile;
 mod http;
 mod interleaving;
