@@ -1,25 +1,30 @@
-//! Structs, newtypes and string enums, made by typify from schemas lowered for it.
+//! Structs, newtypes and string enums: typify says what each holds, from schemas lowered for it.
 //!
-//! A lowered schema says nothing that typify would have to decide: members and choices carry neutral names,
-//! everything that is no plain string or boolean is a reference that a replacement answers with the
-//! type, unions and constants are gone. What comes back is parsed and dressed in our derives and docs.
+//! A lowered schema leaves typify nothing to name: members and choices carry neutral names, everything that is no plain
+//! string or boolean is a reference that a replacement answers with the type, unions and constants are gone.
+//! What its type space then holds is written with the names, docs and derives of the model; no text is read back.
 
 use std::collections::BTreeMap;
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use schemars::schema::Schema;
 use serde_json::{Map, Value, json};
-use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Fields, File, Item, Path, parse_quote, parse2};
-use typify::{TypeSpace, TypeSpaceSettings};
+use syn::{Attribute, parse_quote};
+use typify::{TypeDetails, TypeId, TypeSpace, TypeSpaceSettings};
 
 use super::fields::{fields_of, is_default};
 use super::ty::{field_type, ident};
 use mcp_schema::Error;
 use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Member, Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_schema::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_schema::naming::pascal_case;
 
-/// The item of every struct, newtype and string enum, by Rust name.
-pub(super) fn items(model: &Model, docs: &TypeDocs) -> Result<BTreeMap<String, Item>, Error> {
+/// Emits the item of every struct, newtype and string enum, by Rust name.
+pub(super) fn items(
+    model: &Model,
+    docs: &TypeDocs,
+) -> Result<BTreeMap<String, TokenStream>, Error> {
     let mut lowered = Lowered::default();
     let mut plain: BTreeMap<String, &TypeDef> = BTreeMap::new();
     for (index, def) in model.types.values().enumerate() {
@@ -37,24 +42,18 @@ pub(super) fn items(model: &Model, docs: &TypeDocs) -> Result<BTreeMap<String, I
         lowered.definitions.insert(key.clone(), schema);
         plain.insert(key, def);
     }
-    let file = lowered.run()?;
+    let space = lowered.run()?;
     let mut items = BTreeMap::new();
-    for item in file.items {
-        let name = match &item {
-            Item::Struct(item) => item.ident.to_string(),
-            Item::Enum(item) => item.ident.to_string(),
-            _ => continue,
-        };
-        if let Some(def) = plain.get(&name) {
-            items.insert(def.name.clone(), dress(item, def, docs)?);
+    for made in space.iter_types() {
+        if let Some(def) = plain.get(&made.name()) {
+            let item = item(&space, &made.details(), def, docs)?;
+            items.insert(def.name.clone(), item);
         }
     }
-    for def in plain.values() {
-        if !items.contains_key(&def.name) {
-            return Err(failed(&format!("it made no type of `{}`", def.name)));
-        }
+    match plain.values().find(|def| !items.contains_key(&def.name)) {
+        Some(def) => Err(failed(&format!("it made no type of `{}`", def.name))),
+        None => Ok(items),
     }
-    Ok(items)
 }
 
 /// Schemas for typify, and the types that stand behind its references.
@@ -112,7 +111,7 @@ impl Lowered {
         json!({ "$ref": format!("#/definitions/{name}") })
     }
 
-    fn run(mut self) -> Result<File, Error> {
+    fn run(mut self) -> Result<TypeSpace, Error> {
         let mut settings = TypeSpaceSettings::default();
         for (rust, name) in &self.replacements {
             settings.with_replacement(name, rust, std::iter::empty());
@@ -125,73 +124,82 @@ impl Lowered {
         space
             .add_ref_types(definitions)
             .map_err(|error| failed(&error.to_string()))?;
-        parse2(space.to_stream()).map_err(|error| failed(&error.to_string()))
+        Ok(space)
     }
 }
 
-/// Names, docs and derives of our own; typify's shapes and types.
-fn dress(item: Item, def: &TypeDef, docs: &TypeDocs) -> Result<Item, Error> {
-    let mut item = item;
-    ShortPaths.visit_item_mut(&mut item);
-    let lines = docs.of(def);
-    match &mut item {
-        Item::Struct(item) => {
-            item.ident = ident(&def.name);
-            item.attrs = doc(&lines.ty);
-            item.attrs.push(match &def.shape {
-                Shape::Object(object) if is_default(object) => {
-                    parse_quote!(#[derive(Debug, Clone, PartialEq, Default)])
-                }
-                Shape::Newtype(Ty::String) => {
-                    parse_quote!(#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)])
-                }
-                _ => parse_quote!(#[derive(Debug, Clone, PartialEq)]),
-            });
-            if let (Fields::Named(fields), Shape::Object(object)) = (&mut item.fields, &def.shape) {
-                let members: BTreeMap<String, &Member> = fields_of(object)
-                    .enumerate()
-                    .map(|(at, member)| (neutral(at), member))
-                    .collect();
-                for field in &mut fields.named {
-                    let name = field
-                        .ident
-                        .as_ref()
-                        .map(ToString::to_string)
-                        .unwrap_or_default();
-                    match members.get(&name) {
-                        Some(member) => {
-                            field.ident = Some(ident(&member.field));
-                            field.attrs = doc(lines.member(&member.wire));
-                        }
-                        None if name == "extra" => field.attrs = doc(EXTRA),
-                        None => return Err(failed(&format!("it renamed a field to `{name}`"))),
-                    }
-                }
-                let (rest, named): (Vec<_>, Vec<_>) = std::mem::take(&mut fields.named)
-                    .into_iter()
-                    .partition(|field| field.ident.as_ref().is_some_and(|name| name == "extra"));
-                fields.named = named.into_iter().chain(rest).collect();
-            }
-        }
-        Item::Enum(item) => {
-            item.ident = ident(&def.name);
-            item.attrs = doc(&lines.ty);
-            item.attrs
-                .push(parse_quote!(#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]));
-            let Shape::StringEnum(choices) = &def.shape else {
-                return Err(failed(&format!("it made an enum of `{}`", def.name)));
+/// Writes a type of the space with names, docs and derives of the model.
+fn item(
+    space: &TypeSpace,
+    made: &TypeDetails<'_>,
+    def: &TypeDef,
+    docs: &TypeDocs,
+) -> Result<TokenStream, Error> {
+    let (lines, name) = (docs.of(def), ident(&def.name));
+    let about = doc(&lines.ty);
+    Ok(match (made, &def.shape) {
+        (TypeDetails::Struct(made), Shape::Object(object)) => {
+            let types: BTreeMap<&str, TypeId> = made.properties().collect();
+            let held = |name: &str| match types.get(name) {
+                Some(id) => rust_type(space, id),
+                None => Err(failed(&format!("it lost a field of `{}`", def.name))),
             };
-            if item.variants.len() != choices.len() {
-                return Err(failed(&format!("it lost a choice of `{}`", def.name)));
+            let mut fields = Vec::new();
+            for (at, member) in fields_of(object).enumerate() {
+                let (about, ty) = (doc(lines.member(&member.wire)), held(&neutral(at))?);
+                let field = ident(&member.field);
+                fields.push(quote!(#(#about)* pub #field: #ty));
             }
-            for (variant, choice) in item.variants.iter_mut().zip(choices) {
-                variant.ident = ident(&mcp_schema::naming::pascal_case(choice));
-                variant.attrs = doc(&format!("`{choice}`"));
+            if object.rest != Rest::Closed {
+                let (about, ty) = (doc(EXTRA), held("extra")?);
+                fields.push(quote!(#(#about)* pub extra: #ty));
+            }
+            let default = is_default(object).then(|| quote!(, Default));
+            quote! {
+                #(#about)*
+                #[derive(Debug, Clone, PartialEq #default)]
+                pub struct #name { #(#fields,)* }
             }
         }
-        _ => {}
-    }
-    Ok(item)
+        (TypeDetails::Newtype(made), Shape::Newtype(ty)) => {
+            let ordered = (*ty == Ty::String).then(|| quote!(, Eq, Hash, PartialOrd, Ord));
+            let ty = rust_type(space, &made.inner())?;
+            quote! {
+                #(#about)*
+                #[derive(Debug, Clone, PartialEq #ordered)]
+                pub struct #name(pub #ty);
+            }
+        }
+        (TypeDetails::Enum(made), Shape::StringEnum(choices))
+            if made.variants().count() == choices.len() =>
+        {
+            let variants = choices.iter().map(|choice| {
+                let (about, variant) = (doc(&format!("`{choice}`")), ident(&pascal_case(choice)));
+                quote!(#(#about)* #variant)
+            });
+            quote! {
+                #(#about)*
+                #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+                pub enum #name { #(#variants,)* }
+            }
+        }
+        _ => return Err(failed(&format!("it made something else of `{}`", def.name))),
+    })
+}
+
+/// Returns a type of the space as the prelude names it: `::std::option::Option` is `Option`.
+fn rust_type(space: &TypeSpace, id: &TypeId) -> Result<TokenStream, Error> {
+    let ty = space
+        .get_type(id)
+        .map_err(|error| failed(&error.to_string()))?;
+    Ok(match ty.details() {
+        TypeDetails::Option(inner) => {
+            let inner = rust_type(space, &inner)?;
+            quote!(Option<#inner>)
+        }
+        TypeDetails::String => quote!(String),
+        _ => ty.ident(),
+    })
 }
 
 /// The name by which typify knows a field: in order, and nothing to it that it could change.
@@ -218,26 +226,6 @@ pub(super) fn doc(text: &str) -> Vec<Attribute> {
             parse_quote!(#[doc = #line])
         })
         .collect()
-}
-
-/// Leaves out the paths of what the prelude holds: `::std::option::Option` is `Option`.
-struct ShortPaths;
-
-impl VisitMut for ShortPaths {
-    fn visit_path_mut(&mut self, path: &mut Path) {
-        let first = path
-            .segments
-            .first()
-            .map(|segment| segment.ident.to_string());
-        if path.leading_colon.is_some()
-            && first.as_deref() == Some("std")
-            && let Some(last) = path.segments.last().cloned()
-        {
-            path.leading_colon = None;
-            path.segments = std::iter::once(last).collect();
-        }
-        visit_mut::visit_path_mut(self, path);
-    }
 }
 
 fn failed(problem: &str) -> Error {

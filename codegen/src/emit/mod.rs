@@ -20,7 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Item;
 
 use crate::format;
 use mcp_schema::Error;
@@ -214,7 +213,7 @@ pub fn reexport_files(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles,
 fn area_item(
     model: &Model,
     def: &TypeDef,
-    items: &BTreeMap<String, Item>,
+    items: &BTreeMap<String, TokenStream>,
     docs: &TypeDocs,
 ) -> TokenStream {
     let item = items.get(&def.name);
