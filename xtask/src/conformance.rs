@@ -28,10 +28,10 @@ const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// One scenario alone
+    /// Run only this scenario
     #[arg(long)]
     scenario: Option<String>,
-    /// One side alone
+    /// Run only the scenarios of this side
     #[arg(long, value_enum)]
     side: Option<Side>,
 }

@@ -1,5 +1,5 @@
 //! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE] [--rounds]` speaks that
-//! revision alone, over stdio or on that port, and adds a line to that file when it starts. With `--rounds` its handlers
+//! revision only, over stdio or on that port, and adds a line to that file when it starts. With `--rounds` its handlers
 //! speak the latest revision, and ask in results.
 //!
 //! It adds numbers, asks in mid-call, tells of progress and logs, reads a resource and says when it changes, gets a prompt,

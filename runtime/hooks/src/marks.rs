@@ -46,7 +46,7 @@ pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
     members.is_empty().then_some(Mark { alone, schema })
 }
 
-/// What was wrapped into an object; none if this is no wrap.
+/// What was wrapped into an object; `None` if this is no wrap.
 pub(crate) fn unwrapped(value: &Json) -> Option<Json> {
     let members: Extra = value.read().ok()?;
     match members.len() {

@@ -1,4 +1,4 @@
-//! Tools that are called as a task: 2025-11-25 alone has them, and neither adjacent revision can call one.
+//! Tools that are called as a task: only 2025-11-25 has them, and neither adjacent revision can call one.
 
 use mcp_2025_11_25::{TaskSupport, Tool};
 

@@ -274,7 +274,7 @@ fn state(
     }
 }
 
-/// The schema with its dialect; none if it has one, or reads the same without.
+/// The schema with its dialect; `None` if it has one, or reads the same without.
 fn stated(
     schema: &JsonObject,
     dialect: &str,

@@ -22,7 +22,7 @@ pub struct Cx<App> {
 }
 
 struct Inner {
-    /// Who waits for the answer; none for a notification.
+    /// Who waits for the answer; `None` for a notification.
     peer: Option<Peer>,
     session: Session,
     revision: Revision,

@@ -62,13 +62,13 @@ impl<C> Custom<C> {
         self.notifications.insert(method.into(), handler);
     }
 
-    /// Calls the handler of a request; None if the method has none.
+    /// Calls the handler of a request; `None` if the method has none.
     pub(super) fn request(&self, method: &str, params: Json, cx: C) -> Option<Answer> {
         let handler = self.requests.get(method)?;
         Some(handler(params, cx))
     }
 
-    /// Calls the handler of a notification; None if the method has none.
+    /// Calls the handler of a notification; `None` if the method has none.
     pub(super) fn notification(&self, method: &str, params: Json, cx: C) -> Option<Answer> {
         let handler = self.notifications.get(method)?;
         Some(handler(params, cx))

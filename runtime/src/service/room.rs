@@ -20,7 +20,7 @@ impl Room {
         Self(Arc::new(Semaphore::new(bytes)))
     }
 
-    /// Room for one more, until what this gives is dropped; none if there is none.
+    /// Room for one more, until what this gives is dropped; `None` if there is none.
     pub(super) fn take(&self, params: &Json) -> Option<OwnedSemaphorePermit> {
         let bytes = params.text().len().saturating_add(EACH);
         let bytes = u32::try_from(bytes).ok()?;

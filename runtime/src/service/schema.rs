@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-/// The schema of a type; none for one that describes no object of keywords, such as a type of any value.
+/// The schema of a type; `None` for one that describes no object of keywords, such as a type of any value.
 #[cfg(feature = "router")]
 pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
     let mut settings = SchemaSettings::draft2020_12();

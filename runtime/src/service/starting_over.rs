@@ -33,7 +33,7 @@ pub struct Unanswered {
 }
 
 impl Answers {
-    /// The answers in the params of a request; none if they have none.
+    /// The answers in the params of a request; `None` if they have none.
     pub(super) fn of(params: &Json) -> Self {
         let params: Map<Json> = params.read().unwrap_or_default();
         let responses = params.get("inputResponses").map(Json::read);

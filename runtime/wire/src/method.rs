@@ -138,7 +138,7 @@ pub struct CapabilityPart {
     pub name: &'static str,
     /// The member of the params that asks for it.
     pub member: &'static str,
-    /// The value of that member which does; none for any.
+    /// The value of that member which does; `None` for any.
     pub value: Option<&'static str>,
 }
 
@@ -201,7 +201,7 @@ impl TypeInfo {
         value.map_err(|fault| Error::new(&fault, text))
     }
 
-    /// Writes a value; none if it is of another type.
+    /// Writes a value; `None` if it is of another type.
     pub fn write(&self, value: &AnyValue) -> Option<Json> {
         self.written(value).map(Json::from_written)
     }

@@ -48,7 +48,7 @@ pub(crate) fn hop(hops: &'static [Hop], from: &str, wanted: Option<&str>) -> Opt
     }
 }
 
-/// The conversions, each with the name of its step, that lead from one type to another; none if none do.
+/// The conversions, each with the name of its step, that lead from one type to another; `None` if none do.
 ///
 /// A type may become several of the adjacent revision's: those of the same name are tried first.
 pub(crate) fn chain(

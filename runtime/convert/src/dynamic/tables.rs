@@ -70,11 +70,11 @@ pub struct OpenResults {
 pub struct ErrorHop {
     /// The lowest and the highest code.
     pub codes: (i64, i64),
-    /// The methods that they answer, where they mean something else elsewhere; none for all.
+    /// The methods that they answer, where they mean something else elsewhere; `None` for all.
     pub methods: &'static [&'static str],
     /// The rule that says so.
     pub rule: &'static Rule,
-    /// What they become on the way up; none if they stay.
+    /// What they become on the way up; `None` if they stay.
     pub up: Option<ErrorFate>,
     /// What they become on the way down.
     pub down: Option<ErrorFate>,
@@ -179,7 +179,7 @@ pub struct MethodHop {
     pub stays_the_other_way: bool,
     /// The rule that says what becomes of it.
     pub rule: &'static Rule,
-    /// What becomes of it on the way up; none if it goes on as it is.
+    /// What becomes of it on the way up; `None` if it goes on as it is.
     pub up: Option<MethodFate>,
     /// What becomes of it on the way down.
     pub down: Option<MethodFate>,

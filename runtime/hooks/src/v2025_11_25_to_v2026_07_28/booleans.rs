@@ -43,12 +43,12 @@ fn may_be_property(before: &[u8]) -> bool {
     }
 }
 
-/// The text without blanks and this byte at its end; none if it does not end in it.
+/// The text without blanks and this byte at its end; `None` if it does not end in it.
 fn without(text: &[u8], byte: u8) -> Option<&[u8]> {
     text.trim_ascii_end().strip_suffix(&[byte])
 }
 
-/// The text without the string at its end, and what the string says as it is spelled; none if that is not so clear.
+/// The text without the string at its end, and what the string says as it is spelled; `None` if that is not so clear.
 fn without_string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let inner = without(text, b'"')?;
     let start = memchr::memrchr(b'"', inner)?;

@@ -1,7 +1,7 @@
 //! What 2025-11-25 wants to be an object is wrapped into one, and marked, so that it can be undone.
 //!
 //! The conversion of a result does not know the schema of its tool, nor the other way round. So what becomes of either is
-//! decided by itself alone, in a way that fits every decision about the other: a value that is no object becomes
+//! decided by itself, in a way that fits every decision about the other: a value that is no object becomes
 //! one that holds it as `result`, an object stays; and a schema takes all that its values can have become.
 
 use mcp_2026_07_28 as new;
@@ -180,7 +180,7 @@ pub fn unwrap_output_schema(tool: &mut new::Tool, _: &mut Ruled<'_>) -> Result<(
 /// What a schema takes, by the type that its root states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
-    /// Objects alone.
+    /// Only objects.
     Objects,
     /// Anything but objects.
     Others,

@@ -14,13 +14,13 @@ use crate::client::{Notice, ServerFacts};
 /// What handlers have of their connection.
 #[derive(Clone)]
 pub(super) struct Around {
-    /// Handles alone keep the connection.
+    /// Only handles keep the connection.
     pub(super) commands: mpsc::WeakUnboundedSender<Command>,
     pub(super) facts: watch::Receiver<Option<ServerFacts>>,
 }
 
 impl Around {
-    /// None if the last handle is gone.
+    /// Creates the context of a handler, or `None` if the last handle is gone.
     pub(super) fn cx<App: Spoken>(&self) -> Option<ClientCx<App>> {
         let client = Client {
             commands: self.commands.upgrade()?,

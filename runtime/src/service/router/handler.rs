@@ -11,7 +11,7 @@ pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>
 /// A handler with its types erased.
 pub(super) type Boxed<In, Out> = Box<dyn Fn(In, Cx<Newest>) -> Work<Out> + Send + Sync>;
 
-/// The shape of a function that takes a context alone.
+/// The shape of a function that takes only a context.
 #[derive(Debug)]
 pub enum OnlyCx {}
 

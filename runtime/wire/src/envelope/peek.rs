@@ -28,7 +28,7 @@ pub enum MessageKind {
     Response,
     /// Has `error`.
     Error,
-    /// An array, as revision 2025-03-26 alone allows; look at its [`elements`](Peeked::elements) one by one.
+    /// An array, which only revision 2025-03-26 allows; look at its [`elements`](Peeked::elements) one by one.
     Batch,
 }
 
