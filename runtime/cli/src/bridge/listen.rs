@@ -4,23 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
-
-use mcp_revisions::serve::Handler;
-use mcp_revisions::server::Server;
-use mcp_revisions::{http, stdio};
-use tokio::net::TcpListener;
+use mcp_bridge::Bridge;
+use mcp_revisions::http;
 use tracing::{info, warn};
 
-use super::Http;
-use super::greeting::Greeting;
-use super::patient::Patient;
+use super::Arguments;
 
 /// How long what is open may take to finish once the bridge is told to end.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// How often it is looked for sessions on which nothing was said for long.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// Where whoever looks after the bridge asks whether it takes calls.
 const HEALTH: &str = "/healthz";
@@ -49,104 +40,50 @@ impl FromStr for Listen {
     }
 }
 
-/// Serves many clients, until the bridge is told to end.
-pub(super) async fn over_http(
-    listen: Http,
-    server: Server,
-    handler: impl Handler,
-) -> anyhow::Result<()> {
-    let Http {
-        address,
-        room,
-        hosts,
-        origins,
-        http_sse,
-    } = listen;
-    let listener = TcpListener::bind(address).await;
-    let listener = listener.with_context(|| format!("cannot listen on {address}"))?;
+/// Returns how the arguments want the service to behave over HTTP.
+pub(super) fn options(address: SocketAddr, arguments: &Arguments) -> http::Options {
+    let hosts = &arguments.allow_host;
     if address.ip().is_unspecified() && hosts.is_empty() {
         warn!("only requests to localhost are served: name the host of others by --allow-host");
     }
-    let mut options = http::Options::new()
+    let options = http::Options::new()
         .with_health(HEALTH)
-        .with_idle(room.idle)
         .allow_host(match address.ip() {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         });
-    options = match hosts.iter().any(|host| host == "*") {
+    let options = match hosts.iter().any(|host| host == "*") {
         true => options.with_any_host(),
-        false => hosts.into_iter().fold(options, http::Options::allow_host),
+        false => hosts.iter().fold(options, http::Options::allow_host),
     };
-    if let Some(path) = http_sse {
-        options = options.with_http_sse(path);
-    }
-    if !origins.is_empty() {
-        options = options.with_cors();
-    }
-    let options = origins
-        .into_iter()
-        .fold(options, http::Options::allow_origin);
-    let service = http::Service::with_options(server, handler, options);
+    let options = match &arguments.http_sse {
+        Some(path) => options.with_http_sse(path),
+        None => options,
+    };
+    let origins = &arguments.allow_origin;
+    let options = match origins.is_empty() {
+        true => options,
+        false => options.with_cors(),
+    };
+    origins.iter().fold(options, http::Options::allow_origin)
+}
+
+/// Serves many clients, until the bridge is told to end.
+pub(super) async fn over_http(address: SocketAddr, bridge: Bridge) -> anyhow::Result<()> {
+    let listener = http::bind(address).await?;
     info!("listening on http://{}/mcp", listener.local_addr()?);
-    let idle = service.clone();
-    let looked_after = tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            idle.end_idle_sessions();
-        }
-    });
-    let stop = async {
-        told_to_end().await;
-        info!("told to end: what is open has {} s", GRACE.as_secs());
-    };
-    http::serve_until(listener, service, stop, GRACE).await;
-    looked_after.abort();
+    let service = bridge.into_service();
+    service.serve(listener, told_to_end(), GRACE).await;
     Ok(())
 }
 
-/// Serves the one client over standard streams, until it, its server or the bridge ends.
-///
-/// # Errors
-/// A client that does not read, and a server that ends while its client is there.
-pub(super) async fn over_stdio(
-    greeting: Greeting,
-    server: Server,
-    handler: impl Handler,
-    server_ended: impl Future<Output = ()>,
-) -> anyhow::Result<()> {
-    let (input, copied) = greeting.input();
-    let ended = async {
-        let ended = tokio::select! {
-            () = copied => Ok(()),
-            () = server_ended => Err(anyhow!("the server has ended")),
-            () = told_to_end() => {
-                info!("told to end: what is open has {} s", GRACE.as_secs());
-                Ok(())
-            }
-        };
-        // The pipe ends here, and what was read is answered, if that does not take too long.
-        (ended, tokio::time::sleep(GRACE))
-    };
-    let served = stdio::serve_on(server, handler, input, Patient::new(tokio::io::stdout()));
-    let mut served = std::pin::pin!(served);
-    tokio::select! {
-        served = &mut served => served.context("cannot speak with the client"),
-        (ended, grace) = ended => {
-            tokio::select! {
-                served = served => served.context("cannot speak with the client"),
-                () = grace => {
-                    info!("{} s are over: what is still open is given up", GRACE.as_secs());
-                    Ok(())
-                }
-            }
-            .and(ended)
-        }
-    }
+/// Waits until a signal ends the bridge.
+pub(super) async fn told_to_end() {
+    signals().await;
+    info!("told to end: what is open has {} s", GRACE.as_secs());
 }
 
-/// Waits until somebody ends the bridge.
-async fn told_to_end() {
+async fn signals() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {

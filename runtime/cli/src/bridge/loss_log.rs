@@ -5,10 +5,9 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
+use mcp_bridge::{End, LossReport};
 use mcp_revisions::server::Undelivered;
 use mcp_wire::{Json, Map};
-
-use super::losses::{End, LossReport};
 
 /// Where the lines are written; nowhere if it is off.
 pub(super) struct LossLog(Option<Mutex<Box<dyn Write + Send>>>);
@@ -36,7 +35,7 @@ impl LossLog {
         let about = report.about;
         let end = match about.end {
             End::Client => "client",
-            End::Server => "server",
+            _ => "server",
         };
         let about = [
             ("end", Json::of(end)),

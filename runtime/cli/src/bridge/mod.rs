@@ -1,44 +1,23 @@
-//! `mcp-rev bridge`: any client in front of any server, each spoken to in its own revision.
-//!
-//! ```text
-//! client -- listen (stdio, HTTP) -- Server -- join -- servers -- upstream: Client -- wire (a process, a URL) -- server
-//! ```
-//! Both ends speak the revision of the server, once that is known: what its client speaks as well is not converted at all.
+//! `mcp-rev bridge`: the command line of `mcp-bridge`.
 
-mod greeting;
-mod identity;
-mod join;
 mod listen;
 mod log;
 mod loss_log;
-mod losses;
-mod patient;
-mod servers;
-mod spare;
-mod upstream;
-mod wire;
+mod record;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
+use mcp_bridge::{Bridge, Upstream};
 use mcp_registry::{LossKind, Policy, Revision};
-use mcp_revisions::server::{Caller, Server};
-use mcp_revisions::{Limits, RevisionSet};
+use mcp_revisions::service::client::Http;
 
 use crate::Outcome;
 use crate::convert::UnknownFields;
-use greeting::Greeting;
-use join::Join;
 use listen::Listen;
 use loss_log::LossLog;
-use losses::Losses;
-use servers::{Room, Servers, Start};
-use spare::Spare;
-use upstream::{Negotiated, Upstream};
-use wire::{Target, Wire};
+use record::Record;
 
 #[derive(Args)]
 #[command(
@@ -158,53 +137,6 @@ impl From<Severity> for LossKind {
     }
 }
 
-/// What the bridge was told, ready to be used.
-struct Setup {
-    front: Front,
-    served: RevisionSet,
-    policy: Policy,
-    losses: Arc<Losses>,
-    wire: Wire,
-    negotiated: Negotiated,
-}
-
-/// Where clients come from, with what is known of the one over standard streams.
-enum Front {
-    Stdio(Greeting, Arc<Caller>),
-    Http(Http),
-}
-
-/// What an HTTP listener is told.
-struct Http {
-    address: SocketAddr,
-    room: Room,
-    hosts: Vec<String>,
-    origins: Vec<String>,
-    http_sse: Option<String>,
-}
-
-impl Http {
-    fn new(address: SocketAddr, arguments: &Arguments) -> Self {
-        let all = arguments.max_servers.max(1);
-        let each = arguments.max_servers_per_client.unwrap_or(all / 10);
-        let least = match arguments.max_servers_per_client {
-            Some(_) => 1,
-            None => 10,
-        };
-        Self {
-            address,
-            room: Room {
-                all,
-                each: each.max(least).min(all),
-                idle: Duration::from_secs(arguments.idle_timeout.max(1)),
-            },
-            hosts: arguments.allow_host.clone(),
-            origins: arguments.allow_origin.clone(),
-            http_sse: arguments.http_sse.clone(),
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     log::begin(arguments.log).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -230,128 +162,53 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 }
 
 async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
-    let served: RevisionSet = match arguments.client_revisions.is_empty() {
-        true => RevisionSet::all(),
-        false => arguments.client_revisions.iter().copied().collect(),
-    };
     let log = LossLog::open(&arguments.loss_log)?;
-    let rejected = arguments.reject_loss.map(LossKind::from);
-    let losses = Losses::new(rejected, move |report| log.write(report));
-    let target = match &arguments.url {
-        Some(url) => {
-            let headers = arguments.header.iter().chain(&arguments.header_env);
-            Target::Url(url.clone(), headers.cloned().collect())
-        }
-        None => Target::Command(arguments.command.clone()),
-    };
-    let wire = Wire::new(target, arguments.record.as_deref())?;
-    let policy = Policy::from(arguments.unknown_fields);
-    let spoken = match arguments.upstream_revision {
-        Some(revision) => RevisionSet::none().with(revision),
-        None => RevisionSet::all(),
-    };
-    let (front, negotiated) = match arguments.listen {
-        Listen::Http(address) => {
-            let anyone = identity::anyone();
-            let aside = wire.aside();
-            let negotiated = upstream::negotiate(&aside, &anyone, policy, spoken).await?;
-            (Front::Http(Http::new(address, arguments)), negotiated)
-        }
-        // A client over stdio says in its first message what it can do, and so does the bridge then.
+    let mut bridge = Bridge::new(upstream(arguments)?)
+        .with_unknown_fields(Policy::from(arguments.unknown_fields))
+        .with_max_servers(arguments.max_servers)
+        .with_idle_timeout(Duration::from_secs(arguments.idle_timeout.max(1)))
+        .on_loss(move |report| log.write(report));
+    if !arguments.client_revisions.is_empty() {
+        bridge = bridge.with_client_revisions(arguments.client_revisions.iter().copied().collect());
+    }
+    if let Some(revision) = arguments.upstream_revision {
+        bridge = bridge.with_upstream_revision(revision);
+    }
+    if let Some(severity) = arguments.reject_loss {
+        bridge = bridge.with_rejected_loss(severity.into());
+    }
+    if let Some(number) = arguments.max_servers_per_client {
+        bridge = bridge.with_max_servers_per_client(number);
+    }
+    match arguments.listen {
         Listen::Stdio => {
-            let Some(greeting) = Greeting::wait().await? else {
-                return Ok(());
-            };
-            let caller = Arc::new(greeting.caller());
-            match upstream::negotiate(&wire, &caller, policy, spoken).await {
-                Ok(negotiated) => (Front::Stdio(greeting, caller), negotiated),
-                Err(error) => {
-                    greeting.refuse(&format!("{error:#}")).await;
-                    return Err(error);
-                }
-            }
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            let served = bridge.serve_stdio(input, output, listen::told_to_end());
+            Ok(served.await?)
         }
-    };
-    let setup = Setup {
-        front,
-        served,
-        policy,
-        losses: Arc::new(losses),
-        wire,
-        negotiated,
-    };
-    setup.bridge().await
+        Listen::Http(address) => {
+            let options = listen::options(address, arguments);
+            listen::over_http(address, bridge.with_http_options(options)).await
+        }
+    }
 }
 
-impl Setup {
-    /// Bridges to servers of the revision that was negotiated.
-    async fn bridge(self) -> anyhow::Result<()> {
-        let Self {
-            front,
-            served,
-            policy,
-            losses,
-            wire,
-            negotiated,
-        } = self;
-        let app = negotiated.facts.revision;
-        let told = Arc::clone(&losses);
-        let profile = identity::introduction(negotiated.facts.clone())?;
-        let server = Server::new(app, profile)?
-            .serving(served)
-            .with_policy(policy)
-            .with_other_methods()
-            .on_loss(move |lost| told.report_of_server(lost));
-        let (first, spare) = match &front {
-            Front::Http(_) => (None, Some(negotiated)),
-            Front::Stdio(..) => (Some(negotiated), None),
-        };
-        let spare = Arc::new(Spare::new(spare));
-        let unused = Arc::clone(&spare);
-        let (lost, reached) = (Arc::clone(&losses), wire.clone());
-        let start: Start = Arc::new(move |caller| {
-            let (wire, losses) = (reached.clone(), Arc::clone(&lost));
-            let spare = Arc::clone(&spare);
-            Box::pin(async move {
-                match spare.take_for(app, &caller, &wire).await {
-                    Some(mut spare) => {
-                        spare.line.record_as(&wire)?;
-                        Ok(Upstream::on(app, spare, &wire, &caller, policy, losses))
-                    }
-                    None => Upstream::start(app, &wire, &caller, policy, losses).await,
-                }
-            })
-        });
-        let (served, servers) = match front {
-            Front::Stdio(greeting, caller) => {
-                let upstream = match first {
-                    Some(first) => {
-                        let losses = Arc::clone(&losses);
-                        Upstream::on(app, first, &wire, &caller, policy, losses)
-                    }
-                    None => start(caller).await?,
-                };
-                let ended = upstream.clone();
-                let servers = Servers::one(upstream, start);
-                let join = Join::new(servers.clone(), losses, app);
-                let ended = async move { ended.ended().await };
-                let served = listen::over_stdio(greeting, server, join, ended).await;
-                (served, servers)
-            }
-            Front::Http(http) => {
-                let limits = Limits {
-                    sessions: http.room.all,
-                    owner_sessions: http.room.each,
-                    ..*server.limits()
-                };
-                let servers = Servers::each(start, http.room);
-                let join = Join::new(servers.clone(), losses, app);
-                let served = listen::over_http(http, server.with_limits(limits), join).await;
-                (served, servers)
-            }
-        };
-        servers.close().await;
-        unused.end().await;
-        served
-    }
+/// The server that the arguments name.
+fn upstream(arguments: &Arguments) -> anyhow::Result<Upstream> {
+    let upstream = match (&arguments.url, arguments.command.split_first()) {
+        (Some(url), _) => {
+            let http = Http::new(url).with_context(|| format!("cannot reach {url}"))?;
+            let headers = arguments.header.iter().chain(&arguments.header_env);
+            Upstream::url(headers.fold(http, |http, (name, value)| http.with_header(name, value)))
+        }
+        (None, Some((program, arguments))) => Upstream::command(program, arguments),
+        (None, None) => anyhow::bail!("name a server: a URL, or a command after `--`"),
+    };
+    Ok(match &arguments.record {
+        Some(file) => {
+            let record = Record::new(file)?;
+            upstream.with_tap(move || record.tap())
+        }
+        None => upstream,
+    })
 }

@@ -82,6 +82,12 @@ impl Drop for HangUp {
     }
 }
 
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
 impl Body {
     pub(super) fn empty() -> Self {
         Self(Kind::Text(None))

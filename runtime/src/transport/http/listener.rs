@@ -3,8 +3,11 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -12,8 +15,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::Service;
 use super::socket::{Socket, hung_up};
+use super::{Options, PeerAddress, Service};
 use crate::serve::Budget;
 use crate::server::Owner;
 
@@ -72,7 +75,78 @@ pub async fn serve_until(
     stop: impl Future<Output = ()>,
     grace: Duration,
 ) {
-    let (all, per_address) = service.connections();
+    let options = service.options().clone();
+    let stop = async {
+        stop.await;
+        service.close();
+    };
+    let each = |address| service.for_address(address);
+    serve_each(listener, &options, each, stop, grace, || {
+        service.end_sessions()
+    })
+    .await;
+}
+
+/// Serves any service on a listener as [`serve_until`] does, with the limits of `options` for connections; requests have
+/// the [`PeerAddress`] of their connection. Connections that are open after `grace` are closed.
+pub async fn serve_service<S, B>(
+    listener: TcpListener,
+    options: &Options,
+    service: S,
+    stop: impl Future<Output = ()>,
+    grace: Duration,
+) where
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let each = |address| FromAddress(service.clone(), address);
+    serve_each(listener, options, each, stop, grace, || ()).await;
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A service that is told where its requests come from.
+#[derive(Clone)]
+struct FromAddress<S>(S, IpAddr);
+
+impl<S: tower_service::Service<Request<B>>, B> tower_service::Service<Request<B>>
+    for FromAddress<S>
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> S::Future {
+        request.extensions_mut().insert(PeerAddress(self.1));
+        self.0.call(request)
+    }
+}
+
+async fn serve_each<S, B>(
+    listener: TcpListener,
+    options: &Options,
+    service: impl Fn(IpAddr) -> S,
+    stop: impl Future<Output = ()>,
+    grace: Duration,
+    end: impl FnOnce(),
+) where
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    let all = options.connections;
+    let per_address = options.connections_per_address.unwrap_or(all.div_ceil(4));
     let room = Arc::new(Semaphore::new(all));
     let addresses = Budget::with_share(all, per_address);
     let mut stop = std::pin::pin!(stop);
@@ -96,12 +170,12 @@ pub async fn serve_until(
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
         let stream = Arc::new(stream);
-        let socket = Socket::new(Arc::clone(&stream), service.write_time());
-        let inner = TowerToHyperService::new(service.for_address(address));
+        let socket = Socket::new(Arc::clone(&stream), options.write_time);
+        let inner = TowerToHyperService::new(service(address));
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
-            .header_read_timeout(service.head_time());
+            .header_read_timeout(options.head_time);
         let mut stopped = stopped.clone();
         connections.spawn(async move {
             let _room = (room, share);
@@ -119,11 +193,10 @@ pub async fn serve_until(
         });
     }
     drop(listener);
-    service.close();
     drop(stopping);
     let finished = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(grace, finished).await.is_err() {
-        service.end_sessions();
+        end();
         connections.shutdown().await;
     }
 }

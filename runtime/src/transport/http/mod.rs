@@ -50,8 +50,8 @@ use ::http::header::{HOST, ORIGIN};
 
 pub use crate::serve::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
 pub use body::Body;
-pub use listener::{bind, serve, serve_until};
-pub use service::Service;
+pub use listener::{bind, serve, serve_service, serve_until};
+pub use service::{Service, Wanted};
 
 /// How a service behaves over HTTP.
 #[derive(Clone)]

@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
@@ -63,20 +62,8 @@ impl Service {
         }
     }
 
-    /// How many connections are kept open: of all addresses, and of each.
-    pub(super) fn connections(&self) -> (usize, usize) {
-        let options = &self.inner.options;
-        let all = options.connections;
-        let share = options.connections_per_address.unwrap_or(all.div_ceil(4));
-        (all, share)
-    }
-
-    pub(super) fn write_time(&self) -> Duration {
-        self.inner.options.write_time
-    }
-
-    pub(super) fn head_time(&self) -> Duration {
-        self.inner.options.head_time
+    pub(super) fn options(&self) -> &Options {
+        &self.inner.options
     }
 
     /// Takes no new calls from now on: they get status 503. Streams of subscriptions end with a message to their clients.
@@ -288,6 +275,47 @@ impl Inner {
         match lane.at_large(texts) {
             Ok(()) => events(Body::session(queue, &self.options)),
             Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
+        }
+    }
+}
+
+/// What a request wants of a server, as far as its head tells: see [`Options::wanted`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// It brings a message, and is accepted.
+    Message,
+    /// It opens a session over HTTP+SSE, which names its client later.
+    Session,
+    /// It is refused, or needs nothing but the service: health, CORS, an operation on a session.
+    Nothing,
+}
+
+impl Options {
+    /// Returns what a request wants of a server, for a service that starts its server with the first client: a request that
+    /// is refused, or is for a session that cannot be there, must not start one.
+    #[must_use]
+    pub fn wanted(&self, head: &Parts) -> Wanted {
+        let (headers, path) = (&head.headers, head.uri.path());
+        if self.health.as_deref() == Some(path) || self.admits(head).is_err() {
+            return Wanted::Nothing;
+        }
+        let has_session = headers.contains_key(headers::SESSION_ID);
+        let is_http_sse = || {
+            let served = self.http_sse.as_deref();
+            self.sessions && served.is_some_and(|served| served.ends_with(path))
+        };
+        match head.method {
+            Method::POST
+                if !has_session
+                    && is_json(headers)
+                    && accepts(headers, "application", "json")
+                    && accepts(headers, "text", "event-stream") =>
+            {
+                Wanted::Message
+            }
+            Method::GET if !has_session && is_http_sse() => Wanted::Session,
+            _ => Wanted::Nothing,
         }
     }
 }

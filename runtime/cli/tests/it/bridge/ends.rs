@@ -193,7 +193,7 @@ fn a_server_that_is_none_is_told_by_its_status_and_what_it_says() {
     for (url, expected) in [
         (
             web("401 Unauthorized", "text/plain", "who are you"),
-            ["401", "who are you", "--header"],
+            ["401", "who are you", "in a header"],
         ),
         (
             web("500 Internal Server Error", "text/html", html),

@@ -403,29 +403,44 @@ fn a_session_on_which_nothing_is_said_is_ended() {
     }
 }
 
-/// What a client can do that says nothing less than what is said on behalf of nobody.
+/// What many clients can do.
 fn able() -> Value {
     let mut opening = initialize();
-    opening["params"]["capabilities"] = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
+    let roots = json!({ "listChanged": true });
+    opening["params"]["capabilities"] =
+        json!({ "elicitation": {}, "sampling": {}, "roots": roots });
     opening
 }
 
-/// The server that is started to learn what it speaks serves the first client that it fits; two run for no one client.
+/// No server runs until there is a client, and one for the first, whatever that can do.
 #[test]
 fn a_listener_starts_no_server_in_vain() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("started-by-listener");
     for server in [Revision::V2025_11_25, Revision::NEWEST] {
-        let _ = std::fs::remove_file(&file);
-        let own = ["--started", file.to_str().unwrap()];
-        let (_child, port) = port_of(bridge_to(&LISTENING, server, &own));
-        let session = session_of(&in_session(port, None, Some(&able()))).unwrap();
-        assert!(call_in(port, &session, "add").contains("\"3.5\""));
-        let started = || std::fs::read_to_string(&file).unwrap().lines().count();
-        assert_eq!(started(), 1, "{server}");
-        // Another one is not told to a server that has one already.
-        let session = session_of(&in_session(port, None, Some(&initialize()))).unwrap();
-        assert!(call_in(port, &session, "add").contains("\"3.5\""));
-        assert_eq!(started(), 2, "{server}");
+        for [first, second] in [[able(), initialize()], [initialize(), able()]] {
+            let _ = std::fs::remove_file(&file);
+            let own = ["--started", file.to_str().unwrap()];
+            let (_child, port) = port_of(bridge_to(&LISTENING, server, &own));
+            let started = || std::fs::read_to_string(&file).map_or(0, |it| it.lines().count());
+            // None of these is a client.
+            exchange(port, "GET /healthz", "", "");
+            exchange(port, "GET /mcp", "", "");
+            exchange(port, "POST /mcp", "", "{}");
+            exchange(
+                port,
+                "POST /mcp",
+                "Origin: https://evil.example\r\n",
+                &first.to_string(),
+            );
+            assert_eq!(started(), 0, "{server}");
+            let session = session_of(&in_session(port, None, Some(&first))).unwrap();
+            assert!(call_in(port, &session, "add").contains("\"3.5\""));
+            assert_eq!(started(), 1, "{server}");
+            // The capabilities of another one are not sent to a server that has a client.
+            let session = session_of(&in_session(port, None, Some(&second))).unwrap();
+            assert!(call_in(port, &session, "add").contains("\"3.5\""));
+            assert_eq!(started(), 2, "{server}");
+        }
     }
 }
 
@@ -461,6 +476,24 @@ fn spied(url: &str) -> (String, std::sync::mpsc::Receiver<String>) {
         }
     });
     (spy, told)
+}
+
+/// The client is answered with the reason, and so is the next one.
+#[test]
+fn a_listener_whose_server_cannot_be_used_tells_each_client_why() {
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("bridge")
+        .args(LISTENING)
+        .args(["--", "/no/such/program"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (_child, port) = port_of(child);
+    for _ in 0..2 {
+        let answer = in_session(port, None, Some(&initialize()));
+        assert!(answer.contains("cannot start /no/such/program"), "{answer}");
+        assert!(answer.contains("\"id\":1"), "{answer}");
+    }
 }
 
 /// Some servers end for all with the first session that is left.

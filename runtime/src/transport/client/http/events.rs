@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming as Body;
 use memchr::memchr2;
+
+use super::request::Body;
 
 /// How long the id of an event may be that a client can come again with; longer ones are of no use in a header.
 const ID_BYTES: usize = 1 << 10;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use ::http::header::CONTENT_TYPE;
 use ::http::{Method, Response, StatusCode};
 use bytes::Bytes;
-use hyper::body::Incoming as Body;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::events::Events;
 use super::gate::{Gate, Key};
 use super::only_stream::OnlyStream;
-use super::request::{Pace, Requests};
+use super::request::{Body, Pace, Requests};
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
 use crate::methods::INITIALIZE;

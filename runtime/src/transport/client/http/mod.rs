@@ -13,7 +13,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::http::Uri;
+use ::http::{Request, Response, Uri};
+use bytes::Bytes;
+use http_body_util::Full;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -23,7 +25,7 @@ use crate::service::Error;
 
 use gate::Gate;
 use only_stream::OnlyStream;
-use request::Requests;
+use request::{InProcess, Requests, boxed};
 use session::Session;
 
 /// What is going on, until it comes to this.
@@ -67,6 +69,8 @@ pub struct Http {
     tries: u32,
     pause: Duration,
     answer_time: Duration,
+    /// The server, if it is a service in this process.
+    service: Option<Arc<InProcess>>,
     #[cfg(feature = "tls")]
     tls: Option<rustls::ClientConfig>,
 }
@@ -92,16 +96,60 @@ impl Http {
         if parsed.host().is_none() {
             return Err(wrong("names no host"));
         }
-        Ok(Self {
-            url: parsed,
+        Ok(Self::at(parsed))
+    }
+
+    /// Returns a server that is an HTTP service in this process, such as one that another SDK made: it is called with
+    /// requests for `http://localhost/mcp`, and no socket is opened.
+    #[must_use]
+    pub fn in_process<S, B>(service: S) -> Self
+    where
+        S: tower_service::Service<
+                Request<Full<Bytes>>,
+                Response = Response<B>,
+                Error = std::convert::Infallible,
+            > + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let called = move |request| {
+            let mut service = service.clone();
+            let answer: Pending<'static, _> = Box::pin(async move {
+                let ready = std::future::poll_fn(|context| service.poll_ready(context));
+                let Ok(()) = ready.await;
+                let Ok(response) = service.call(request).await;
+                response.map(boxed)
+            });
+            answer
+        };
+        Self {
+            service: Some(Arc::new(called)),
+            ..Self::at(Uri::from_static("http://localhost/mcp"))
+        }
+    }
+
+    fn at(url: Uri) -> Self {
+        Self {
+            url,
             authorize: None,
             headers: Vec::new(),
             tries: 4,
             pause: Duration::from_millis(500),
             answer_time: ANSWER_TIME,
+            service: None,
             #[cfg(feature = "tls")]
             tls: None,
-        })
+        }
+    }
+
+    /// Returns the URL of the server.
+    #[must_use]
+    pub fn url(&self) -> &Uri {
+        &self.url
     }
 
     /// Sets what supplies the `Authorization` header and handles challenges.

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, bail};
-use mcp_registry::{Policy, Revision};
+use mcp_registry::Revision;
 use mcp_revisions::RevisionSet;
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Client, Connection, Event, Options, Output, ServerFacts};
@@ -11,34 +10,38 @@ use mcp_revisions::server::Caller;
 use mcp_wire::peek;
 use serde_json::Value;
 
-use crate::bridge::identity;
-use crate::bridge::wire::{Line, Wire};
+use crate::Error;
+use crate::bridge::Settings;
+use crate::identity;
+use crate::upstream::Line;
 
 /// How long a server may take until it has said what it speaks.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many messages of a server are taken in that nobody has asked anything.
+/// How many messages of a server are taken in before its client has sent a request.
 const MEANWHILE: usize = 64;
 
-/// What a connection to a server is told, on behalf of a client.
-pub(super) fn options(wire: &Wire, caller: &Caller, policy: Policy) -> Options {
-    Options::new(wire.channel(), identity::profile(caller))
-        .with_policy(policy)
+/// The options of a connection to a server, on behalf of a client.
+pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionSet) -> Options {
+    let profile = identity::profile(caller, settings.client_info.as_ref());
+    Options::new(settings.upstream.channel(), profile)
+        .with_policy(settings.policy)
+        .with_revisions(revisions)
         .with_other_methods()
 }
 
 /// A server that has said which revision it speaks.
-pub(in crate::bridge) struct Negotiated {
+pub(crate) struct Negotiated {
     pub(super) connection: Connection<Client>,
-    pub(in crate::bridge) line: Line,
+    pub(crate) line: Line,
     pub(super) start: Instant,
     /// What it is, in the revision that the bridge speaks with it.
-    pub(in crate::bridge) facts: ServerFacts,
+    pub(crate) facts: ServerFacts,
 }
 
 impl Negotiated {
     /// Whether the server has ended since; what it has said meanwhile is taken in.
-    pub(in crate::bridge) async fn has_ended(&mut self) -> bool {
+    pub(crate) async fn has_ended(&mut self) -> bool {
         for _ in 0..MEANWHILE {
             let Ok(came) = tokio::time::timeout(Duration::ZERO, self.line.next()).await else {
                 return false;
@@ -53,43 +56,26 @@ impl Negotiated {
     }
 
     /// Ends the server.
-    pub(in crate::bridge) async fn end(self) {
+    pub(crate) async fn end(self) {
         self.line.end().await;
     }
 }
 
-/// Starts a server, and asks it what it speaks, on behalf of a client.
-///
-/// # Errors
-/// A server that cannot be started or reached, or speaks none of these revisions.
-pub(in crate::bridge) async fn negotiate(
-    wire: &Wire,
-    caller: &Caller,
-    policy: Policy,
-    revisions: RevisionSet,
-) -> anyhow::Result<Negotiated> {
-    let options = options(wire, caller, policy).with_revisions(revisions);
-    negotiate_as(Revision::NEWEST, wire, options).await
-}
-
-/// As [`negotiate`], for a bridge that speaks the revision `app`, and with these options.
-///
-/// # Errors
-/// As [`negotiate`].
+/// Connects to the server, and asks it which revision it speaks, for a bridge that speaks the revision `app`.
 pub(super) async fn negotiate_as(
     app: Revision,
-    wire: &Wire,
+    settings: &Settings,
     options: Options,
-) -> anyhow::Result<Negotiated> {
+) -> Result<Negotiated, Error> {
     let mut connection = Connection::new(Client::new(app, options));
-    let mut line = wire.start()?;
+    let line = settings.upstream.connect().await;
+    let mut line = line.map_err(|why| settings.unusable(&why))?;
     let start = Instant::now();
-    connection.connect(start.elapsed())?;
     let mut seen = Seen::default();
     let driven = driven(&mut connection, &mut line, start, &mut seen);
     let facts = match tokio::time::timeout(PATIENCE, driven).await {
         Ok(facts) => facts,
-        Err(_) => Err(anyhow!(
+        Err(_) => Err(format!(
             "it did not say which revision it speaks within {} s",
             PATIENCE.as_secs()
         )),
@@ -101,13 +87,9 @@ pub(super) async fn negotiate_as(
             start,
             facts,
         }),
-        Err(error) => {
-            let error = match seen.0 {
-                Some(seen) => anyhow!("{seen}"),
-                None => error,
-            };
+        Err(why) => {
             line.end().await;
-            Err(error.context(format!("the server {} cannot be used", wire.name())))
+            Err(settings.unusable(&seen.0.unwrap_or(why)))
         }
     }
 }
@@ -116,7 +98,7 @@ pub(super) async fn negotiate_as(
 #[derive(Default)]
 struct Seen(Option<String>);
 
-/// How much of a body is told.
+/// How many characters of a body an error quotes.
 const EXCERPT: usize = 200;
 
 impl Seen {
@@ -144,7 +126,7 @@ fn speaks(text: &[u8]) -> Option<String> {
         let spoken = named(&result["supportedVersions"]);
         let spoken = spoken.or_else(|| named(&result["protocolVersion"]))?;
         return Some(format!(
-            "it speaks {spoken}, and none of that is wanted: choose another with --upstream-revision"
+            "it speaks {spoken}, and none of that is wanted: choose another revision for the server"
         ));
     };
     let error: Value = serde_json::from_str(error.text()).ok()?;
@@ -172,7 +154,7 @@ fn no_message(status: u16, body: &[u8]) -> Option<String> {
         return None;
     }
     let hint = match status {
-        401 | 403 => ": pass credentials by --header",
+        401 | 403 => ": pass credentials in a header",
         404 | 405 => ": check the path of the URL",
         _ => "",
     };
@@ -190,7 +172,9 @@ async fn driven(
     line: &mut Line,
     start: Instant,
     seen: &mut Seen,
-) -> anyhow::Result<ServerFacts> {
+) -> Result<ServerFacts, String> {
+    let connected = connection.connect(start.elapsed());
+    connected.map_err(|why| why.to_string())?;
     let mut is_over = false;
     loop {
         while let Some(output) = connection.poll() {
@@ -207,13 +191,16 @@ async fn driven(
         }
         if is_over {
             let status = line.exit().await;
-            bail!(
+            return Err(format!(
                 "it ended before it said which revision it speaks{}",
                 status.map_or(String::new(), |status| format!(" ({status})"))
-            );
+            ));
         }
         if connection.pending() == 0 && connection.wake_at().is_none() {
-            bail!("it does not say which revision it speaks, or speaks none that is wanted");
+            return Err(
+                "it does not say which revision it speaks, or speaks none that is wanted"
+                    .to_owned(),
+            );
         }
         tokio::select! {
             came = line.next() => {

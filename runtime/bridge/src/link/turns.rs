@@ -1,10 +1,10 @@
 //! Which call a question belongs to, where the server does not say.
 //!
-//! A server of the handshake era asks by a request of its own. Over HTTP that comes in the stream of its call. Over
+//! A server of the handshake lifecycle asks by a request of its own. Over HTTP that comes in the stream of its call. Over
 //! standard streams, and on the stream of a session, nothing ties it to a call. So calls that may ask go one at a time;
 //! those of tools that were called before, and did not ask, go beside them. A question belongs to one of the calls that
 //! are at work when it comes and have no question open: it is kept until the others are answered, and what cannot be
-//! told apart in [`PATIENCE`] is refused. A call whose client is being asked holds up nobody, however long that takes.
+//! distinguished in [`PATIENCE`] is refused. A call whose client is being asked holds up no other, however long that takes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl Turns {
         self.held.remove(place)
     }
 
-    /// Forgets a call that nobody waits for any more.
+    /// Forgets a call that no client waits for any more.
     pub(super) fn give_up(&mut self, number: u64) {
         self.held.retain(|held| held.asked.number != number);
     }

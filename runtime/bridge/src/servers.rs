@@ -1,7 +1,7 @@
 //! Which server a client gets: one of its own, as if nothing stood in between.
 //!
-//! A session of the handshake era has state on the server: its subscriptions, its log level, what it can be asked. So each
-//! gets a connection of its own, and a process of its own if the server is one. Requests of the modern era say all of that
+//! A session of the handshake lifecycle has state on the server: its subscriptions, its log level, what it can be asked. So each
+//! gets a connection of its own, and a process of its own if the server is one. Requests of the per-request lifecycle carry all of that
 //! themselves, so that a server cannot tell one client from another that says the same; those of one owner share one.
 
 use std::collections::HashMap;
@@ -18,29 +18,29 @@ use mcp_wire::ErrorObject;
 use tokio::sync::OnceCell;
 use tracing::{debug, warn};
 
-use super::identity;
-use super::upstream::Upstream;
+use crate::Error;
+use crate::bridge::Settings;
+use crate::identity;
+use crate::link::Link;
 
-/// How long a server is kept at most that modern clients share, while none of them asks anything.
+/// How long a server is kept at most that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
 
-/// How often it is looked whether somebody is gone.
+/// How often the servers of clients that are gone are looked for.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Starts a server, on behalf of a client.
-pub(super) type Start = Arc<
-    dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = anyhow::Result<Upstream>> + Send>>
-        + Send
-        + Sync,
+pub(crate) type Start = Arc<
+    dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = Result<Link, Error>> + Send>> + Send + Sync,
 >;
 
-/// How many servers are at work at a time, and how long one is kept that nobody uses.
+/// How many servers are at work at a time, and how long one is kept that no client uses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    pub(super) all: usize,
+pub(crate) struct Room {
+    pub(crate) all: usize,
     /// Of one owner: a principal, else an address.
-    pub(super) each: usize,
-    pub(super) idle: Duration,
+    pub(crate) each: usize,
+    pub(crate) idle: Duration,
 }
 
 /// Whose a server is.
@@ -56,13 +56,13 @@ enum Key {
 
 /// A server that is started, or about to be.
 struct Place {
-    upstream: OnceCell<Upstream>,
+    upstream: OnceCell<Link>,
     owner: Owner,
     used: Mutex<Instant>,
 }
 
 impl Place {
-    fn new(upstream: Option<Upstream>, owner: Owner) -> Arc<Self> {
+    fn new(upstream: Option<Link>, owner: Owner) -> Arc<Self> {
         Arc::new(Self {
             upstream: OnceCell::new_with(upstream),
             owner,
@@ -74,17 +74,17 @@ impl Place {
         *lock(&self.used)
     }
 
-    /// Whether nobody waits for anything of it. Whoever uses it holds it, too.
+    /// Whether no client waits for anything of it: a client that uses it holds it, too.
     fn is_idle(self: &Arc<Self>) -> bool {
-        let listens = self.upstream.get().is_some_and(Upstream::is_listened_to);
+        let listens = self.upstream.get().is_some_and(Link::is_listened_to);
         Arc::strong_count(self) == 1 && !listens
     }
 
     fn has_ended(&self) -> bool {
-        self.upstream.get().is_some_and(Upstream::has_ended)
+        self.upstream.get().is_some_and(Link::has_ended)
     }
 
-    /// Ends its server; nobody waits for that.
+    /// Ends its server, without waiting for it.
     fn end(&self) {
         if let Some(upstream) = self.upstream.get() {
             tokio::spawn(upstream.clone().close());
@@ -96,32 +96,34 @@ type Open = HashMap<Key, Arc<Place>>;
 
 /// The servers that are at work; clones are the same ones.
 #[derive(Clone)]
-pub(super) struct Servers {
+pub(crate) struct Servers {
     start: Start,
     room: Room,
+    /// Whether the server is sent the names of clients.
+    is_named: bool,
     open: Arc<Mutex<Open>>,
-    /// Whether none is started any more: what comes while the bridge ends is for nobody.
+    /// Whether none is started any more, because the bridge ends.
     is_closed: Arc<AtomicBool>,
 }
 
 /// A server that is used; it is not ended meanwhile.
-pub(super) struct Used {
-    upstream: Upstream,
-    /// Whoever holds one keeps the place from being idle.
+pub(crate) struct Used {
+    upstream: Link,
+    /// Keeps the place from being idle.
     _place: Arc<Place>,
 }
 
 impl std::ops::Deref for Used {
-    type Target = Upstream;
+    type Target = Link;
 
-    fn deref(&self) -> &Upstream {
+    fn deref(&self) -> &Link {
         &self.upstream
     }
 }
 
 impl Servers {
     /// For the one client of this server.
-    pub(super) fn one(upstream: Upstream, start: Start) -> Self {
+    pub(crate) fn one(upstream: Link, start: Start, settings: &Settings) -> Self {
         let room = Room {
             all: 1,
             each: 1,
@@ -131,24 +133,27 @@ impl Servers {
         Self {
             start,
             room,
+            is_named: settings.client_info.is_none(),
             open: Arc::new(Mutex::new(HashMap::from([(Key::One, place)]))),
             is_closed: Arc::default(),
         }
     }
 
     /// For any number of clients, with no more servers at a time than there is room for.
-    pub(super) fn each(start: Start, room: Room) -> Self {
+    pub(crate) fn each(start: Start, settings: &Settings) -> Self {
         let servers = Self {
             start,
-            room,
+            room: settings.room,
+            is_named: settings.client_info.is_none(),
             open: Arc::default(),
             is_closed: Arc::default(),
         };
-        let looked_after = servers.clone();
+        let (open, idle) = (Arc::downgrade(&servers.open), servers.room.idle);
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK).await;
-                looked_after.retire(&mut looked_after.open());
+                let Some(open) = open.upgrade() else { return };
+                retire(&mut lock(&open), idle);
             }
         });
         servers
@@ -158,7 +163,7 @@ impl Servers {
     ///
     /// # Errors
     /// A server that cannot be started, or too many of them.
-    pub(super) async fn of(
+    pub(crate) async fn of(
         &self,
         caller: &Arc<Caller>,
         session: &Session,
@@ -175,9 +180,9 @@ impl Servers {
                 _place: place,
             }),
             Err(error) => {
-                warn!("{error:#}");
+                warn!("{error}");
                 self.open().remove(&key);
-                Err(errors::internal(&format!("{error:#}")).error)
+                Err(errors::internal(&error.to_string()).error)
             }
         }
     }
@@ -188,7 +193,7 @@ impl Servers {
         }
         match caller.revision.era() {
             Era::Handshake => Key::Session(session.clone()),
-            Era::PerRequest => Key::Alike(owner.clone(), identity::key(caller)),
+            Era::PerRequest => Key::Alike(owner.clone(), identity::key(caller, self.is_named)),
         }
     }
 
@@ -203,7 +208,7 @@ impl Servers {
             *lock(&place.used) = Instant::now();
             return Ok(Arc::clone(place));
         }
-        self.retire(&mut open);
+        retire(&mut open, self.room.idle);
         let Room { all, each, .. } = self.room;
         let owned = open.values().filter(|place| place.owner == owner).count();
         let is_own = |place: &Place| place.owner == owner;
@@ -221,26 +226,8 @@ impl Servers {
         Ok(place)
     }
 
-    /// Ends the servers of clients that are gone, and those that have ended by themselves.
-    fn retire(&self, open: &mut Open) {
-        let idle = self.room.idle.min(IDLE);
-        open.retain(|key, place| {
-            let is_gone = match key {
-                Key::One => return true,
-                Key::Session(session) => session.is_over(),
-                Key::Alike(..) => place.is_idle() && place.used().elapsed() > idle,
-            };
-            if is_gone || place.has_ended() {
-                debug!("the server of a client that is gone is ended");
-                place.end();
-                return false;
-            }
-            true
-        });
-    }
-
     /// Ends all of them, and waits until they have.
-    pub(super) async fn close(self) {
+    pub(crate) async fn close(self) {
         let open = {
             let mut open = self.open();
             self.is_closed.store(true, Ordering::Release);
@@ -260,7 +247,25 @@ impl Servers {
     }
 }
 
-/// Ends the server that modern clients of these owners have not used for longest, if one is not used at all: the next
+/// Ends the servers of clients that are gone, and those that have ended by themselves.
+fn retire(open: &mut Open, idle: Duration) {
+    let idle = idle.min(IDLE);
+    open.retain(|key, place| {
+        let is_gone = match key {
+            Key::One => return true,
+            Key::Session(session) => session.is_over(),
+            Key::Alike(..) => place.is_idle() && place.used().elapsed() > idle,
+        };
+        if is_gone || place.has_ended() {
+            debug!("the server of a client that is gone is ended");
+            place.end();
+            return false;
+        }
+        true
+    });
+}
+
+/// Ends the server that per-request clients of these owners have not used for longest, if one is not used at all: the next
 /// request starts another. One of a session has state, and goes with that.
 fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
     let idle = open
@@ -271,7 +276,7 @@ fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
     };
     let key = key.clone();
     if let Some(place) = open.remove(&key) {
-        debug!("a server that nobody uses is ended for another client");
+        debug!("a server that no client uses is ended for another client");
         place.end();
     }
     true

@@ -1,4 +1,4 @@
-//! What a client asks is asked of its server, and what comes of it goes back.
+//! The handler that passes what clients ask on to the upstream server, and its answers back.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,35 +11,48 @@ use mcp_revisions::{errors, headers};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
 use tracing::debug;
 
-use super::identity::anyone;
-use super::losses::{About, End, Losses};
-use super::servers::Servers;
-use super::upstream::Asked;
+use crate::bridge::Settings;
+use crate::identity::anyone;
+use crate::link::{Asked, Link};
+use crate::losses::{About, End};
+use crate::servers::Servers;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
 /// How much of the name of a tool tells it from others.
 const NAME: usize = 256;
 
-/// The handler of the bridge's end towards clients.
-pub(super) struct Join {
+/// A handler that passes calls, notifications and questions on between clients and an upstream server.
+///
+/// [`Bridge::into_proxy`](crate::Bridge::into_proxy) makes one for a server of your own: give it the calls that are for the
+/// upstream server, from [`Handler::call`], and the sessions of [`Handler::opened`]. Each client has a connection as with
+/// the bridge itself.
+pub struct Proxy {
     servers: Servers,
-    losses: Arc<Losses>,
+    settings: Arc<Settings>,
     revision: Revision,
 }
 
-impl Join {
-    /// Joins clients to servers of this revision.
-    pub(super) fn new(servers: Servers, losses: Arc<Losses>, revision: Revision) -> Self {
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy")
+            .field("upstream", &self.settings.upstream)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Proxy {
+    /// Creates the handler of calls in this revision.
+    pub(crate) fn new(servers: Servers, settings: Arc<Settings>, revision: Revision) -> Self {
         Self {
             servers,
-            losses,
+            settings,
             revision,
         }
     }
 
     /// Asks the server of a client.
-    async fn ask(&self, asked: Asked) -> Result<Answered, ErrorObject> {
+    async fn ask(&self, asked: Asked) -> Result<(Answered, Revision), ErrorObject> {
         let server = self
             .servers
             .of(&asked.caller, &asked.peer.session())
@@ -50,15 +63,11 @@ impl Join {
         if answered.is_ok() {
             debug!(method, ?took, "answered");
         }
-        answered
+        answered.map(|answered| (answered, server.spoken()))
     }
 
     /// Does something with the server of a client that waits for no answer.
-    fn with_server(
-        &self,
-        session: &Session,
-        act: impl FnOnce(&super::upstream::Upstream) + Send + 'static,
-    ) {
+    fn with_server(&self, session: &Session, act: impl FnOnce(&Link) + Send + 'static) {
         let (servers, session) = (self.servers.clone(), session.clone());
         // Its session is at work while this is called: what it says of itself is asked later.
         tokio::spawn(async move {
@@ -71,7 +80,7 @@ impl Join {
     }
 }
 
-impl Handler for Join {
+impl Handler for Proxy {
     async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
         let Call {
             id,
@@ -90,7 +99,7 @@ impl Handler for Join {
             method,
             request: id.as_ref(),
         };
-        if let Some(error) = self.losses.refuse(of_client, &losses) {
+        if let Some(error) = self.settings.losses.refuse(of_client, &losses) {
             return Err(error);
         }
         let kind = kind(method, &params);
@@ -112,19 +121,20 @@ impl Handler for Join {
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
-        let Answered { answer, losses, .. } = self.ask(asked).await?;
+        let (Answered { answer, losses, .. }, spoken) = self.ask(asked).await?;
         let of_server = About {
             end: End::Server,
-            revision: self.revision,
+            revision: spoken,
             ..of_client
         };
-        self.losses.tell(of_server, &losses);
-        if let Some(error) = self.losses.refuse(of_server, &losses) {
+        self.settings.losses.tell(of_server, &losses);
+        if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
             return Err(error);
         }
         let result = result(answer)?;
         let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
-        let refused = (self.losses).refuse_to_carry(of_client, subject, self.revision, &result);
+        let refused =
+            (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
         match refused {
             Some(error) => Err(error),
             None => Ok(result),
@@ -142,7 +152,7 @@ impl Handler for Join {
         let ask = request(&method, params, progress_token.as_ref());
         let mut asked = Asked::new(ask, &method, caller, peer);
         asked.progress_token = progress_token;
-        result(self.ask(asked).await?.answer)
+        result(self.ask(asked).await?.0.answer)
     }
 
     fn notice(&self, notice: Notice, session: Session) {
@@ -172,7 +182,7 @@ fn kind(method: &str, params: &Json) -> String {
     format!("{method} {name}")
 }
 
-/// A request for the server. Its progress is told by a token of the bridge's own: clients that share a server may name
+/// A request for the server. Its progress is reported by a token of the bridge's own: clients that share a server may name
 /// theirs alike.
 fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Ask {
     let params = match progress_token {
@@ -190,7 +200,7 @@ fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Ask {
     }
 }
 
-/// The arguments that the headers of a call repeat, which the server of its era wants to see, too.
+/// The arguments that the headers of a call repeat, which a per-request server wants to see, too.
 fn repeated(peer: &Peer) -> Vec<(String, String)> {
     let pairs = peer.headers().into_iter().flatten();
     let params = pairs.filter_map(|(name, value)| {
@@ -208,7 +218,7 @@ fn result(answer: Answer) -> Result<Json, ErrorObject> {
         Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
         Answer::Failed(failure) => Err(errors::internal(&failure.to_string()).error),
         Answer::InputRequired(_) => {
-            Err(errors::internal("the server asks what nobody can answer").error)
+            Err(errors::internal("the server asks what no client can answer").error)
         }
     }
 }

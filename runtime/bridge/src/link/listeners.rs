@@ -1,15 +1,15 @@
-//! Who can be told things outside of calls: sessions, and streams of changes.
+//! The receivers of notifications outside of calls: sessions, and streams of changes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_revisions::serve::Session;
 
-/// Who can be told things, in the order in which they came; clones are the same ones.
+/// The receivers, in the order in which they came; clones are the same ones.
 #[derive(Clone, Default)]
 pub(super) struct Listeners(Arc<Mutex<Vec<Session>>>);
 
 impl Listeners {
-    /// Whoever of them is there still.
+    /// Those of them that are there still.
     pub(super) fn all(&self) -> Vec<Session> {
         self.with(|sessions| sessions.clone())
     }

@@ -12,14 +12,14 @@ use tokio::time::Sleep;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Fails once its reader has taken nothing for [`PATIENCE`].
-pub(super) struct Patient<W> {
+pub(crate) struct Patient<W> {
     writer: W,
     /// Until when it is waited for a reader that takes nothing.
     until: Option<Pin<Box<Sleep>>>,
 }
 
 impl<W> Patient<W> {
-    pub(super) fn new(writer: W) -> Self {
+    pub(crate) fn new(writer: W) -> Self {
         Self {
             writer,
             until: None,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_registry::{Era, Policy, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_revisions::client::{Answered, Ask, Client, Token, Verdict};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::server::Caller;
@@ -20,11 +20,10 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
-use super::identity;
-use super::losses::Losses;
-use super::wire::Wire;
+use crate::bridge::Settings;
+use crate::{Error, identity};
 use listeners::Listeners;
-pub(super) use settle::{Negotiated, negotiate};
+pub(crate) use settle::Negotiated;
 use task::Task;
 
 /// How long a server may take to end.
@@ -39,7 +38,7 @@ const NEWS_BYTES: usize = 1 << 20;
 /// How many commands wait for the task.
 const QUEUE: usize = 1_024;
 
-/// What the task is told.
+/// A command for the task.
 enum Command {
     /// Ask the server something, on behalf of a client.
     Ask { asked: Box<Asked>, news: News },
@@ -49,19 +48,19 @@ enum Command {
     Notify(String, Option<Json>),
     /// A client answered what the server had asked.
     Answer(Token, Result<Json, ErrorObject>),
-    /// The client can be told things from now on.
+    /// The client takes notifications from now on.
     Opened(Session),
-    /// Nothing more is wanted of the server, whatever is at work.
+    /// Nothing more is wanted of the server, not even what is at work.
     End,
 }
 
-/// What comes of a call, in order.
+/// A notification in a call, or its answer, in order.
 enum Item {
     Told(String, Json),
     Answered(Result<Answered, ErrorObject>),
 }
 
-/// Where what comes of a call goes: to the future of that call, which alone waits for its reader.
+/// The way to the future of a call, which is the only one that waits for its reader.
 struct News {
     items: mpsc::UnboundedSender<Item>,
     waiting: Arc<AtomicUsize>,
@@ -90,25 +89,25 @@ fn cost(method: &str, params: &Json) -> usize {
 }
 
 /// What a client asks.
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Names it, in the order in which calls came.
     number: u64,
-    pub(super) ask: Ask,
-    pub(super) method: String,
+    pub(crate) ask: Ask,
+    pub(crate) method: String,
     /// Method and name: what is known to ask back, or not.
-    pub(super) kind: String,
+    pub(crate) kind: String,
     /// Whether its client can be asked in its result, and in nothing else.
     may_be_asked: bool,
-    pub(super) caller: Arc<Caller>,
-    pub(super) peer: Peer,
-    /// The token by which the client wants to be told of progress.
-    pub(super) progress_token: Option<Json>,
-    /// Whether it wants to be told what the server logs meanwhile.
-    pub(super) wants_logs: bool,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) peer: Peer,
+    /// The token by which the client wants progress.
+    pub(crate) progress_token: Option<Json>,
+    /// Whether it wants what the server logs meanwhile.
+    pub(crate) wants_logs: bool,
 }
 
 impl Asked {
-    pub(super) fn new(ask: Ask, method: &str, caller: Arc<Caller>, peer: Peer) -> Self {
+    pub(crate) fn new(ask: Ask, method: &str, caller: Arc<Caller>, peer: Peer) -> Self {
         Self {
             number: 0,
             ask,
@@ -125,43 +124,55 @@ impl Asked {
 
 /// The end towards a server; clones are the same one.
 #[derive(Clone)]
-pub(super) struct Upstream {
+pub(crate) struct Link {
     commands: mpsc::Sender<Command>,
     ended: watch::Receiver<bool>,
     numbers: Arc<AtomicU64>,
     listeners: Listeners,
+    spoken: Revision,
 }
 
-impl Upstream {
-    /// Connects to a server of the revision `app`, on behalf of a client.
-    ///
-    /// # Errors
-    /// A server that cannot be started, or does not speak it.
-    pub(super) async fn start(
-        app: Revision,
-        wire: &Wire,
+impl Link {
+    /// Connects to the server, on behalf of a client, and asks it which revision it speaks.
+    pub(crate) async fn negotiate(
+        settings: &Settings,
         caller: &Caller,
-        policy: Policy,
-        losses: Arc<Losses>,
-    ) -> anyhow::Result<Self> {
-        let options = settle::options(wire, caller, policy)
-            .with_revisions(RevisionSet::none().with(app))
-            .with_verdict(Verdict(app));
-        let negotiated = settle::negotiate_as(app, wire, options).await?;
-        Ok(Self::on(app, negotiated, wire, caller, policy, losses))
+    ) -> Result<Negotiated, Error> {
+        let options = settle::options(settings, caller, settings.upstream_revisions);
+        settle::negotiate_as(Revision::NEWEST, settings, options).await
     }
 
-    /// Goes on with a server of the revision `app` that has been negotiated with, on behalf of a client.
-    pub(super) fn on(
+    /// Connects to a server of the revision `app`, on behalf of a client.
+    pub(crate) async fn start(
+        settings: &Arc<Settings>,
+        app: Revision,
+        caller: &Caller,
+    ) -> Result<Self, Error> {
+        let options = settle::options(settings, caller, RevisionSet::none().with(app));
+        let options = options.with_verdict(Verdict(app));
+        let negotiated = settle::negotiate_as(app, settings, options).await?;
+        Ok(Self::on(settings, app, negotiated, caller))
+    }
+
+    /// Connects to a server of any revision, on behalf of a client that is served in `app`.
+    pub(crate) async fn negotiated(
+        settings: &Arc<Settings>,
+        app: Revision,
+        caller: &Caller,
+    ) -> Result<Self, Error> {
+        let negotiated = Self::negotiate(settings, caller).await?;
+        Ok(Self::on(settings, app, negotiated, caller))
+    }
+
+    /// Goes on with a connection that has been negotiated, in the revision `app`, on behalf of a client.
+    pub(crate) fn on(
+        settings: &Arc<Settings>,
         app: Revision,
         negotiated: Negotiated,
-        wire: &Wire,
         caller: &Caller,
-        policy: Policy,
-        losses: Arc<Losses>,
     ) -> Self {
-        let options =
-            settle::options(wire, caller, policy).with_revisions(RevisionSet::none().with(app));
+        let spoken = negotiated.facts.revision;
+        let options = settle::options(settings, caller, RevisionSet::none().with(spoken));
         let Negotiated {
             connection,
             line,
@@ -173,19 +184,26 @@ impl Upstream {
             .info
             .as_ref()
             .map_or("one that is not named", Json::text);
-        info!(client = named, "a server of {app} is at work");
+        info!(client = named, "a server of {spoken} is at work");
         let (commands, queue) = mpsc::channel(QUEUE);
         let (ending, ended) = watch::channel(false);
         let is_modern = caller.revision.era() == Era::PerRequest;
         let listeners = Listeners::default();
-        let driven = (connection, line, start);
-        let task = Task::new(driven, is_modern, &commands, listeners.clone(), losses);
+        let driven = (connection, line, start, spoken);
+        let task = Task::new(
+            driven,
+            is_modern,
+            &commands,
+            listeners.clone(),
+            Arc::clone(settings),
+        );
         tokio::spawn(task.run(queue, ending));
         Self {
             commands,
             ended,
             numbers: Arc::default(),
             listeners,
+            spoken,
         }
     }
 
@@ -193,7 +211,7 @@ impl Upstream {
     ///
     /// # Errors
     /// A server that has ended, or takes nothing of what it is sent.
-    pub(super) async fn ask(&self, asked: Asked) -> Result<Answered, ErrorObject> {
+    pub(crate) async fn ask(&self, asked: Asked) -> Result<Answered, ErrorObject> {
         let ended = || errors::internal("the server has ended").error;
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (peer, method) = (asked.peer.clone(), asked.method.clone());
@@ -235,20 +253,20 @@ impl Upstream {
     }
 
     /// Tells the server something.
-    pub(super) fn notify(&self, method: &str, params: Option<Json>) {
+    pub(crate) fn notify(&self, method: &str, params: Option<Json>) {
         // A queue that is full belongs to a server that reads nothing.
         let _ = self
             .commands
             .try_send(Command::Notify(method.to_owned(), params));
     }
 
-    /// The client can be told things.
-    pub(super) fn opened(&self, session: Session) {
+    /// Adds a session that takes notifications.
+    pub(crate) fn opened(&self, session: Session) {
         let _ = self.commands.try_send(Command::Opened(session));
     }
 
     /// Lets the server end, and waits until it has.
-    pub(super) async fn close(self) {
+    pub(crate) async fn close(self) {
         let Self {
             commands,
             mut ended,
@@ -261,18 +279,23 @@ impl Upstream {
         let _ = tokio::time::timeout(SLOW, gone).await;
     }
 
-    /// Whether somebody wants to be told things outside of calls.
-    pub(super) fn is_listened_to(&self) -> bool {
+    /// Whether a client takes notifications outside of calls.
+    pub(crate) fn is_listened_to(&self) -> bool {
         !self.listeners.is_empty()
     }
 
+    /// The revision that the server speaks.
+    pub(crate) fn spoken(&self) -> Revision {
+        self.spoken
+    }
+
     /// Whether the server has ended.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         *self.ended.borrow()
     }
 
     /// Waits until the server has ended.
-    pub(super) async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         let mut ended = self.ended.clone();
         let _ = ended.wait_for(|ended| *ended).await;
     }

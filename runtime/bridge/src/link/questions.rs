@@ -1,8 +1,8 @@
 //! What a server asks in mid-call: whom, and where.
 //!
-//! A server of the modern era asks in the result of a call, so that the call is known. An older one asks by a request of
+//! A server of the per-request lifecycle asks in the result of a call, so that the call is known. An older one asks by a request of
 //! its own, which over HTTP comes in the stream of the call, and over standard streams says nothing. A client of the
-//! handshake era is asked as the server asks, wherever it can hear it. One of the modern era can be asked in the result
+//! handshake lifecycle is asked as the server asks. One of the per-request lifecycle can be asked in the result
 //! of a call alone; [`turns`](super::turns) finds out of which.
 
 use std::collections::BTreeSet;
@@ -17,14 +17,14 @@ use tracing::warn;
 use super::task::{Question, Task, Waiting};
 use super::turns::Decided;
 use super::{Asked, Command};
-use crate::bridge::identity;
-use crate::bridge::losses::{About, End};
+use crate::identity;
+use crate::losses::{About, End};
 
 /// Where a client is asked.
 enum Place {
     InCall(Peer),
     AtLarge(Session),
-    /// Whose call it is cannot be told; nobody is asked in another one's place.
+    /// It is not known whose call it is; no client is asked in another one's place.
     Nowhere,
 }
 
@@ -34,7 +34,7 @@ impl Place {
             Self::InCall(peer) => peer.ask(method, Some(params)).await,
             Self::AtLarge(session) => session.ask(method, Some(params)).await,
             Self::Nowhere => Err(errors::internal(
-                "it cannot be told in which call the client is to be asked",
+                "it is not known in which call the client is to be asked",
             )
             .error),
         }
@@ -49,7 +49,7 @@ enum Belongs {
     ToClient(Session, Option<Revision>),
     /// To one of these calls.
     Among(BTreeSet<Token>),
-    /// To nobody who is there.
+    /// To no client that is there.
     ToNobody,
 }
 
@@ -118,7 +118,7 @@ impl Task {
     fn refuse(&mut self, question: Question) {
         warn!(
             method = question.method,
-            "a question is refused: it cannot be told in which call it is asked"
+            "a question is refused: it is not known in which call it is asked"
         );
         self.ask_client(question, Place::Nowhere, None, None);
     }
@@ -156,7 +156,7 @@ impl Task {
                 method: &method,
                 request: None,
             };
-            (self.losses).refuse_to_carry(about, subject, self.app(), &params)
+            (self.settings.losses).refuse_to_carry(about, subject, self.app(), &params)
         });
         let Some(commands) = self.commands.upgrade() else {
             return;

@@ -1,7 +1,7 @@
 //! What a server tells, and whom.
 //!
-//! What belongs to a call goes with it. Of the rest a client of the handshake era hears at any time; one of the modern era
-//! is told nothing but in its calls, and on streams for what those name.
+//! What belongs to a call goes with it. A client of the handshake lifecycle gets the rest at any time; one
+//! of the per-request lifecycle only in its calls, and on streams for what those name.
 
 use mcp_revisions::client::{Notice, OtherNotice, Token};
 use mcp_revisions::methods;
@@ -50,7 +50,7 @@ impl Task {
         self.pass_on(&method, &params, of);
     }
 
-    /// The call of a modern client in which it hears what belongs to none; none if there is no such call.
+    /// The call of a per-request client in which it gets what belongs to no call; `None` if there is no such call.
     fn whose(&self, method: &str) -> Option<Token> {
         let mut calls = self.calls.iter().filter(|_| self.is_modern);
         let is_known = (self.app().methods().iter()).any(|row| row.name == method);
@@ -69,7 +69,7 @@ impl Task {
         of.map(|(token, _)| *token)
     }
 
-    /// A notification goes with a call, or to whoever can be told things without one. Nobody's reader is waited for.
+    /// Sends a notification with a call, or to the sessions that take it without one; no reader is waited for.
     fn pass_on(&mut self, method: &str, params: &Json, of: Option<Token>) {
         match of.and_then(|token| self.calls.get_mut(&token)) {
             Some(waiting) => {
@@ -86,7 +86,7 @@ impl Task {
             None => {
                 for session in self.listeners.all() {
                     let fate = session.notify(method, Some(params));
-                    debug!(method, ?fate, "told the client");
+                    debug!(method, ?fate, "sent to the client");
                 }
             }
         }

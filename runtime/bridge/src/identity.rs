@@ -6,11 +6,11 @@ use mcp_revisions::server::Caller;
 use mcp_wire::{Direction, Json, JsonObject, Map, Raw, meta, peek};
 use serde_json::{Value, json};
 
-/// What is handed on of a client that has not said what it can do: whatever it may turn out to be able to.
+/// The capabilities that are sent for a client which has not sent any: all that it may turn out to have.
 const ANY: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 
 /// A client of which nothing is known.
-pub(super) fn anyone() -> Caller {
+pub(crate) fn anyone() -> Caller {
     Caller {
         capabilities: Json::from_text(ANY).ok(),
         ..Caller::unknown(Revision::NEWEST)
@@ -18,7 +18,7 @@ pub(super) fn anyone() -> Caller {
 }
 
 /// What a first message says of its sender: a claim, or `initialize`.
-pub(super) fn first_said(first: &[u8]) -> Option<Caller> {
+pub(crate) fn first_said(first: &[u8]) -> Option<Caller> {
     let seen = peek(first).ok()?;
     let json = |raw: Raw<'_>| Json::from_text(raw.text()).ok();
     if let Some(capabilities) = seen.meta.client_capabilities {
@@ -39,30 +39,28 @@ pub(super) fn first_said(first: &[u8]) -> Option<Caller> {
     })
 }
 
-/// Who a client is and what it can do, for its server: in its own words, so that a server of its revision is told these.
-pub(super) fn profile(caller: &Caller) -> Profile {
-    let own =
-        || Json::from(json!({ "name": "mcp-rev bridge", "version": env!("CARGO_PKG_VERSION") }));
+/// Who a client is and what it can do, for its server: in its own words, which a server of its revision is sent as they are.
+///
+/// `info` takes the place of its name.
+pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
+    let own = || Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }));
     let is_readable = |part: Result<Option<Outcome<Json>>, Failure>| matches!(part, Ok(Some(_)));
-    let (newest, info, capabilities) = (Revision::NEWEST, &caller.info, &caller.capabilities);
-    let info = (info.clone()).filter(|_| is_readable(caller.info_in(newest)));
+    let (newest, said, capabilities) = (Revision::NEWEST, &caller.info, &caller.capabilities);
+    let said = (said.clone()).filter(|_| is_readable(caller.info_in(newest)));
     let capabilities =
         (capabilities.clone()).filter(|_| is_readable(caller.capabilities_in(newest)));
     let nothing = || JsonObject::new().into();
     Profile::new(
-        &info.unwrap_or_else(own),
+        &info.cloned().or(said).unwrap_or_else(own),
         &capabilities.unwrap_or_else(nothing),
     )
     .in_words_of(caller.revision)
 }
 
 /// What the bridge says of itself to clients: what its server says, in the server's own words.
-///
-/// # Errors
-/// Nothing that a server says; texts of ours that are no JSON.
-pub(super) fn introduction(facts: ServerFacts) -> anyhow::Result<Profile> {
+pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let result = facts.result.map(|result| result.read::<Map<Json>>());
-    let mut members = result.transpose()?.unwrap_or_default();
+    let mut members = result.and_then(Result::ok).unwrap_or_default();
     let meta = members.get("_meta").cloned();
     let named = meta.and_then(|meta| JsonObject::try_from(meta).ok()?.get(meta::SERVER_INFO));
     let info = members.remove("serverInfo").or(named);
@@ -70,21 +68,21 @@ pub(super) fn introduction(facts: ServerFacts) -> anyhow::Result<Profile> {
     // What cannot be read in its own revision is told to nobody.
     let info = match info.filter(|_| facts.info.is_some()) {
         Some(info) => info,
-        None => Json::from_text(r#"{"name":"unnamed","version":"0"}"#)?,
+        None => Json::from(json!({ "name": "unnamed", "version": "0" })),
     };
     let capabilities = match capabilities.filter(|_| facts.capabilities.is_some()) {
         Some(capabilities) => capabilities,
         None => JsonObject::new().into(),
     };
     let profile = Profile::new(&info, &capabilities).with_members(members);
-    Ok(match facts.instructions {
+    match facts.instructions {
         Some(instructions) => profile.with_instructions(instructions),
         None => profile,
-    })
+    }
 }
 
-/// Whether a server of this revision is told the same of what two clients can do.
-pub(super) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
+/// Whether a server of this revision is sent the same capabilities of two clients.
+pub(crate) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
     let told = |caller: &Caller| {
         let capabilities = caller.capabilities_in(revision).ok().flatten();
         let capabilities = capabilities.and_then(Outcome::value).unwrap_or_default();
@@ -105,18 +103,19 @@ pub(super) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> 
 }
 
 /// What is the same of two clients that the server cannot tell apart.
-pub(super) fn key(caller: &Caller) -> String {
+pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
     let text = |part: &Option<Json>| part.as_ref().map_or("", Json::text).to_owned();
     let Caller {
         revision,
         info,
         capabilities,
     } = caller;
-    format!("{revision} {} {}", text(info), text(capabilities))
+    let info = if is_named { text(info) } else { String::new() };
+    format!("{revision} {info} {}", text(capabilities))
 }
 
 /// Whether it can be asked anything, and only in the result of a call.
-pub(super) fn is_asked_in_results(caller: &Caller) -> bool {
+pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
     caller.revision.era() == Era::PerRequest
         && Revision::NEGOTIATED.iter().any(|revision| {
             let rows = revision.methods().iter();
@@ -126,7 +125,7 @@ pub(super) fn is_asked_in_results(caller: &Caller) -> bool {
 }
 
 /// Whether a method may be answered by a question.
-pub(super) fn may_ask(method: &str) -> bool {
+pub(crate) fn may_ask(method: &str) -> bool {
     let mut rows = Revision::NEWEST.methods().iter();
     rows.any(|row| row.name == method && row.input_required)
 }

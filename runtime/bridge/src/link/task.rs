@@ -1,4 +1,4 @@
-//! The task that drives a connection to a server: what its client asks goes out, and what comes back goes where it belongs.
+//! The task that drives a connection to a server: requests of its clients go out, and each answer to its client.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,8 +17,9 @@ use super::listeners::Listeners;
 use super::settle::{hand_in, sleep_until};
 use super::turns::Turns;
 use super::{Asked, Command, News};
-use crate::bridge::losses::{About, End, Losses};
-use crate::bridge::wire::Line;
+use crate::bridge::Settings;
+use crate::losses::{About, End};
+use crate::upstream::Line;
 
 /// A call of a client that waits for the server.
 pub(super) struct Waiting {
@@ -46,6 +47,8 @@ pub(super) struct Task {
     /// None once the server has ended.
     line: Option<Line>,
     start: Instant,
+    /// The revision that the server speaks.
+    spoken: Revision,
     /// In the order in which they came.
     pub(super) calls: BTreeMap<Token, Waiting>,
     numbers: HashMap<u64, Token>,
@@ -56,21 +59,22 @@ pub(super) struct Task {
     /// Whether the client can be asked in results alone.
     pub(super) is_modern: bool,
     pub(super) commands: mpsc::WeakSender<Command>,
-    pub(super) losses: Arc<Losses>,
+    pub(super) settings: Arc<Settings>,
 }
 
 impl Task {
     pub(super) fn new(
-        (connection, line, start): (Connection<Client>, Line, Instant),
+        (connection, line, start, spoken): (Connection<Client>, Line, Instant, Revision),
         is_modern: bool,
         commands: &mpsc::Sender<Command>,
         listeners: Listeners,
-        losses: Arc<Losses>,
+        settings: Arc<Settings>,
     ) -> Self {
         Self {
             connection,
             line: Some(line),
             start,
+            spoken,
             calls: BTreeMap::new(),
             numbers: HashMap::new(),
             questions: HashMap::new(),
@@ -78,7 +82,7 @@ impl Task {
             listeners,
             is_modern,
             commands: commands.downgrade(),
-            losses,
+            settings,
         }
     }
 
@@ -141,14 +145,14 @@ impl Task {
     pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
         let about = About {
             end: End::Server,
-            revision: self.app(),
+            revision: self.spoken,
             method,
             request,
         };
-        self.losses.tell(about, losses);
+        self.settings.losses.tell(about, losses);
     }
 
-    /// The server has ended by itself, and with it what its clients had asked of it to be told.
+    /// The server has ended by itself, and with it the subscriptions of its clients.
     async fn lost(&mut self) {
         let status = match &mut self.line {
             Some(line) => line.exit().await,
@@ -196,13 +200,13 @@ impl Task {
                 }
             }
             Command::Notify(method, _) if !self.line.as_ref().is_some_and(Line::has_room) => {
-                debug!(method, "not told to a server that takes nothing");
+                debug!(method, "not sent to a server that takes nothing");
             }
             Command::Notify(method, params) => {
                 let said = self
                     .connection
                     .notify(To::Session, &method, params.as_ref(), now);
-                debug!(method, fate = ?said.fate, "told the server");
+                debug!(method, fate = ?said.fate, "sent to the server");
                 self.tell(&method, None, &said.losses);
             }
             Command::Answer(token, result) => {

@@ -6,54 +6,69 @@ use mcp_wire::{ErrorObject, Json, RequestId};
 
 /// An end of the bridge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+#[non_exhaustive]
+pub enum End {
+    /// The end towards clients.
     Client,
+    /// The end towards the upstream server.
     Server,
 }
 
 /// A message at one end of the bridge, as reports name it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct About<'a> {
-    pub(super) end: End,
+#[non_exhaustive]
+pub struct About<'a> {
+    /// The end at which the message was converted.
+    pub end: End,
     /// The revision of the peer at that end.
-    pub(super) revision: Revision,
+    pub revision: Revision,
     /// The method of the message, or of the request that it answers.
-    pub(super) method: &'a str,
-    /// The id of the request that the message is or answers; none for a notification.
-    pub(super) request: Option<&'a RequestId>,
+    pub method: &'a str,
+    /// The id of the request that the message is or answers; `None` for a notification.
+    pub request: Option<&'a RequestId>,
 }
 
 /// What one message lost on its way through the bridge, or why it was not delivered.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LossReport<'a> {
-    pub(super) about: About<'a>,
-    pub(super) losses: &'a [Loss],
-    /// Why nothing of the message was delivered; none if it was.
-    pub(super) undelivered: Option<Undelivered<'a>>,
+#[non_exhaustive]
+pub struct LossReport<'a> {
+    /// The message.
+    pub about: About<'a>,
+    /// What it lost.
+    pub losses: &'a [Loss],
+    /// Why nothing of the message was delivered; `None` if it was.
+    pub undelivered: Option<Undelivered<'a>>,
 }
 
 type Hook = dyn Fn(&LossReport<'_>) + Send + Sync;
 
 /// The hook that reports go to, and which losses are rejected.
-pub(super) struct Losses {
-    hook: Box<Hook>,
+pub(crate) struct Losses {
+    pub(crate) hook: Box<Hook>,
     /// The least grave loss for which an error is sent.
-    rejected: Option<LossKind>,
+    pub(crate) rejected: Option<LossKind>,
+}
+
+impl Default for Losses {
+    fn default() -> Self {
+        Self {
+            hook: Box::new(|_| {}),
+            rejected: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Losses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Losses")
+            .field("rejected", &self.rejected)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Losses {
-    pub(super) fn new(
-        rejected: Option<LossKind>,
-        hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            hook: Box::new(hook),
-            rejected,
-        }
-    }
-
     /// Reports what the end towards clients has converted.
-    pub(super) fn report_of_server(&self, lost: &Lost<'_>) {
+    pub(crate) fn report_of_server(&self, lost: &Lost<'_>) {
         let about = About {
             end: End::Client,
             revision: lost.peer,
@@ -64,7 +79,7 @@ impl Losses {
     }
 
     /// Reports the losses of a message that was delivered.
-    pub(super) fn tell(&self, about: About<'_>, losses: &[Loss]) {
+    pub(crate) fn tell(&self, about: About<'_>, losses: &[Loss]) {
         if !losses.is_empty() {
             self.report(about, losses, None);
         }
@@ -80,7 +95,7 @@ impl Losses {
 
     /// Returns the error in the place of a message that has a loss that is rejected on its way `from` one
     /// revision `to` that of `about`, and reports it.
-    pub(super) fn refuse_to_carry(
+    pub(crate) fn refuse_to_carry(
         &self,
         about: About<'_>,
         subject: Subject<'_>,
@@ -94,7 +109,7 @@ impl Losses {
     }
 
     /// Returns the error in the place of a message that has a loss that is rejected, and reports it.
-    pub(super) fn refuse(&self, about: About<'_>, losses: &[Loss]) -> Option<ErrorObject> {
+    pub(crate) fn refuse(&self, about: About<'_>, losses: &[Loss]) -> Option<ErrorObject> {
         let least = self.rejected?;
         let loss = losses
             .iter()

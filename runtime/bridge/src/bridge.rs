@@ -1,0 +1,278 @@
+//! The bridge: what it connects, and how it is set up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_registry::{LossKind, Policy, Revision};
+use mcp_revisions::client::ServerFacts;
+use mcp_revisions::server::{Caller, Server};
+use mcp_revisions::{Limits, RevisionSet, http, stdio};
+use mcp_wire::Json;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tracing::info;
+
+use crate::greeting::Greeting;
+use crate::identity;
+use crate::link::Link;
+use crate::losses::{LossReport, Losses};
+use crate::patient::Patient;
+use crate::servers::{Room, Servers, Start};
+use crate::spare::Spare;
+use crate::{Error, Proxy, Service, Upstream};
+
+/// How long what is open over stdio may take to finish once the bridge is to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A proxy to an upstream server, before it serves.
+#[derive(Debug)]
+pub struct Bridge(Settings);
+
+/// What a bridge was set to.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) upstream: Upstream,
+    pub(crate) client_revisions: RevisionSet,
+    pub(crate) upstream_revisions: RevisionSet,
+    pub(crate) policy: Policy,
+    pub(crate) losses: Losses,
+    /// The `clientInfo` that the server is sent in place of those of clients.
+    pub(crate) client_info: Option<Json>,
+    pub(crate) room: Room,
+    per_owner: Option<usize>,
+    pub(crate) http: http::Options,
+}
+
+impl Bridge {
+    /// Creates a bridge that accepts every revision, rejects no loss, and reports none.
+    #[must_use]
+    pub fn new(upstream: Upstream) -> Self {
+        Self(Settings {
+            upstream,
+            client_revisions: RevisionSet::all(),
+            upstream_revisions: RevisionSet::all(),
+            policy: Policy::Strict,
+            losses: Losses::default(),
+            client_info: None,
+            room: Room {
+                all: 1_000,
+                each: 100,
+                idle: Duration::from_secs(1_800),
+            },
+            per_owner: None,
+            http: http::Options::new(),
+        })
+    }
+
+    /// Sets which revisions clients may speak; all by default.
+    #[must_use]
+    pub fn with_client_revisions(mut self, revisions: RevisionSet) -> Self {
+        self.0.client_revisions = revisions;
+        self
+    }
+
+    /// Sets the revision to speak with the upstream server; the latest that it supports by default.
+    #[must_use]
+    pub fn with_upstream_revision(mut self, revision: Revision) -> Self {
+        self.0.upstream_revisions = RevisionSet::none().with(revision);
+        self
+    }
+
+    /// Sets whether fields that the older revision does not define are dropped, which is the default, or preserved.
+    #[must_use]
+    pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
+        self.0.policy = policy;
+        self
+    }
+
+    /// Sets the hook that is called with what each message lost, and with each message that was not delivered.
+    #[must_use]
+    pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
+        self.0.losses.hook = Box::new(hook);
+        self
+    }
+
+    /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
+    #[must_use]
+    pub fn with_rejected_loss(mut self, severity: LossKind) -> Self {
+        self.0.losses.rejected = Some(severity);
+        self
+    }
+
+    /// Sets the `clientInfo` that the upstream server is sent in place of that of each client, so that clients of one owner
+    /// whose capabilities are the same share a connection.
+    #[must_use]
+    pub fn with_client_info(mut self, info: Json) -> Self {
+        self.0.client_info = Some(info);
+        self
+    }
+
+    /// Sets how many connections to the upstream server, or processes of it, are open at a time; 1000 by default.
+    #[must_use]
+    pub fn with_max_servers(mut self, number: usize) -> Self {
+        self.0.room.all = number.max(1);
+        self
+    }
+
+    /// Sets how many of them one owner may have, which is a principal or an address; a tenth of all by default, and at
+    /// least 10.
+    #[must_use]
+    pub fn with_max_servers_per_client(mut self, number: usize) -> Self {
+        self.0.per_owner = Some(number.max(1));
+        self
+    }
+
+    /// Sets after how long without a message a session over HTTP ends, with its connection; 30 minutes by default.
+    #[must_use]
+    pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.0.room.idle = timeout;
+        self
+    }
+
+    /// Sets how the service behaves over HTTP: which hosts and origins it accepts, and its limits. Its idle time is that of
+    /// [`with_idle_timeout`](Self::with_idle_timeout).
+    #[must_use]
+    pub fn with_http_options(mut self, options: http::Options) -> Self {
+        self.0.http = options;
+        self
+    }
+
+    /// Makes a tower service, for axum, hyper, or [`Service::serve`].
+    ///
+    /// The upstream server is started, or reached, when the first client names itself, and once for that client.
+    /// An upstream that cannot be used is an error in the response, and the next client tries again.
+    #[must_use]
+    pub fn into_service(self) -> Service {
+        Service::new(self.finished())
+    }
+
+    /// Makes a handler that passes calls in the revision `app` on to the upstream server, whichever revision that speaks,
+    /// for a server of your own.
+    #[must_use]
+    pub fn into_proxy(self, app: Revision) -> Proxy {
+        let settings = self.finished();
+        let started = Arc::clone(&settings);
+        let start: Start = Arc::new(move |caller| {
+            let settings = Arc::clone(&started);
+            Box::pin(async move { Link::negotiated(&settings, app, &caller).await })
+        });
+        let servers = Servers::each(start, &settings);
+        Proxy::new(servers, settings, app)
+    }
+
+    /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
+    /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish.
+    ///
+    /// The upstream server is started once the client has sent its first message. If it cannot be used, that message is
+    /// answered with the error.
+    ///
+    /// # Errors
+    /// Returns an error if the upstream server cannot be used or ends by itself, or if the client's streams fail, as when it
+    /// reads nothing for 60 seconds.
+    pub async fn serve_stdio(
+        self,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
+        let settings = self.finished();
+        let Some(greeting) = Greeting::wait(input).await.map_err(Error::Client)? else {
+            return Ok(());
+        };
+        let caller = Arc::new(greeting.caller());
+        let begun = async {
+            let negotiated = Link::negotiate(&settings, &caller).await?;
+            let app = negotiated.facts.revision;
+            let server = settings.server(&negotiated.facts)?;
+            let link = Link::on(&settings, app, negotiated, &caller);
+            Ok((app, server, link))
+        };
+        let (app, server, link) = match begun.await {
+            Ok(begun) => begun,
+            Err(error) => {
+                let error: Error = error;
+                greeting.refuse(output, &error.to_string()).await;
+                return Err(error);
+            }
+        };
+        let ended = link.clone();
+        let servers = Servers::one(link, settings.start(app, Arc::default()), &settings);
+        let proxy = Proxy::new(servers.clone(), settings, app);
+        let (input, copied) = greeting.input();
+        let ended = async {
+            let ended = tokio::select! {
+                () = copied => Ok(()),
+                () = ended.ended() => Err(Error::UpstreamEnded),
+                () = stop => Ok(()),
+            };
+            // The pipe ends here, and what was read is answered, if that does not take too long.
+            (ended, tokio::time::sleep(GRACE))
+        };
+        let served = stdio::serve_on(server, proxy, input, Patient::new(output));
+        let mut served = std::pin::pin!(served);
+        let served = tokio::select! {
+            served = &mut served => served.map_err(Error::Client),
+            (ended, grace) = ended => {
+                tokio::select! {
+                    served = served => served.map_err(Error::Client),
+                    () = grace => {
+                        info!("{} s are over: what is still open is given up", GRACE.as_secs());
+                        Ok(())
+                    }
+                }
+                .and(ended)
+            }
+        };
+        servers.close().await;
+        served
+    }
+
+    fn finished(self) -> Arc<Settings> {
+        let mut settings = self.0;
+        let all = settings.room.all;
+        let each = settings.per_owner.unwrap_or((all / 10).max(10));
+        settings.room.each = each.min(all);
+        settings.http = settings.http.with_idle(settings.room.idle);
+        Arc::new(settings)
+    }
+}
+
+impl Settings {
+    /// The end towards clients, which introduces itself as the upstream server does.
+    pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
+        let settings = Arc::clone(self);
+        let server = Server::new(facts.revision, identity::introduction(facts.clone()));
+        let server = server.map_err(|why| self.unusable(&why))?;
+        let limits = Limits {
+            sessions: self.room.all,
+            owner_sessions: self.room.each,
+            ..*server.limits()
+        };
+        Ok(server
+            .with_limits(limits)
+            .serving(self.client_revisions)
+            .with_policy(self.policy)
+            .with_other_methods()
+            .on_loss(move |lost| settings.losses.report_of_server(lost)))
+    }
+
+    /// Starts servers of a revision that is known; the first is the spare one, if it suits its client.
+    pub(crate) fn start(self: &Arc<Self>, app: Revision, spare: Arc<Spare>) -> Start {
+        let settings = Arc::clone(self);
+        Arc::new(move |caller: Arc<Caller>| {
+            let (settings, spare) = (Arc::clone(&settings), Arc::clone(&spare));
+            Box::pin(async move {
+                match spare.take_for(&settings, app, &caller).await {
+                    Some(spare) => Ok(Link::on(&settings, app, spare, &caller)),
+                    None => Link::start(&settings, app, &caller).await,
+                }
+            })
+        })
+    }
+
+    pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
+        Error::Upstream {
+            name: self.upstream.name().to_owned(),
+            why: why.to_string(),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A proxy between MCP clients and servers, each of which speaks its own revision.
+//!
+//! ```text
+//! client -- Service or stdio -- Server -- Proxy -- Link: Client -- Upstream -- server
+//! ```
+//! [`Bridge`] joins an [`Upstream`] to its clients: [`into_service`](Bridge::into_service) makes a tower service of it for
+//! axum, hyper or a listener, [`serve_stdio`](Bridge::serve_stdio) serves one client over two streams, and
+//! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own, such as a gateway.
+//!
+//! The bridge speaks the revision of the upstream server to itself, so that clients of that revision are passed through
+//! without conversion.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use mcp_bridge::{Bridge, Upstream};
+//! use mcp_revisions::http;
+//! use mcp_revisions::service::client::Http;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let upstream = Upstream::url(Http::new("http://127.0.0.1:8001/mcp")?);
+//! let service = Bridge::new(upstream)
+//!     .on_loss(|report| eprintln!("{}: {} losses", report.about.method, report.losses.len()))
+//!     .into_service();
+//! let listener = http::bind(("127.0.0.1", 8000)).await?;
+//! service.serve(listener, std::future::pending(), Duration::ZERO).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Whose connection it is
+//! A session of 2025-11-25 and before has state on the server, so each gets a connection of its own, and a process of its
+//! own if the upstream is a command. Clients of 2026-07-28 that send the same `clientInfo` and capabilities, and come from
+//! the same principal or address, share one. [`Bridge::with_client_info`] replaces their names by one.
+
+mod bridge;
+mod error;
+mod greeting;
+mod identity;
+mod link;
+mod losses;
+mod patient;
+mod proxy;
+mod servers;
+mod service;
+mod spare;
+mod upstream;
+
+pub use bridge::Bridge;
+pub use error::Error;
+pub use losses::{About, End, LossReport};
+pub use proxy::Proxy;
+pub use service::Service;
+pub use upstream::Upstream;

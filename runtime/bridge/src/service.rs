@@ -1,0 +1,300 @@
+//! The bridge as a tower service, which starts the upstream server for the first client that names itself.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use mcp_registry::Revision;
+use mcp_revisions::Limits;
+use mcp_revisions::client::Profile;
+use mcp_revisions::http::{self as transport, Body, Wanted};
+use mcp_revisions::serve::Peer;
+use mcp_revisions::server::{Call, Caller, Server};
+use mcp_wire::Json;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::task::AbortHandle;
+use tracing::warn;
+
+use crate::bridge::Settings;
+use crate::greeting::refusal;
+use crate::identity::{anyone, first_said};
+use crate::link::Link;
+use crate::servers::Servers;
+use crate::spare::Spare;
+use crate::{Error, Proxy};
+
+/// How often the service looks for sessions that are idle.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How many first messages are read at a time, each of which may be as long as a message may be.
+const READS: usize = 16;
+
+/// How long a first message may take to arrive.
+const READ_TIME: Duration = Duration::from_secs(10);
+
+/// A bridge as a tower service; clones share its connections.
+///
+/// It answers on every path. Who may use it is decided by the options of
+/// [`with_http_options`](crate::Bridge::with_http_options), and by the layers in front of it: put a
+/// [`Principal`](mcp_revisions::http::Principal) or a [`PeerAddress`](mcp_revisions::http::PeerAddress) into the extensions
+/// of requests, so that each client has a share of the limits.
+#[derive(Clone)]
+pub struct Service(Arc<Shared>);
+
+struct Shared {
+    settings: Arc<Settings>,
+    /// Answers requests that need no server, until there is one.
+    unstarted: transport::Service,
+    started: OnceCell<Started>,
+    reads: Semaphore,
+    is_closed: AtomicBool,
+}
+
+/// What there is once a client has named itself.
+struct Started {
+    service: transport::Service,
+    servers: Servers,
+    spare: Arc<Spare>,
+    looks: AbortHandle,
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.looks.abort();
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service")
+            .field("upstream", &self.0.settings.upstream)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Service {
+    pub(crate) fn new(settings: Arc<Settings>) -> Self {
+        let options = settings.http.clone();
+        let served = settings.client_revisions;
+        Self(Arc::new(Shared {
+            settings,
+            unstarted: unstarted(served, options),
+            started: OnceCell::new(),
+            reads: Semaphore::new(READS),
+            is_closed: AtomicBool::new(false),
+        }))
+    }
+
+    /// Serves HTTP/1.1 on a listener until `stop` is ready; then what is open has `grace` to finish, and the connections to
+    /// the upstream server are closed.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+        grace: Duration,
+    ) {
+        let stop = async {
+            stop.await;
+            self.close();
+        };
+        let options = &self.0.settings.http;
+        transport::serve_service(listener, options, self.clone(), stop, grace).await;
+        self.shutdown().await;
+    }
+
+    /// Accepts no calls from now on: they are answered with status 503, and streams of subscriptions end.
+    pub fn close(&self) {
+        self.0.is_closed.store(true, Ordering::Release);
+        self.0.unstarted.close();
+        if let Some(started) = self.0.started.get() {
+            started.service.close();
+        }
+    }
+
+    /// Ends every session and every connection to the upstream server, and waits until they have ended.
+    pub async fn shutdown(&self) {
+        self.close();
+        if let Some(started) = self.0.started.get() {
+            started.service.end_sessions();
+            started.servers.clone().close().await;
+            started.spare.end().await;
+        }
+    }
+}
+
+/// A service that refuses what needs a server, as the one will that comes after it.
+fn unstarted(
+    served: mcp_revisions::RevisionSet,
+    options: transport::Options,
+) -> transport::Service {
+    let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
+    let profile = Profile::new(&info, &Json::from(json!({})));
+    let refused = |_: Call, _: Peer| async {
+        let why = "the server has not been started: send `initialize`, or a request that names its client";
+        Err(mcp_revisions::errors::internal(why).error)
+    };
+    #[expect(
+        clippy::expect_used,
+        reason = "the texts are ours, and are of the latest revision"
+    )]
+    let server = Server::new(Revision::NEWEST, profile).expect("a profile of ours");
+    transport::Service::with_options(server.serving(served), refused, options)
+}
+
+impl Shared {
+    async fn handle<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if let Some(started) = self.started.get() {
+            return answered(&started.service, request).await;
+        }
+        let (head, body) = request.into_parts();
+        match self.settings.http.wanted(&head) {
+            Wanted::Message => self.first(head, body).await,
+            // A client over HTTP+SSE names itself in the session that it opens.
+            Wanted::Session => match self.start(anyone()).await {
+                Ok(started) => answered(&started.service, Request::from_parts(head, body)).await,
+                Err(error) => failed(None, &error),
+            },
+            _ => answered(&self.unstarted, Request::from_parts(head, body)).await,
+        }
+    }
+
+    /// Answers what may be the first message of a client.
+    async fn first<B>(&self, head: Parts, body: B) -> Response<Body>
+    where
+        B: http_body::Body + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let status = |status, why: &str| plain(status, why.to_owned());
+        let Ok(turn) = self.reads.try_acquire() else {
+            let why = "many first messages are being read: try again";
+            return status(StatusCode::SERVICE_UNAVAILABLE, why);
+        };
+        let body = Limited::new(body, Limits::default().message_bytes);
+        let bytes: Bytes = match tokio::time::timeout(READ_TIME, body.collect()).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(_)) => {
+                let why = "the body is too long, or broke off";
+                return status(StatusCode::BAD_REQUEST, why);
+            }
+            Err(_) => return status(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+        };
+        let Some(caller) = first_said(&bytes) else {
+            let request = Request::from_parts(head, Full::new(bytes));
+            return answered(&self.unstarted, request).await;
+        };
+        let started = self.start(caller).await;
+        drop(turn);
+        match started {
+            Ok(started) => {
+                let request = Request::from_parts(head, Full::new(bytes));
+                answered(&started.service, request).await
+            }
+            Err(error) => failed(refusal(&bytes, &error.to_string()), &error),
+        }
+    }
+
+    /// Starts the server on behalf of a client, unless it was started before.
+    async fn start(&self, caller: Caller) -> Result<&Started, Error> {
+        let started = self.started.get_or_try_init(|| async {
+            if self.is_closed.load(Ordering::Acquire) {
+                return Err(Error::Closed);
+            }
+            let caller = Arc::new(caller);
+            let negotiated = Link::negotiate(&self.settings, &caller).await?;
+            let (facts, app) = (&negotiated.facts, negotiated.facts.revision);
+            let server = self.settings.server(facts)?;
+            let spare = Arc::new(Spare::new(negotiated, caller));
+            let start = self.settings.start(app, Arc::clone(&spare));
+            let servers = Servers::each(start, &self.settings);
+            let proxy = Proxy::new(servers.clone(), Arc::clone(&self.settings), app);
+            let options = self.settings.http.clone();
+            let service = transport::Service::with_options(server, proxy, options);
+            let idle = service.clone();
+            let looks = tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(LOOK).await;
+                    idle.end_idle_sessions();
+                }
+            });
+            Ok(Started {
+                service,
+                servers,
+                spare,
+                looks: looks.abort_handle(),
+            })
+        });
+        let started = started.await.inspect_err(|error| warn!("{error}"))?;
+        if self.is_closed.load(Ordering::Acquire) {
+            started.service.close();
+        }
+        Ok(started)
+    }
+}
+
+async fn answered<B>(service: &transport::Service, request: Request<B>) -> Response<Body>
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut service = service.clone();
+    match tower_service::Service::call(&mut service, request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+/// The response to a first message whose server cannot be started.
+fn failed(answer: Option<String>, error: &Error) -> Response<Body> {
+    match answer {
+        Some(answer) => {
+            let mut response = plain(StatusCode::OK, answer);
+            let json = http::HeaderValue::from_static("application/json");
+            response
+                .headers_mut()
+                .insert(http::header::CONTENT_TYPE, json);
+            response
+        }
+        None => plain(StatusCode::BAD_GATEWAY, error.to_string()),
+    }
+}
+
+fn plain(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response
+}
+
+impl<B> tower_service::Service<Request<B>> for Service
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let shared = Arc::clone(&self.0);
+        Box::pin(async move { Ok(shared.handle(request).await) })
+    }
+}

@@ -1,0 +1,57 @@
+//! The connection by which a service learned what its upstream server speaks: it serves the client that it was made for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcp_registry::{Era, Revision};
+use mcp_revisions::client::Channel;
+use mcp_revisions::server::Caller;
+
+use crate::bridge::Settings;
+use crate::identity;
+use crate::link::Negotiated;
+
+/// A connection that was made on behalf of the first client, until a client takes it.
+#[derive(Default)]
+pub(crate) struct Spare(Mutex<Option<(Negotiated, Arc<Caller>)>>);
+
+impl Spare {
+    pub(crate) fn new(negotiated: Negotiated, caller: Arc<Caller>) -> Self {
+        Self(Mutex::new(Some((negotiated, caller))))
+    }
+
+    /// The connection for a client, if the server was sent the same capabilities as this client has.
+    ///
+    /// A server with the per-request lifecycle is sent them with each request, and suits every client. One with the
+    /// handshake lifecycle was sent them once: a client that can do less would be asked what it cannot answer. That client
+    /// needs another connection, and this one is ended before if it is a program, which may hold a port. At a URL it
+    /// stays until the bridge ends: some servers end for all with their first session.
+    pub(crate) async fn take_for(
+        &self,
+        settings: &Settings,
+        app: Revision,
+        caller: &Caller,
+    ) -> Option<Negotiated> {
+        let (mut spare, for_whom) = self.take()?;
+        let fits = app.era() == Era::PerRequest || identity::can_the_same(caller, &for_whom, app);
+        if !fits && matches!(settings.upstream.channel(), Channel::Http) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((spare, for_whom));
+            return None;
+        }
+        if fits && !spare.has_ended().await {
+            return Some(spare);
+        }
+        spare.end().await;
+        None
+    }
+
+    /// Ends the connection that no client has taken.
+    pub(crate) async fn end(&self) {
+        if let Some((spare, _)) = self.take() {
+            spare.end().await;
+        }
+    }
+
+    fn take(&self) -> Option<(Negotiated, Arc<Caller>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}

@@ -1,0 +1,239 @@
+//! How an upstream server is reached: as a process, at a URL, over two streams, or within this process.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use mcp_revisions::Limits;
+use mcp_revisions::carrier::{Carrier, Incoming};
+use mcp_revisions::client::{Channel, Exchange, Post};
+use mcp_revisions::service::client::{Child, Http};
+use mcp_wire::Direction;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::Command;
+
+/// Boxed, so that upstreams of every kind are one type.
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Makes a connection to the server.
+type Connect = dyn Fn(usize) -> Boxed<io::Result<Carrier>> + Send + Sync;
+
+/// Sees each message of one connection, with its direction and text.
+type Tap = Box<dyn FnMut(Direction, &str) + Send>;
+
+/// Makes the tap of one more connection.
+type Tapped = dyn Fn() -> io::Result<Tap> + Send + Sync;
+
+/// A server that a bridge connects to, as often as its clients need connections of their own; clones are the same server.
+#[derive(Clone)]
+pub struct Upstream {
+    name: Arc<str>,
+    channel: Channel,
+    connect: Arc<Connect>,
+    tapped: Option<Arc<Tapped>>,
+}
+
+impl std::fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Upstream")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Upstream {
+    /// Returns a server that is a program, which is started for each connection. Its standard error is that of this process.
+    #[must_use]
+    pub fn command(
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        let program = program.into();
+        let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        let words = std::iter::once(&program).chain(&arguments);
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        let name = words.join(" ");
+        Self::new(&name, Channel::Stdio, move |limit| {
+            let mut command = Command::new(&program);
+            command.args(&arguments);
+            let started = Carrier::child(Child::new(command), limit);
+            let started = started.map_err(|why| {
+                let program = program.to_string_lossy();
+                io::Error::new(why.kind(), format!("cannot start {program}: {why}"))
+            });
+            Box::pin(std::future::ready(started))
+        })
+    }
+
+    /// Returns a server over streamable HTTP, or over HTTP+SSE if it speaks nothing newer.
+    #[must_use]
+    pub fn url(http: Http) -> Self {
+        let name = http.url().to_string();
+        Self::new(&name, Channel::Http, move |limit| {
+            Box::pin(std::future::ready(Ok(Carrier::http(http.clone(), limit))))
+        })
+    }
+
+    /// Returns a server that is an HTTP service in this process, such as one that another SDK made; no socket is opened.
+    ///
+    /// Requests are for `http://localhost/` with the path `/mcp`.
+    #[must_use]
+    pub fn service<S, B>(service: S) -> Self
+    where
+        S: tower_service::Service<Request<Full<Bytes>>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        Self::url(Http::in_process(service))
+    }
+
+    /// Returns a server over two streams of bytes, one message per line, that `connect` opens for each connection: what
+    /// the bridge reads, and what it writes.
+    #[must_use]
+    pub fn streams<C, F, R, W>(name: &str, connect: C) -> Self
+    where
+        C: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = io::Result<(R, W)>> + Send + 'static,
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        Self::new(name, Channel::Stdio, move |limit| {
+            let connected = connect();
+            Box::pin(async move {
+                let (input, output) = connected.await?;
+                Ok(Carrier::lines(input, output, limit))
+            })
+        })
+    }
+
+    /// Returns a server over these two streams, for one client over stdio: the bridge can connect once.
+    #[must_use]
+    pub fn pair<R, W>(name: &str, input: R, output: W) -> Self
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let pair = Mutex::new(Some((input, output)));
+        Self::streams(name, move || {
+            let pair = pair.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let why = "these streams have been used: they serve one connection";
+            std::future::ready(pair.ok_or_else(|| io::Error::other(why)))
+        })
+    }
+
+    fn new(
+        name: &str,
+        channel: Channel,
+        connect: impl Fn(usize) -> Boxed<io::Result<Carrier>> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            channel,
+            connect: Arc::new(connect),
+            tapped: None,
+        }
+    }
+
+    /// Sets what sees the messages of each connection, in both directions: `tap` is called once per connection, and what
+    /// it returns with each message.
+    #[must_use]
+    pub fn with_tap<T>(mut self, tap: impl Fn() -> io::Result<T> + Send + Sync + 'static) -> Self
+    where
+        T: FnMut(Direction, &str) + Send + 'static,
+    {
+        self.tapped = Some(Arc::new(move || tap().map(|tap| Box::new(tap) as Tap)));
+        self
+    }
+
+    /// Returns the name of the server, for people: its command line or its URL.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel
+    }
+
+    /// Starts the server, or gets ready to reach it.
+    pub(crate) async fn connect(&self) -> io::Result<Line> {
+        let limit = Limits::default().message_bytes;
+        let carrier = (self.connect)(limit).await?;
+        let tap = self.tapped.as_ref().map(|tapped| tapped());
+        Ok(Line {
+            carrier,
+            tap: tap.transpose()?,
+        })
+    }
+}
+
+/// One connection to a server.
+pub(crate) struct Line {
+    carrier: Carrier,
+    tap: Option<Tap>,
+}
+
+impl Line {
+    /// Sends a text; a failure shows in what is received.
+    pub(crate) fn send(&mut self, post: Post) {
+        self.see(Direction::ClientToServer, &post.text);
+        self.carrier.send(post);
+    }
+
+    /// Whether the server has taken so much of what it was sent that it may be sent more.
+    pub(crate) fn has_room(&self) -> bool {
+        self.carrier.has_room()
+    }
+
+    /// What the server says next. It may be given up at any point.
+    pub(crate) async fn next(&mut self) -> Incoming {
+        let came = self.carrier.next().await;
+        let text = match &came {
+            Incoming::Message { text, .. } => Some(text),
+            Incoming::Answered { body, .. } => body.as_ref(),
+            Incoming::Ended(_) | Incoming::Failed { .. } | Incoming::Closed => None,
+        };
+        if let Some(text) = text.filter(|text| self.tap.is_some() && !text.is_empty()) {
+            let text = String::from_utf8_lossy(text).into_owned();
+            self.see(Direction::ServerToClient, &text);
+        }
+        came
+    }
+
+    /// Nothing more is wanted in answer to this.
+    pub(crate) fn close(&mut self, exchange: Exchange) {
+        self.carrier.close(exchange);
+    }
+
+    /// Starts the server again; false if that cannot be.
+    pub(crate) fn restart(&mut self) -> bool {
+        self.carrier.restart()
+    }
+
+    /// How the process ended, if the server is one, and has.
+    pub(crate) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
+        self.carrier.exit().await
+    }
+
+    /// Ends the server: its input first, itself if it does not go.
+    pub(crate) async fn end(self) {
+        // However it ended.
+        let _ = self.carrier.end().await;
+    }
+
+    fn see(&mut self, direction: Direction, text: &str) {
+        if let Some(tap) = &mut self.tap {
+            tap(direction, text);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The bridge as a library: upstreams of every kind, a service and two streams towards clients.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+#[allow(
+    dead_code,
+    reason = "an example is a program, whose `main` is not called here"
+)]
+#[path = "../../examples/gateway.rs"]
+mod gateway;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_bridge::{Bridge, Error, Upstream};
+use mcp_revisions::mcp_wire::service::Caller as _;
+use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::serve::Peer;
+use mcp_revisions::server::{Call, Profile, Server};
+use mcp_revisions::service::Client;
+use mcp_revisions::service::client::Http;
+use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
+use serde_json::{Value, json};
+
+/// A server of one revision.
+fn server(revision: Revision) -> Server {
+    let info = Json::from(json!({ "name": revision.id(), "version": "1" }));
+    let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
+    let server = Server::new(Revision::V2025_11_25, profile).unwrap();
+    server.serving(RevisionSet::none().with(revision))
+}
+
+/// It has one tool, which asks its client for a name where it can.
+async fn greets(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    let params: Value = call.params.parse().unwrap();
+    match (call.method, params["name"].as_str()) {
+        ("tools/list", _) => {
+            let tool = json!({ "name": "greet", "inputSchema": { "type": "object" } });
+            Ok(Json::from(json!({ "tools": [tool] })))
+        }
+        ("tools/call", Some("greet")) => {
+            let spoken = peer.session().caller().map_or("", |it| it.revision.id());
+            let text = format!("hello in {spoken}");
+            Ok(Json::from(
+                json!({ "content": [{ "type": "text", "text": text }] }),
+            ))
+        }
+        (method, _) => Err(errors::invalid_params(method).error),
+    }
+}
+
+fn in_process(revision: Revision) -> Upstream {
+    Upstream::service(http::Service::new(server(revision), greets))
+}
+
+/// The same server over two streams; each connection has a task of its own.
+fn streams(revision: Revision) -> Upstream {
+    Upstream::streams("greets", move || {
+        let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        tokio::spawn(stdio::serve_on(server(revision), greets, ours.0, theirs.0));
+        std::future::ready(Ok((theirs.1, ours.1)))
+    })
+}
+
+fn client(
+    revision: Revision,
+) -> mcp_revisions::service::client::Connect<mcp_revisions::Newest, ()> {
+    Client::new(&mcp_revisions::program!()).with_revisions(RevisionSet::none().with(revision))
+}
+
+async fn names(client: &Client) -> Vec<String> {
+    let listed = client.request("tools/list", None).await.unwrap();
+    let listed: Value = listed.parse().unwrap();
+    let tools = listed["tools"].as_array().unwrap().iter();
+    tools
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+async fn text(client: &Client, tool: &str) -> String {
+    let params = Json::from(json!({ "name": tool, "arguments": {} }));
+    let result = client.request("tools/call", Some(params)).await.unwrap();
+    let result: Value = result.parse().unwrap();
+    result["content"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[tokio::test]
+async fn a_server_of_any_revision_in_this_process_serves_clients_of_every_revision() {
+    for upstream in Revision::NEGOTIATED {
+        for make in [in_process, streams] {
+            let service = Bridge::new(make(*upstream)).into_service();
+            for revision in Revision::NEGOTIATED {
+                let client = client(*revision).http(Http::in_process(service.clone()));
+                assert_eq!(names(&client).await, ["greet"], "{revision}, {upstream}");
+                let said = text(&client, "greet").await;
+                assert!(
+                    said.starts_with("hello in "),
+                    "{revision}, {upstream}: {said}"
+                );
+                client.close().await.unwrap();
+            }
+            service.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_tools_of_two_servers_of_different_revisions_are_one_list() {
+    let servers = [
+        ("old".to_owned(), streams(Revision::V2025_03_26)),
+        ("new".to_owned(), in_process(Revision::NEWEST)),
+    ];
+    let service = gateway::gateway(servers).unwrap();
+    for revision in Revision::NEGOTIATED {
+        let client = client(*revision).http(Http::in_process(service.clone()));
+        assert_eq!(
+            names(&client).await,
+            ["old_greet", "new_greet"],
+            "{revision}"
+        );
+        for tool in ["old_greet", "new_greet"] {
+            let said = text(&client, tool).await;
+            assert!(said.starts_with("hello in "), "{revision}, {tool}: {said}");
+        }
+        let nobody = Json::from(json!({ "name": "other_greet" }));
+        let refused = client.request("tools/call", Some(nobody)).await;
+        assert!(refused.unwrap_err().to_string().contains("other_greet"));
+        client.close().await.unwrap();
+    }
+}
+
+/// Its first message is answered by the server, and its end is the end of the bridge.
+#[tokio::test]
+async fn one_client_is_served_over_two_streams_and_one_pair_of_them() {
+    let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+    tokio::spawn(stdio::serve_on(
+        server(Revision::V2025_06_18),
+        greets,
+        ours.0,
+        theirs.0,
+    ));
+    let bridge = Bridge::new(Upstream::pair("greets", theirs.1, ours.1));
+    let (input, output) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+    let served = tokio::spawn(bridge.serve_stdio(input.0, output.0, std::future::pending()));
+    let client = client(Revision::V2025_11_25).lines(output.1, input.1);
+    assert_eq!(names(&client).await, ["greet"]);
+    client.close().await.unwrap();
+    served.await.unwrap().unwrap();
+    // There is no second connection over the same pair.
+    let (one, other) = tokio::io::duplex(1 << 10);
+    drop(other);
+    let spent = Upstream::pair("spent", tokio::io::empty(), tokio::io::sink());
+    let first = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".as_slice();
+    let failed = Bridge::new(spent)
+        .serve_stdio(first, one, std::future::pending())
+        .await;
+    assert!(matches!(failed, Err(Error::Upstream { .. })), "{failed:?}");
+}
+
+/// What the server is sent of clients is what tells them apart: without their names they share a connection.
+#[tokio::test]
+async fn clients_under_one_name_share_a_connection() {
+    for (is_named, expected) in [(false, 2), (true, 1)] {
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
+        let upstream = in_process(Revision::V2025_06_18).with_tap(move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok(|_, _: &str| ())
+        });
+        let mut bridge = Bridge::new(upstream);
+        if is_named {
+            bridge = bridge.with_client_info(Json::from(json!({ "name": "ours", "version": "1" })));
+        }
+        let service = bridge.into_service();
+        for name in ["one", "two"] {
+            let info = mcp_revisions::newest::Implementation::new(
+                name,
+                mcp_revisions::words::Version("1"),
+            );
+            let client = Client::new(&info).http(Http::in_process(service.clone()));
+            assert_eq!(names(&client).await, ["greet"]);
+            client.close().await.unwrap();
+        }
+        assert_eq!(connections.load(Ordering::SeqCst), expected);
+        service.shutdown().await;
+    }
+}

@@ -1,0 +1,96 @@
+//! A server written with rmcp, which serves every revision: the bridge stands in front of its service, in the same
+//! process. `cargo run` serves it at `http://127.0.0.1:8000/mcp`.
+
+use std::sync::Arc;
+
+use mcp_bridge::{Bridge, Upstream};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+
+/// The server, as its author wrote it.
+struct Adder;
+
+impl ServerHandler for Adder {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let schema = json!({ "type": "object" });
+        let schema = schema.as_object().cloned().unwrap_or_default();
+        Ok(ListToolsResult::with_all_items(vec![Tool::new(
+            "add",
+            "Adds two numbers.",
+            schema,
+        )]))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let number = |name: &str| arguments.get(name).and_then(Value::as_f64).unwrap_or_default();
+        let sum = (number("a") + number("b")).to_string();
+        Ok(CallToolResult::success(vec![ContentBlock::text(sum)]).into())
+    }
+}
+
+/// The routes of the process: the bridge, to the service of rmcp.
+fn app() -> axum::Router {
+    let sessions = Arc::new(LocalSessionManager::default());
+    let config = StreamableHttpServerConfig::default();
+    let rmcp = StreamableHttpService::new(|| Ok(Adder), sessions, config);
+    let bridge = Bridge::new(Upstream::service(rmcp)).on_loss(|report| {
+        for loss in report.losses {
+            eprintln!("{}: {} is lost", report.about.method, loss.pointer());
+        }
+    });
+    axum::Router::new().route_service("/mcp", bridge.into_service())
+}
+
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 8000)).await?;
+    axum::serve(listener, app()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_revisions::mcp_wire::Json;
+    use mcp_revisions::mcp_wire::service::Caller as _;
+    use mcp_revisions::service::Client;
+    use mcp_revisions::service::client::Http;
+    use mcp_revisions::{Revision, RevisionSet};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn clients_of_every_revision_call_a_server_of_rmcp() {
+        let app = app();
+        for revision in Revision::NEGOTIATED {
+            let only = RevisionSet::none().with(*revision);
+            let client = Client::new(&mcp_revisions::program!()).with_revisions(only);
+            let client = client.http(Http::in_process(app.clone()));
+            let listed = client.request("tools/list", None).await.unwrap();
+            assert!(listed.text().contains("\"add\""), "{revision}: {}", listed.text());
+            let call = json!({ "name": "add", "arguments": { "a": 1, "b": 2.5 } });
+            let answer = client.request("tools/call", Some(Json::from(call))).await;
+            let answer: Value = answer.unwrap().parse().unwrap();
+            assert_eq!(answer["content"][0]["text"], "3.5", "{revision}");
+            client.close().await.unwrap();
+        }
+    }
+}
