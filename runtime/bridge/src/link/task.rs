@@ -44,7 +44,7 @@ pub(super) struct Question {
 
 pub(super) struct Task {
     pub(super) connection: Connection<Client>,
-    /// None once the server has ended.
+    /// The connection to the server; `None` once it has ended.
     line: Option<Line>,
     start: Instant,
     /// The revision that the server speaks.
