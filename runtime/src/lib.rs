@@ -77,7 +77,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod adapters;
 mod protocol;
 #[cfg(any(feature = "client", feature = "http", feature = "stdio"))]
 pub mod service;

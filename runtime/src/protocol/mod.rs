@@ -11,16 +11,20 @@ mod connection;
 pub mod errors;
 mod events;
 pub mod headers;
+pub(crate) mod input_required;
 pub(crate) mod json;
 pub(crate) mod limits;
 pub(crate) mod lost;
+mod machine;
 mod needs;
+pub mod negotiate;
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;
 pub(crate) mod rows;
 pub mod server;
-pub mod settle;
+mod sessions;
+pub(crate) mod subscriptions;
 pub(crate) mod translate;
 pub(crate) mod unread;
 
@@ -31,4 +35,5 @@ pub use events::{
     OtherNotice, Output, Said, ServerFacts, To, Token,
 };
 pub use needs::NeedsAdapter;
+pub use negotiate as settle;
 pub use profile::{Profile, ProfileError};

@@ -1,14 +1,10 @@
-//! The seam for adapters, proved by two that are as small as can be: one for subscriptions, one for multi round-trip.
-//! And what happens where none is plugged in.
+//! Where an adapter is needed: what happens without one, and what the endpoint does for one that asks back.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use crate::support::{Channel, NOW, calls, claim, get, open_bare, server, text_of};
-use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::server::{About, Event, Fate, Occasion, StateMachine, Step, To, Token, World};
+use crate::support::{Channel, NOW, calls, claim, get, open, open_bare, server, text_of};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::server::{Event, Fate, To};
 use mcp_revisions::{Adapter, Revision, meta};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const SUBSCRIBE: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///a"}}"#;
@@ -121,104 +117,6 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     assert_eq!(needs.adapter, Adapter::Tasks);
 }
 
-/// Keeps the subscriptions of a legacy client by itself, and wakes once to say so.
-#[derive(Debug, Default)]
-struct Subscriptions {
-    uris: Vec<String>,
-    wake: Option<Duration>,
-}
-
-impl StateMachine for Subscriptions {
-    fn adapter(&self) -> Adapter {
-        Adapter::Subscription
-    }
-
-    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
-        match occasion {
-            Occasion::Request(About {
-                token,
-                method,
-                params,
-                ..
-            }) => {
-                let params = JsonObject::try_from(params.clone()).ok()?;
-                let uri = params.get("uri")?.as_str()?.into_owned();
-                match method {
-                    _ if uri == "file:///not-mine" => return None,
-                    "resources/subscribe" => self.uris.push(uri),
-                    "resources/unsubscribe" => self.uris.retain(|one| *one != uri),
-                    _ => return None,
-                }
-                self.wake = Some(world.now + Duration::from_secs(1));
-                Some(vec![Step::Answer(
-                    token,
-                    Json::from_text("{}").map_err(|_| unreachable!()),
-                )])
-            }
-            Occasion::Time => {
-                self.wake = None;
-                let params = Json::from_value(&json!({"uri": self.uris.first()?})).ok()?;
-                Some(vec![Step::Notify {
-                    about: None,
-                    method: "notifications/resources/updated",
-                    params,
-                }])
-            }
-            _ => None,
-        }
-    }
-
-    fn wake_at(&self) -> Option<Duration> {
-        self.wake
-    }
-}
-
-#[test]
-fn a_subscription_adapter_answers_and_speaks_when_its_time_has_come() {
-    let server = server(Revision::V2026_07_28);
-    let mut channel = open_bare(&server, "2025-06-18");
-    channel.plug(Box::new(Subscriptions::default()));
-    let received = server.receive(
-        &mut channel,
-        None,
-        SUBSCRIBE.as_bytes(),
-        Duration::from_secs(10),
-    );
-    assert_eq!(
-        received.reply.unwrap().body.unwrap(),
-        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#
-    );
-    assert_eq!((channel.pending(), received.events), (0, Vec::new()));
-    assert_eq!(channel.wake_at(), Some(Duration::from_secs(11)));
-    assert_eq!(
-        server
-            .tick(&mut channel, Duration::from_millis(10_999))
-            .send,
-        []
-    );
-    let output = server.tick(&mut channel, Duration::from_secs(11));
-    assert_eq!(text_of(&output)["params"], json!({"uri": "file:///a"}));
-    assert_eq!(channel.wake_at(), None);
-    // What it does not take is refused as if it were not there.
-    let other = SUBSCRIBE.replace("file:///a", "file:///not-mine");
-    let received = server.receive(&mut channel, None, other.as_bytes(), NOW);
-    assert!(matches!(
-        received.events.as_slice(),
-        [Event::NeedsAdapter(_)]
-    ));
-    assert!(received.reply.unwrap().body.unwrap().contains("-32601"));
-    // Params that are none never reach it.
-    let answer = get(
-        &server,
-        &mut channel,
-        &SUBSCRIBE.replace("\"uri\":", "\"x\":"),
-    );
-    assert_eq!(
-        (&answer["error"]["code"], channel.pending()),
-        (&json!(-32602), 0)
-    );
-}
-
 const CALL: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"x":1}}}"#;
 
@@ -231,72 +129,10 @@ fn input_required() -> Json {
     Json::from_value(&result).unwrap()
 }
 
-/// Asks a legacy client what a modern result asks for, and calls again with what it says.
-#[derive(Debug, Default)]
-struct RoundTrips {
-    last: u64,
-    /// What was asked, for which request, under which name, and how to call again.
-    open: BTreeMap<u64, (Token, String, Json, Option<Json>)>,
-}
-
-impl StateMachine for RoundTrips {
-    fn adapter(&self) -> Adapter {
-        Adapter::MultiRoundTrip
-    }
-
-    fn on(&mut self, occasion: Occasion<'_>, _: &World<'_>) -> Option<Vec<Step>> {
-        match occasion {
-            Occasion::Result {
-                about: About { token, params, .. },
-                result: Ok(result),
-            } => {
-                let result = JsonObject::try_from(result.clone()).ok()?;
-                let requests = JsonObject::try_from(result.get("inputRequests")?).ok()?;
-                // One at a time will do here.
-                let (name, _) = requests.iter().next()?;
-                self.last += 1;
-                self.open.insert(
-                    self.last,
-                    (
-                        token,
-                        name.into_owned(),
-                        params.clone(),
-                        result.get("requestState"),
-                    ),
-                );
-                let params = Json::from_text("{}").ok()?;
-                Some(vec![Step::Ask {
-                    key: self.last,
-                    about: Some(token),
-                    method: "roots/list",
-                    params,
-                }])
-            }
-            Occasion::Answered {
-                key,
-                result: Ok(answer),
-            } => {
-                let (token, name, params, state) = self.open.remove(&key)?;
-                let mut params: Value = params.parse().ok()?;
-                params["inputResponses"] = json!({ name: answer.parse::<Value>().ok()? });
-                params["requestState"] = state?.parse().ok()?;
-                let params = Json::from_value(&params).ok()?;
-                Some(vec![Step::Call {
-                    token,
-                    method: "tools/call",
-                    params,
-                }])
-            }
-            _ => None,
-        }
-    }
-}
-
 #[test]
 fn a_round_trip_adapter_asks_the_client_and_calls_again() {
     let server = server(Revision::V2026_07_28);
-    let mut channel = open_bare(&server, "2025-06-18");
-    channel.plug(Box::new(RoundTrips::default()));
+    let mut channel = open(&server, "2025-06-18");
     let received = server.receive(&mut channel, None, CALL.as_bytes(), NOW);
     let call = calls(&received).remove(0);
     let output = server.answer(&mut channel, call.token, Ok(input_required()), NOW);

@@ -7,7 +7,6 @@ use mcp_wire::{
     ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek,
 };
 
-use super::era::{Evidence, choose, supported};
 use super::tools::RefusedCall;
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
@@ -17,16 +16,17 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::json::member;
+use crate::protocol::negotiate::era::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
 use crate::protocol::{
     Answer, Connection, Event, Exchange, Failure, Ignored, InputRequired, Retry,
 };
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
-pub(super) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
+pub(in crate::protocol) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
 
 /// How often one request is sent to a server that turns out to be another than thought.
-pub(super) const MOST_SENDS: u8 = 3;
+pub(in crate::protocol) const MOST_SENDS: u8 = 3;
 
 impl Connection<Client> {
     /// Takes a text of the server: a message, or a batch where the revision has them. `exchange` is the one that it came
@@ -50,7 +50,10 @@ impl Connection<Client> {
     }
 
     /// One look at a text: its message, or those of a batch, where the server may send one; of each what is wrong with it.
-    pub(super) fn messages<'a>(&self, bytes: &'a [u8]) -> Result<Vec<Element<'a>>, Ignored> {
+    pub(in crate::protocol) fn messages<'a>(
+        &self,
+        bytes: &'a [u8],
+    ) -> Result<Vec<Element<'a>>, Ignored> {
         let limits = &self.role.options.limits;
         if bytes.len() > limits.message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
@@ -72,7 +75,7 @@ impl Connection<Client> {
         Ok(message.elements().map(look).collect())
     }
 
-    pub(super) fn take_message(
+    pub(in crate::protocol) fn take_message(
         &mut self,
         exchange: Option<Exchange>,
         message: &Peeked<'_>,
@@ -89,7 +92,7 @@ impl Connection<Client> {
     }
 
     /// An answer: finds its request, which is answered with it once and for all.
-    pub(super) fn take_answer(
+    pub(in crate::protocol) fn take_answer(
         &mut self,
         exchange: Option<Exchange>,
         status: Option<u16>,
@@ -309,7 +312,7 @@ impl Connection<Client> {
     }
 
     /// An error of the server, for the application.
-    pub(super) fn tell_error(
+    pub(in crate::protocol) fn tell_error(
         &mut self,
         request: Waiting,
         id: Option<&RequestId>,
@@ -333,7 +336,7 @@ impl Connection<Client> {
         self.tell_answer(request, answer, losses);
     }
 
-    pub(super) fn ignore(&mut self, what: Ignored) {
+    pub(in crate::protocol) fn ignore(&mut self, what: Ignored) {
         self.tell(Event::Ignored(what));
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use mcp_wire::Json;
 
-use super::settle::Stage;
 use super::state::State;
 use super::{Client, Post, Refused, Resumed, Retry, Verdict, Waiting};
 use crate::protocol::connection::sealed::Sealed;
+use crate::protocol::negotiate::client::Stage;
 use crate::protocol::{Answer, Answered, Ask, Connection, Event, Role, Token};
 
 impl Sealed for Client {}
@@ -155,7 +155,7 @@ impl Connection<Client> {
     }
 
     /// The one answer to a request.
-    pub(super) fn tell_answer(
+    pub(in crate::protocol) fn tell_answer(
         &mut self,
         request: Waiting,
         answer: Answer,

@@ -34,24 +34,21 @@
 //! ```
 
 mod answer;
-mod changes;
 mod connection;
-pub mod era;
 mod options;
 mod output;
-mod peer;
+pub(super) mod peer;
 mod post;
-mod rounds;
 mod send;
-mod settle;
-mod stamp;
-mod state;
+pub(super) mod stamp;
+pub(super) mod state;
 mod tools;
 mod translate;
 mod unread;
 
 use mcp_registry::{Era, Revision};
 
+pub use super::negotiate::era;
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Failure, Fate,
     Ignored, InputRequired, Notice, OtherCall, OtherNotice, Output, Profile, Question, Retry, Said,
@@ -69,9 +66,9 @@ use translate::Translator;
 /// A client whose application speaks one revision: what it is told once.
 #[derive(Debug)]
 pub struct Client {
-    options: Options,
-    translator: Translator,
-    on_loss: LossHook,
+    pub(super) options: Options,
+    pub(super) translator: Translator,
+    pub(super) on_loss: LossHook,
 }
 
 impl Client {

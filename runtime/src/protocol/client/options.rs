@@ -21,15 +21,15 @@ pub enum Channel {
 /// What a client is told once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    pub(super) channel: Channel,
-    pub(super) profile: Profile,
-    pub(super) revisions: RevisionSet,
-    pub(super) policy: Policy,
+    pub(in crate::protocol) channel: Channel,
+    pub(in crate::protocol) profile: Profile,
+    pub(in crate::protocol) revisions: RevisionSet,
+    pub(in crate::protocol) policy: Policy,
     pub(crate) limits: Limits,
-    pub(super) probe_timeout: Duration,
-    pub(super) verdict: Option<Verdict>,
-    pub(super) adapts: bool,
-    pub(super) takes_others: bool,
+    pub(in crate::protocol) probe_timeout: Duration,
+    pub(in crate::protocol) verdict: Option<Verdict>,
+    pub(in crate::protocol) adapts: bool,
+    pub(in crate::protocol) takes_others: bool,
 }
 
 impl Options {

@@ -19,7 +19,11 @@ use crate::protocol::{
 
 impl Connection<Client> {
     /// A request of the server.
-    pub(super) fn take_request(&mut self, message: &Peeked<'_>, exchange: Option<Exchange>) {
+    pub(in crate::protocol) fn take_request(
+        &mut self,
+        message: &Peeked<'_>,
+        exchange: Option<Exchange>,
+    ) {
         let method = message.method.as_deref().unwrap_or_default();
         let Some(id) = message.id.and_then(RawId::to_id) else {
             return self.ignore(Ignored::Request(method.to_owned()));
@@ -102,7 +106,7 @@ impl Connection<Client> {
     }
 
     /// Whether too many answers and notifications are not taken yet: over HTTP each is a POST that the server has to end.
-    pub(super) fn is_unheeded(&self) -> bool {
+    pub(in crate::protocol) fn is_unheeded(&self) -> bool {
         let (open, most) = (&self.state.exchanges, self.role.options.limits.pending);
         open.len() >= most && open.values().filter(|of| of.is_none()).count() >= most
     }
@@ -116,7 +120,7 @@ impl Connection<Client> {
     }
 
     /// Who the server is, as it said itself.
-    pub(super) fn caller(&self, revision: Revision) -> Arc<Caller> {
+    pub(in crate::protocol) fn caller(&self, revision: Revision) -> Arc<Caller> {
         Arc::new(Caller {
             capabilities: self.state.changes.capabilities.clone(),
             ..Caller::unknown(revision)
@@ -205,7 +209,7 @@ impl Connection<Client> {
     }
 
     /// A notification of the server.
-    pub(super) fn take_notification(
+    pub(in crate::protocol) fn take_notification(
         &mut self,
         message: &Peeked<'_>,
         exchange: Option<Exchange>,
@@ -325,7 +329,7 @@ impl Connection<Client> {
     }
 
     /// A call of the application need not be answered any more.
-    pub(super) fn call_off(&mut self, token: Token, reason: Option<String>) {
+    pub(in crate::protocol) fn call_off(&mut self, token: Token, reason: Option<String>) {
         if self.state.calls.remove(&token).is_some() {
             self.tell(Event::Cancelled(Cancelled { token, reason }));
         }
@@ -375,7 +379,7 @@ fn subscription(params: Option<&Json>) -> Option<i64> {
 }
 
 /// The name of a method, as the tables have it.
-pub(super) fn named(method: &str, first: Revision) -> Result<&'static str, Stopped> {
+pub(in crate::protocol) fn named(method: &str, first: Revision) -> Result<&'static str, Stopped> {
     let revisions = std::iter::once(first).chain(Revision::CONVERTED.iter().copied());
     let mut rows = revisions.flat_map(|revision| revision.methods());
     let row = rows.find(|row| row.name == method);

@@ -6,10 +6,10 @@ use mcp_registry::Era;
 use mcp_wire::{MessageKind, Peeked};
 
 use super::answer::MOST_SENDS;
-use super::era::{Evidence, Finding, judge};
 use super::{Channel, Client, Pending, Purpose};
 use crate::RevisionSet;
 use crate::protocol::ask::own_id;
+use crate::protocol::negotiate::era::{Evidence, Finding, judge};
 use crate::protocol::unread::why;
 use crate::protocol::{Answer, Connection, Exchange, Failure, Ignored};
 
@@ -135,7 +135,7 @@ impl Connection<Client> {
     }
 
     /// A request has no answer, and will have none.
-    pub(super) fn end_unanswered(
+    pub(in crate::protocol) fn end_unanswered(
         &mut self,
         id: i64,
         status: Option<u16>,

@@ -22,7 +22,7 @@ use crate::protocol::{
 use crate::{errors, meta};
 
 /// A request in the server's revision.
-pub(super) struct Prepared {
+pub(in crate::protocol) struct Prepared {
     params: Option<Json>,
     losses: Vec<mcp_registry::Loss>,
     log_level: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Prepared {
 
 impl Connection<Client> {
     /// Sends what waits, once it is known how.
-    pub(super) fn send_waiting(&mut self) {
+    pub(in crate::protocol) fn send_waiting(&mut self) {
         while let Some(settled) = self.state.stage.settled() {
             let revision = settled.revision;
             let Some(request) = self.state.waiting.pop_front() else {
@@ -89,7 +89,7 @@ impl Connection<Client> {
     }
 
     /// Whether a method is none of any revision, and goes through as it is.
-    pub(super) fn is_other(&self, method: &str) -> bool {
+    pub(in crate::protocol) fn is_other(&self, method: &str) -> bool {
         self.role.options.takes_others && known(method).is_none()
     }
 
@@ -169,7 +169,7 @@ impl Connection<Client> {
     }
 
     /// Puts a request on its way.
-    pub(super) fn post_request(
+    pub(in crate::protocol) fn post_request(
         &mut self,
         id: i64,
         method: &str,
@@ -203,7 +203,7 @@ impl Connection<Client> {
     }
 
     /// What a request of the per-request era says of its sender: the client, or whoever it is made for.
-    pub(super) fn claim(
+    pub(in crate::protocol) fn claim(
         &self,
         revision: Revision,
         log_level: Option<String>,
@@ -258,7 +258,7 @@ impl Connection<Client> {
         }
     }
 
-    pub(super) fn post_notification(
+    pub(in crate::protocol) fn post_notification(
         &mut self,
         method: &str,
         params: Option<Json>,
@@ -276,7 +276,7 @@ impl Connection<Client> {
     }
 
     /// Sends `logging/setLevel` if the session has another level.
-    pub(super) fn apply_log_level(&mut self, level: Option<&str>) {
+    pub(in crate::protocol) fn apply_log_level(&mut self, level: Option<&str>) {
         let Some(level) = level else { return };
         let Some(revision) = self.state.stage.new_log_level(level) else {
             return;
@@ -327,7 +327,11 @@ impl Connection<Client> {
     }
 
     /// Takes back a request on its way.
-    pub(super) fn withdraw(&mut self, id: i64, reason: Option<&str>) -> Option<Purpose> {
+    pub(in crate::protocol) fn withdraw(
+        &mut self,
+        id: i64,
+        reason: Option<&str>,
+    ) -> Option<Purpose> {
         let Pending {
             purpose,
             revision,
@@ -370,7 +374,7 @@ impl Connection<Client> {
     }
 
     /// The headers of a message, none over stdio.
-    pub(super) fn headers(
+    pub(in crate::protocol) fn headers(
         &self,
         revision: Revision,
         settled: bool,
@@ -398,7 +402,7 @@ impl Connection<Client> {
     }
 
     /// Hands a message to the driver.
-    pub(super) fn post(
+    pub(in crate::protocol) fn post(
         &mut self,
         text: String,
         headers: Vec<(String, String)>,
@@ -419,18 +423,18 @@ impl Connection<Client> {
         exchange
     }
 
-    pub(super) fn new_token(&mut self) -> Token {
+    pub(in crate::protocol) fn new_token(&mut self) -> Token {
         self.state.last_token += 1;
         Token(self.state.last_token)
     }
 
-    pub(super) fn fresh_id(&mut self) -> i64 {
+    pub(in crate::protocol) fn fresh_id(&mut self) -> i64 {
         self.state.next_id += 1;
         self.state.next_id
     }
 
     /// The application's answers to the questions of a server, in its revision.
-    pub(super) fn responses(
+    pub(in crate::protocol) fn responses(
         &self,
         methods: &[(String, String)],
         answers: impl IntoIterator<Item = (String, Json)>,

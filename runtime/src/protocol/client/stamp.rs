@@ -9,23 +9,23 @@ use crate::protocol::rows::named_by;
 
 /// What the `_meta` of a request gets.
 #[derive(Debug, Default)]
-pub(super) struct Stamp {
-    pub(super) claim: Option<Claim>,
-    pub(super) progress_token: Option<i64>,
+pub(in crate::protocol) struct Stamp {
+    pub(in crate::protocol) claim: Option<Claim>,
+    pub(in crate::protocol) progress_token: Option<i64>,
 }
 
 /// What a request of the per-request era says of its sender.
 #[derive(Debug)]
-pub(super) struct Claim {
-    pub(super) revision: Revision,
-    pub(super) capabilities: Json,
-    pub(super) info: Option<Json>,
-    pub(super) log_level: Option<String>,
+pub(in crate::protocol) struct Claim {
+    pub(in crate::protocol) revision: Revision,
+    pub(in crate::protocol) capabilities: Json,
+    pub(in crate::protocol) info: Option<Json>,
+    pub(in crate::protocol) log_level: Option<String>,
 }
 
 impl Stamp {
     /// The params with it; keys that belong to the endpoint replace those of the application.
-    pub(super) fn put_into(self, params: Option<Json>) -> Option<Json> {
+    pub(in crate::protocol) fn put_into(self, params: Option<Json>) -> Option<Json> {
         let Self {
             claim,
             progress_token,
@@ -63,7 +63,7 @@ impl Stamp {
 }
 
 /// Takes a log level out of the `_meta` of an application's params: how it is asked for depends on the server.
-pub(super) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<String>) {
+pub(in crate::protocol) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<String>) {
     let level = meta_of(params.as_ref()).and_then(|meta| meta.get(LOG_LEVEL)?.read().ok());
     if level.is_none() {
         return (params, None);
@@ -76,7 +76,7 @@ pub(super) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<Stri
 }
 
 /// The application's own progress token, if its params name one.
-pub(super) fn progress_token(params: Option<&Json>) -> Option<Json> {
+pub(in crate::protocol) fn progress_token(params: Option<&Json>) -> Option<Json> {
     meta_of(params)?.get(PROGRESS_TOKEN)
 }
 
@@ -91,7 +91,7 @@ fn members(object: Option<Json>) -> Map<Json> {
 }
 
 /// The headers of a POST.
-pub(super) fn headers(
+pub(in crate::protocol) fn headers(
     revision: Revision,
     session: Option<&str>,
     settled: bool,

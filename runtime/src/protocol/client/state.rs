@@ -5,41 +5,41 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use mcp_registry::{Loss, Revision};
 use mcp_wire::{Json, RequestId};
 
-use super::changes::Changes;
-use super::rounds::Rounds;
-use super::settle::Stage;
 use super::tools::Tools;
+use crate::protocol::input_required::client::Rounds;
+use crate::protocol::negotiate::client::Stage;
+use crate::protocol::subscriptions::client::Changes;
 use crate::protocol::{Ask, Exchange, Token};
 
 /// What changes while a client's end of a conversation runs.
 #[derive(Debug, Default)]
 pub struct State {
-    pub(super) stage: Stage,
-    pub(super) last_token: u64,
-    pub(super) next_id: i64,
-    pub(super) last_exchange: u64,
+    pub(in crate::protocol) stage: Stage,
+    pub(in crate::protocol) last_token: u64,
+    pub(in crate::protocol) next_id: i64,
+    pub(in crate::protocol) last_exchange: u64,
     /// Requests of the application that wait until the revision is settled.
-    pub(super) waiting: VecDeque<Waiting>,
+    pub(in crate::protocol) waiting: VecDeque<Waiting>,
     /// Requests on their way, by JSON-RPC id.
-    pub(super) pending: BTreeMap<i64, Pending>,
+    pub(in crate::protocol) pending: BTreeMap<i64, Pending>,
     /// Over HTTP, what each open POST carries.
-    pub(super) exchanges: HashMap<Exchange, Option<i64>>,
+    pub(in crate::protocol) exchanges: HashMap<Exchange, Option<i64>>,
     /// Calls of the server that the application has not answered.
-    pub(super) calls: BTreeMap<Token, Called>,
-    pub(super) log_level: Option<String>,
+    pub(in crate::protocol) calls: BTreeMap<Token, Called>,
+    pub(in crate::protocol) log_level: Option<String>,
     /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
-    pub(super) session_to_be: Option<String>,
+    pub(in crate::protocol) session_to_be: Option<String>,
     /// Requests whose server asks back.
-    pub(super) rounds: Rounds,
+    pub(in crate::protocol) rounds: Rounds,
     /// What the application wants to be told of.
-    pub(super) changes: Changes,
+    pub(in crate::protocol) changes: Changes,
     /// Parameters of tools that headers repeat.
-    pub(super) tools: Tools,
+    pub(in crate::protocol) tools: Tools,
 }
 
 /// How the server has called.
 #[derive(Debug, Clone)]
-pub(super) enum Called {
+pub(in crate::protocol) enum Called {
     /// By a request of its own.
     Request { id: RequestId, method: &'static str },
     /// Likewise, by a method that no revision has.
@@ -50,37 +50,37 @@ pub(super) enum Called {
 
 /// A request of the application that is not on its way.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
-    pub(super) token: Token,
-    pub(super) ask: Ask,
-    pub(super) retry: Option<Resumed>,
+pub(in crate::protocol) struct Waiting {
+    pub(in crate::protocol) token: Token,
+    pub(in crate::protocol) ask: Ask,
+    pub(in crate::protocol) retry: Option<Resumed>,
     /// How often it was sent already, to servers that turned out to be others than thought.
-    pub(super) sent: u8,
+    pub(in crate::protocol) sent: u8,
     /// How often its server asked back.
-    pub(super) rounds: u32,
+    pub(in crate::protocol) rounds: u32,
     /// Whether the tools were listed anew for it.
-    pub(super) has_relisted: bool,
+    pub(in crate::protocol) has_relisted: bool,
 }
 
 /// What a retry of a multi round-trip adds, in the server's revision.
 #[derive(Debug, Clone)]
-pub(super) struct Resumed {
-    pub(super) responses: Option<Json>,
-    pub(super) state: Option<Json>,
-    pub(super) revision: Revision,
+pub(in crate::protocol) struct Resumed {
+    pub(in crate::protocol) responses: Option<Json>,
+    pub(in crate::protocol) state: Option<Json>,
+    pub(in crate::protocol) revision: Revision,
 }
 
 /// A request on its way.
 #[derive(Debug, Clone)]
-pub(super) struct Pending {
-    pub(super) purpose: Purpose,
+pub(in crate::protocol) struct Pending {
+    pub(in crate::protocol) purpose: Purpose,
     /// The revision that it was written in.
-    pub(super) revision: Revision,
-    pub(super) exchange: Exchange,
+    pub(in crate::protocol) revision: Revision,
+    pub(in crate::protocol) exchange: Exchange,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Purpose {
+pub(in crate::protocol) enum Purpose {
     Probe,
     Initialize,
     LogLevel,

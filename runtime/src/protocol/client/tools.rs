@@ -16,7 +16,7 @@ use crate::protocol::{Answer, Connection, Failure, Ignored, Token};
 
 /// What was learned of tools.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
+pub(in crate::protocol) struct Tools {
     /// By tool; those without such parameters are not among them.
     params: BTreeMap<String, Vec<Param>>,
     /// How many bytes those take up.
@@ -29,11 +29,11 @@ pub(super) struct Tools {
 
 /// A call that was refused for its headers.
 #[derive(Debug)]
-pub(super) struct RefusedCall {
-    pub(super) request: Waiting,
-    pub(super) error: ErrorObject,
-    pub(super) losses: Vec<Loss>,
-    pub(super) revision: Revision,
+pub(in crate::protocol) struct RefusedCall {
+    pub(in crate::protocol) request: Waiting,
+    pub(in crate::protocol) error: ErrorObject,
+    pub(in crate::protocol) losses: Vec<Loss>,
+    pub(in crate::protocol) revision: Revision,
 }
 
 /// How many tools with such parameters are remembered.
@@ -45,7 +45,7 @@ const PAGES: usize = 100;
 
 impl Tools {
     /// How many calls wait.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::protocol) fn len(&self) -> usize {
         self.refused.len()
     }
 
@@ -65,7 +65,7 @@ impl Tools {
     }
 
     /// Takes out the call of a token.
-    pub(super) fn take(&mut self, token: Token) -> Option<RefusedCall> {
+    pub(in crate::protocol) fn take(&mut self, token: Token) -> Option<RefusedCall> {
         let mut refused = self.refused.iter();
         let index = refused.position(|refused| refused.request.token == token)?;
         Some(self.refused.remove(index))
@@ -83,7 +83,7 @@ impl Connection<Client> {
     }
 
     /// Learns from a list of tools; the list without those that break the rule, if there are any.
-    pub(super) fn learn(&mut self, result: &Json, revision: Revision) -> Option<Json> {
+    pub(in crate::protocol) fn learn(&mut self, result: &Json, revision: Revision) -> Option<Json> {
         if !self.repeats_params(revision)
             || (self.state.tools.params.is_empty() && !result.text().contains(params::WORD))
         {
@@ -119,7 +119,7 @@ impl Connection<Client> {
     }
 
     /// The headers that repeat the arguments of a call, but for those that the application gave.
-    pub(super) fn repeated(
+    pub(in crate::protocol) fn repeated(
         &self,
         method: &str,
         given: &[(String, String)],
@@ -147,7 +147,7 @@ impl Connection<Client> {
 
     /// Whether the server is asked for its tools anew, and then the call is sent again, once: its headers may be those of
     /// a list that is old, or was never seen.
-    pub(super) fn relists(
+    pub(in crate::protocol) fn relists(
         &self,
         request: &Waiting,
         error: &ErrorObject,
@@ -161,7 +161,7 @@ impl Connection<Client> {
     }
 
     /// Asks for the tools, for a call that was refused; one list serves all that wait for it.
-    pub(super) fn relist(&mut self, refused: RefusedCall) {
+    pub(in crate::protocol) fn relist(&mut self, refused: RefusedCall) {
         let (revision, is_first) = (refused.revision, self.state.tools.refused.is_empty());
         self.state.tools.refused.push(refused);
         if is_first {
@@ -184,7 +184,7 @@ impl Connection<Client> {
     }
 
     /// A page of the tools came: behind the last one the calls are sent again.
-    pub(super) fn relisted(
+    pub(in crate::protocol) fn relisted(
         &mut self,
         page: Result<Json, ErrorObject>,
         revision: Revision,
@@ -212,7 +212,7 @@ impl Connection<Client> {
     }
 
     /// The tools could not be had: the calls stay refused.
-    pub(super) fn tell_refused(&mut self) {
+    pub(in crate::protocol) fn tell_refused(&mut self) {
         for refused in std::mem::take(&mut self.state.tools.refused) {
             let RefusedCall {
                 request,
@@ -225,7 +225,7 @@ impl Connection<Client> {
     }
 
     /// The server is left: nobody lists its tools any more.
-    pub(super) fn end_relisting(&mut self, failure: &Failure) {
+    pub(in crate::protocol) fn end_relisting(&mut self, failure: &Failure) {
         for refused in std::mem::take(&mut self.state.tools.refused) {
             let answer = Answer::Failed(failure.clone());
             self.tell_answer(refused.request, answer, refused.losses);

@@ -5,21 +5,21 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use crate::errors;
 use crate::protocol::Profile;
-pub(super) use crate::protocol::translate::{Stopped, no_params};
+pub(in crate::protocol) use crate::protocol::translate::{Stopped, no_params};
 use crate::protocol::translate::{Translated, Way};
 use crate::protocol::{Failure, Question};
 
 /// The application's end of a translation.
 #[derive(Debug, Clone)]
-pub(super) struct Translator {
-    pub(super) inner: crate::protocol::translate::Translator,
+pub(in crate::protocol) struct Translator {
+    pub(in crate::protocol) inner: crate::protocol::translate::Translator,
     /// The application's client capabilities, in the newest revision: for requests on the way up.
-    pub(super) session: Session,
+    pub(in crate::protocol) session: Session,
 }
 
 impl Stopped {
     /// As the failure of a request that could not be sent.
-    pub(super) fn of_params(self) -> Failure {
+    pub(in crate::protocol) fn of_params(self) -> Failure {
         match self {
             Self::NeedsState(needs) => Failure::NeedsAdapter(needs),
             Self::Rejected(rejected) => Failure::Rejected(rejected.error),
@@ -32,7 +32,7 @@ impl Stopped {
     }
 
     /// As the failure of a request whose answer could not be read.
-    pub(super) fn of_result(self) -> Failure {
+    pub(in crate::protocol) fn of_result(self) -> Failure {
         match self {
             Self::Invalid(error) => Failure::InvalidResult(error.to_string()),
             Self::Unknown(what) => Failure::InvalidResult(what),
@@ -43,12 +43,12 @@ impl Stopped {
 
 impl Translator {
     /// Returns what the application's revision calls a method that the server names, of those that a server sends.
-    pub(super) fn app_name<'m>(&self, method: &'m str, from: Revision) -> &'m str {
+    pub(in crate::protocol) fn app_name<'m>(&self, method: &'m str, from: Revision) -> &'m str {
         (self.inner).app_name(method, Direction::ServerToClient, from)
     }
 
     /// Returns what the server's revision calls a method that the client sends.
-    pub(super) fn peer_name<'m>(&self, method: &'m str, to: Revision) -> &'m str {
+    pub(in crate::protocol) fn peer_name<'m>(&self, method: &'m str, to: Revision) -> &'m str {
         (self.inner).peer_name(method, Direction::ClientToServer, to)
     }
 
@@ -57,13 +57,18 @@ impl Translator {
     }
 
     /// Params of a request or notification of the application.
-    pub(super) fn params_out(&self, method: &str, params: &Json, to: Revision) -> Translated<Json> {
+    pub(in crate::protocol) fn params_out(
+        &self,
+        method: &str,
+        params: &Json,
+        to: Revision,
+    ) -> Translated<Json> {
         let sender = Direction::ClientToServer;
         (self.inner).params(Way::Out, sender, method, params.text(), to, self.session())
     }
 
     /// The result of a request of the application.
-    pub(super) fn result_in(
+    pub(in crate::protocol) fn result_in(
         &self,
         method: &str,
         result: &Json,
@@ -74,7 +79,7 @@ impl Translator {
     }
 
     /// Params of a message of the server.
-    pub(super) fn params_in(
+    pub(in crate::protocol) fn params_in(
         &self,
         method: &str,
         params: &Json,
@@ -85,18 +90,27 @@ impl Translator {
     }
 
     /// The application's answer to a request of the server.
-    pub(super) fn result_out(&self, method: &str, result: &Json, to: Revision) -> Translated<Json> {
+    pub(in crate::protocol) fn result_out(
+        &self,
+        method: &str,
+        result: &Json,
+        to: Revision,
+    ) -> Translated<Json> {
         let sender = Direction::ServerToClient;
         (self.inner).result(Way::Out, sender, method, result.text(), to, self.session())
     }
 
     /// Who a client is, in the words of the server.
-    pub(super) fn info_of(&self, profile: &Profile, to: Revision) -> Option<Json> {
+    pub(in crate::protocol) fn info_of(&self, profile: &Profile, to: Revision) -> Option<Json> {
         self.of_profile(profile, "Implementation", &profile.info, to)
     }
 
     /// What a client can do, in the words of the server.
-    pub(super) fn capabilities_of(&self, profile: &Profile, to: Revision) -> Option<Json> {
+    pub(in crate::protocol) fn capabilities_of(
+        &self,
+        profile: &Profile,
+        to: Revision,
+    ) -> Option<Json> {
         self.of_profile(profile, "ClientCapabilities", &profile.capabilities, to)
     }
 
@@ -109,13 +123,18 @@ impl Translator {
     }
 
     /// A definition of the server, for the application.
-    pub(super) fn definition_in(&self, name: &str, from: Revision, text: &str) -> Option<Json> {
+    pub(in crate::protocol) fn definition_in(
+        &self,
+        name: &str,
+        from: Revision,
+        text: &str,
+    ) -> Option<Json> {
         let session = self.session();
         self.inner.definition(Way::In, name, text, from, session)
     }
 
     /// An error that the server answered a request with.
-    pub(super) fn error_in(
+    pub(in crate::protocol) fn error_in(
         &self,
         method: &str,
         error: ErrorObject,
@@ -126,7 +145,12 @@ impl Translator {
     }
 
     /// An error that the application answers a request of the server with.
-    pub(super) fn error_out(&self, method: &str, error: ErrorObject, to: Revision) -> ErrorObject {
+    pub(in crate::protocol) fn error_out(
+        &self,
+        method: &str,
+        error: ErrorObject,
+        to: Revision,
+    ) -> ErrorObject {
         let sender = Direction::ServerToClient;
         let carried = self.inner.error(Way::Out, sender, method, error, to);
         carried.map_or_else(
@@ -136,7 +160,7 @@ impl Translator {
     }
 
     /// The questions of an `input_required` result.
-    pub(super) fn questions(
+    pub(in crate::protocol) fn questions(
         &self,
         result: &JsonObject,
         from: Revision,

@@ -8,7 +8,7 @@ use crate::protocol::{Connection, Exchange, Failure, Ignored, Output};
 
 impl Connection<Client> {
     /// A text that is no message: it is reported, unless it is the answer to a request, which then ends with the reason.
-    pub(super) fn take_unreadable(
+    pub(in crate::protocol) fn take_unreadable(
         &mut self,
         exchange: Option<Exchange>,
         bytes: &[u8],

@@ -12,11 +12,11 @@ use super::state::{Own, Pending};
 use super::told::Told;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
-use crate::adapters::Occasion;
-use crate::adapters::parking::in_place_of;
-use crate::adapters::questions::allowed;
 use crate::methods;
+use crate::protocol::input_required::allowed;
+use crate::protocol::input_required::suspend::in_place_of;
 use crate::protocol::json::declares;
+use crate::protocol::machine::Occasion;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::rows::find_method;
 use crate::protocol::{
@@ -66,7 +66,7 @@ impl Connection<Server> {
             && let Some(told) = Told::of(&self.state, token, None)
         {
             let occasion = Occasion::Result {
-                about: crate::adapters::About {
+                about: crate::protocol::machine::About {
                     method: called,
                     ..told.about()
                 },
@@ -213,7 +213,11 @@ impl Connection<Server> {
     }
 
     /// Answers a request in the words of its peer.
-    pub(super) fn answer_as_is(&mut self, token: Token, result: Result<Json, ErrorObject>) {
+    pub(in crate::protocol) fn answer_as_is(
+        &mut self,
+        token: Token,
+        result: Result<Json, ErrorObject>,
+    ) {
         if let Some(answer) = self.answer_of(token, result) {
             self.send(answer);
         }

@@ -13,9 +13,9 @@ use super::reply::Outgoing;
 use super::state::{Asked, AskedBy};
 use super::told::Told;
 use super::translate::{Stopped, no_params};
-use crate::adapters::Occasion;
-use crate::adapters::questions::allowed;
-use crate::adapters::seal::subject;
+use crate::protocol::input_required::allowed;
+use crate::protocol::input_required::seal::subject;
+use crate::protocol::machine::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Ask, Caller, Connection, Fate, NeedsAdapter, Said, Token};
@@ -141,7 +141,7 @@ impl Connection<Server> {
     ///
     /// # Errors
     /// Too many wait for their answer already, or there is no peer.
-    pub(super) fn send_request(
+    pub(in crate::protocol) fn send_request(
         &mut self,
         by: AskedBy,
         about: Option<Token>,
@@ -181,7 +181,7 @@ impl Connection<Server> {
     }
 
     /// Takes back a request of the server, and tells the peer.
-    pub(super) fn unask(&mut self, by: AskedBy, reason: Option<&str>) {
+    pub(in crate::protocol) fn unask(&mut self, by: AskedBy, reason: Option<&str>) {
         let mut asked = self.state.asked.iter();
         let Some(id) = asked.find(|(_, asked)| asked.by == by).map(|(id, _)| *id) else {
             return;

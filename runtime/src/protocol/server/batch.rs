@@ -16,7 +16,11 @@ use mcp_wire::{Unreadable, peek};
 
 impl Connection<Server> {
     /// Takes a batch of messages of a revision: the text that answers it at once, if no request in it waits.
-    pub(super) fn batch(&mut self, batch: Incoming<'_>, revision: Revision) -> Option<Outgoing> {
+    pub(in crate::protocol) fn batch(
+        &mut self,
+        batch: Incoming<'_>,
+        revision: Revision,
+    ) -> Option<Outgoing> {
         let Incoming {
             message, exchange, ..
         } = batch;
@@ -102,7 +106,7 @@ fn closed(state: &mut State, exchange: Exchange) -> Option<String> {
 }
 
 /// Sends the answer of a request that was taken off the channel: by itself, or once its batch is complete.
-pub(super) fn deliver(
+pub(in crate::protocol) fn deliver(
     state: &mut State,
     pending: &Pending,
     body: String,
@@ -117,7 +121,7 @@ pub(super) fn deliver(
 }
 
 /// The rest of a batch of which the last request that waited is gone.
-pub(super) fn complete(state: &mut State, exchange: Exchange) -> Option<Outgoing> {
+pub(in crate::protocol) fn complete(state: &mut State, exchange: Exchange) -> Option<Outgoing> {
     let body = closed(state, exchange)?;
     Some(Outgoing::last(exchange, 200, body))
 }

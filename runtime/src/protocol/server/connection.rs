@@ -7,7 +7,6 @@ use mcp_registry::Revision;
 
 use super::state::State;
 use super::{Outgoing, Server};
-use crate::adapters::StateMachine;
 use crate::headers::Headers;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::{Caller, Connection, Exchange, Role, Token};
@@ -36,17 +35,12 @@ impl Connection<Server> {
         self.take(headers, looked, now)
     }
 
-    /// The connection without adapters but those that are plugged in.
+    /// Returns the connection without adapters: what needs one is refused, and told as an
+    /// [`Event::NeedsAdapter`](crate::protocol::Event::NeedsAdapter).
     #[must_use]
     pub fn without_adapters(mut self) -> Self {
         self.state.is_bare = true;
         self
-    }
-
-    /// Plugs in a state machine; one for each [`Adapter`](mcp_registry::Adapter), a later one takes the place of an
-    /// earlier.
-    pub fn plug(&mut self, machine: Box<dyn StateMachine>) {
-        self.state.plug(machine);
     }
 
     /// Returns how many requests of the peer wait for their answer.

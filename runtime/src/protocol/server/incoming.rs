@@ -10,23 +10,23 @@ use crate::settle::Settlement;
 
 /// What one look at a text has shown: the message, and what it says of its revision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Looked<'a>(pub(super) Result<Seen<'a>, Unlooked>);
+pub struct Looked<'a>(pub(in crate::protocol) Result<Seen<'a>, Unlooked>);
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Seen<'a> {
-    pub(super) message: Peeked<'a>,
-    pub(super) settlement: Result<Settlement, Box<Refusal>>,
+pub(in crate::protocol) struct Seen<'a> {
+    pub(in crate::protocol) message: Peeked<'a>,
+    pub(in crate::protocol) settlement: Result<Settlement, Box<Refusal>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Unlooked {
-    pub(super) why: Ignored,
+pub(in crate::protocol) struct Unlooked {
+    pub(in crate::protocol) why: Ignored,
     /// The request of the server that the text was to answer, and why it does not.
-    pub(super) instead: Option<(i64, String)>,
+    pub(in crate::protocol) instead: Option<(i64, String)>,
 }
 
 impl Unlooked {
-    pub(super) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
+    pub(in crate::protocol) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
         let reason = unread::why(&why, bytes, limit);
         let instead = unread::answered(bytes).zip(reason);
         Self { why, instead }
@@ -49,11 +49,11 @@ impl<'a> Looked<'a> {
 
 /// One message, by itself or out of a batch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Incoming<'a> {
-    pub(super) message: &'a Peeked<'a>,
-    pub(super) exchange: Exchange,
-    pub(super) in_batch: bool,
+pub(in crate::protocol) struct Incoming<'a> {
+    pub(in crate::protocol) message: &'a Peeked<'a>,
+    pub(in crate::protocol) exchange: Exchange,
+    pub(in crate::protocol) in_batch: bool,
     /// Who is behind it, if the transport knows.
-    pub(super) principal: Option<&'a str>,
-    pub(super) now: Duration,
+    pub(in crate::protocol) principal: Option<&'a str>,
+    pub(in crate::protocol) now: Duration,
 }

@@ -9,9 +9,9 @@ use mcp_wire::envelope::write;
 use super::Server;
 use super::reply::Outgoing;
 use super::state::{AskedBy, Own};
-use crate::adapters::{self, Occasion, Step, World};
 use crate::meta;
 use crate::methods;
+use crate::protocol::machine::{Machine, Occasion, Step, World};
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Cancelled, Connection, Event, Exchange, Token};
@@ -37,7 +37,7 @@ impl Connection<Server> {
 
     /// Hands an occasion to the machine of an adapter, and does what it says; false if there is none, or it does not take
     /// it.
-    pub(super) fn run_machine(
+    pub(in crate::protocol) fn run_machine(
         &mut self,
         adapter: Adapter,
         occasion: Occasion<'_>,
@@ -61,9 +61,8 @@ impl Connection<Server> {
         now: Duration,
     ) -> Option<Vec<Step>> {
         let (role, machines) = (&*self.role, &mut self.state.machines);
-        let is_it = |machine: &dyn adapters::StateMachine| machine.adapter() == adapter;
-        if !self.state.is_bare && !machines.iter().any(|machine| is_it(machine.as_ref())) {
-            machines.push(adapters::machine(adapter, role.app)?);
+        if !self.state.is_bare && !machines.iter().any(|machine| machine.adapter() == adapter) {
+            machines.push(Machine::of(adapter, role.app)?);
         }
         let empty = no_params();
         let world = World {
@@ -75,7 +74,7 @@ impl Connection<Server> {
             seal: &role.seal,
         };
         let mut machines = machines.iter_mut();
-        let machine = machines.find(|machine| is_it(machine.as_ref()))?;
+        let machine = machines.find(|machine| machine.adapter() == adapter)?;
         machine.on(occasion, &world)
     }
 
@@ -190,7 +189,7 @@ impl Connection<Server> {
     }
 
     /// Hands a request that waits to the application.
-    pub(super) fn call(
+    pub(in crate::protocol) fn call(
         &mut self,
         token: Token,
         method: &'static str,

@@ -42,13 +42,11 @@ mod incoming;
 mod machines;
 mod needs;
 mod notify;
-mod protocol;
+pub(super) mod protocol;
 mod receive;
-mod reply;
+pub(super) mod reply;
 mod request;
-mod sealed;
-mod sessions;
-mod state;
+pub(super) mod state;
 mod told;
 mod translate;
 mod unasked;
@@ -62,13 +60,12 @@ pub use super::{
     LogLevel, NeedsAdapter, Notice, OtherCall, OtherNotice, Output, Profile, ProfileError, Said,
     To, Token,
 };
-pub use crate::adapters::{About, Occasion, StateMachine, Step, World};
+pub use crate::protocol::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;
 pub use reply::Outgoing;
-pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use super::profile::Introductions;
-use crate::adapters::seal::Seal;
+use crate::protocol::input_required::seal::Seal;
 use crate::protocol::limits::Limits;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
@@ -77,16 +74,16 @@ use crate::protocol::revisions::RevisionSet;
 /// A server whose handlers speak one revision.
 pub struct Server {
     /// The revision that the handlers speak.
-    app: Revision,
-    served: RevisionSet,
-    limits: Limits,
-    policy: Policy,
-    introductions: Introductions,
-    seal: Seal,
-    on_loss: LossHook,
-    takes_others: bool,
+    pub(super) app: Revision,
+    pub(super) served: RevisionSet,
+    pub(super) limits: Limits,
+    pub(super) policy: Policy,
+    pub(super) introductions: Introductions,
+    pub(super) seal: Seal,
+    pub(super) on_loss: LossHook,
+    pub(super) takes_others: bool,
     /// Whether the application is of the era without a handshake.
-    modern: bool,
+    pub(super) modern: bool,
 }
 
 impl Server {

@@ -13,7 +13,7 @@ fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rul
 }
 
 /// That a method is an adapter's business, by the rule of the hop between the eras.
-pub(super) fn needs_state(adapter: Adapter, method: &str) -> NeedsState {
+pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> NeedsState {
     let handed = handed(adapter, method);
     NeedsState {
         adapter,
@@ -24,7 +24,7 @@ pub(super) fn needs_state(adapter: Adapter, method: &str) -> NeedsState {
 }
 
 /// The same of what is for a client of the modern era.
-pub(super) fn needs(adapter: Adapter, method: &str) -> Fate {
+pub(in crate::protocol) fn needs(adapter: Adapter, method: &str) -> Fate {
     let peer = handed(adapter, method).and_then(|(pair, _)| pair.new.parse().ok());
     let peer = peer.unwrap_or(Revision::NEWEST);
     Fate::NeedsAdapter(NeedsAdapter::new(

@@ -11,8 +11,8 @@ use super::needs::needs;
 use super::reply::Outgoing;
 use super::state::{Own, Pending};
 use super::translate::{Stopped, no_params};
-use crate::adapters::Occasion;
 use crate::methods;
+use crate::protocol::machine::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};
@@ -111,7 +111,7 @@ impl Connection<Server> {
     }
 
     /// Hands an occasion to the machine of an adapter; `otherwise` is the fate where none takes it.
-    pub(super) fn adapted_or(
+    pub(in crate::protocol) fn adapted_or(
         &mut self,
         adapter: Adapter,
         occasion: Occasion<'_>,
@@ -195,7 +195,7 @@ fn acknowledgement(
     Some(Outgoing::on_its_way(Some(pending.exchange), body))
 }
 
-pub(super) fn refused(error: ErrorObject) -> Said {
+pub(in crate::protocol) fn refused(error: ErrorObject) -> Said {
     Said::of(Fate::Refused(Box::new(error)))
 }
 

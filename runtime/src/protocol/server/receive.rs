@@ -140,7 +140,7 @@ impl Connection<Server> {
     }
 
     /// Handles one message whose revision is settled, or refused.
-    pub(super) fn handle(
+    pub(in crate::protocol) fn handle(
         &mut self,
         incoming: Incoming<'_>,
         settled: Result<Settled, Box<Refusal>>,
@@ -181,13 +181,13 @@ impl Connection<Server> {
     }
 
     /// Leaves a message out, and says so.
-    pub(super) fn put_aside(&mut self, ignored: Ignored, status: u16) -> Reply {
+    pub(in crate::protocol) fn put_aside(&mut self, ignored: Ignored, status: u16) -> Reply {
         self.tell(Event::Ignored(ignored));
         Reply::Empty(status)
     }
 
     /// Tells the application of a message that is not answered.
-    pub(super) fn told(&mut self, event: Event) -> Reply {
+    pub(in crate::protocol) fn told(&mut self, event: Event) -> Reply {
         self.tell(event);
         Reply::Empty(202)
     }

@@ -21,7 +21,7 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// What belongs to an exchange, or to the conversation at large, and does not end it.
-    pub(super) fn on_its_way(exchange: Option<Exchange>, body: String) -> Self {
+    pub(in crate::protocol) fn on_its_way(exchange: Option<Exchange>, body: String) -> Self {
         Self {
             exchange,
             last: false,
@@ -31,7 +31,7 @@ impl Outgoing {
     }
 
     /// What an exchange ends with.
-    pub(super) fn last(exchange: Exchange, status: u16, body: String) -> Self {
+    pub(in crate::protocol) fn last(exchange: Exchange, status: u16, body: String) -> Self {
         Self {
             exchange: Some(exchange),
             last: true,
@@ -42,7 +42,7 @@ impl Outgoing {
 }
 
 /// How a message of the peer is answered, before it is known whether it stands alone or in a batch.
-pub(super) enum Reply {
+pub(in crate::protocol) enum Reply {
     /// At once: by this text, beside this status.
     Text(String, u16),
     /// Once the application has answered.
@@ -52,11 +52,11 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    pub(super) fn refused(id: Option<&RequestId>, refusal: &Refusal) -> Self {
+    pub(in crate::protocol) fn refused(id: Option<&RequestId>, refusal: &Refusal) -> Self {
         Self::Text(write::error(id, &refusal.error), refusal.status)
     }
 
-    pub(super) fn answered(id: &RequestId, result: &str) -> Self {
+    pub(in crate::protocol) fn answered(id: &RequestId, result: &str) -> Self {
         Self::Text(write::response(id, result), 200)
     }
 }

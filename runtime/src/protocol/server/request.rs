@@ -12,10 +12,10 @@ use super::reply::Reply;
 use super::state::{Opened, Pending, State};
 use super::told::Told;
 use super::translate::{Stopped, Translated, no_params};
-use crate::adapters::Occasion;
-use crate::adapters::seal::{Broken, Issued, subject};
 use crate::errors::{self, Refusal};
 use crate::methods;
+use crate::protocol::input_required::seal::{Broken, Issued, subject};
+use crate::protocol::machine::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter, OtherCall};
@@ -39,7 +39,7 @@ impl Wanted {
 }
 
 impl Connection<Server> {
-    pub(super) fn request(
+    pub(in crate::protocol) fn request(
         &mut self,
         incoming: Incoming<'_>,
         id: RequestId,

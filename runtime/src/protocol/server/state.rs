@@ -8,8 +8,8 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
-use crate::adapters::StateMachine;
 use crate::methods;
+use crate::protocol::machine::Machine;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::{Call, Caller, Exchange, LogLevel, Token};
 
@@ -19,16 +19,16 @@ use crate::protocol::{Call, Caller, Exchange, LogLevel, Token};
 /// on the spot, and no lock of another is on its path.
 #[derive(Debug, Default)]
 pub struct State {
-    pub(super) session: Option<Box<Opened>>,
+    pub(in crate::protocol) session: Option<Box<Opened>>,
     pending: BTreeMap<Token, Pending>,
     ids: BTreeMap<RequestId, Token>,
-    pub(super) batches: BTreeMap<Exchange, Batch>,
-    pub(super) asked: BTreeMap<i64, Asked>,
-    pub(super) machines: Vec<Box<dyn StateMachine>>,
+    pub(in crate::protocol) batches: BTreeMap<Exchange, Batch>,
+    pub(in crate::protocol) asked: BTreeMap<i64, Asked>,
+    pub(in crate::protocol) machines: Vec<Machine>,
     /// Calls of the application that adapters make on behalf of no request.
-    pub(super) own: BTreeMap<Token, Own>,
+    pub(in crate::protocol) own: BTreeMap<Token, Own>,
     /// Whether no machine is made when one is needed.
-    pub(super) is_bare: bool,
+    pub(in crate::protocol) is_bare: bool,
     pending_bytes: usize,
     /// How many of those that wait are streams, and how many are of the modern era: where there are none, none is
     /// looked for.
@@ -36,103 +36,96 @@ pub struct State {
     waiting_modern: usize,
     last_token: u64,
     last_exchange: u64,
-    pub(super) last_ask: i64,
+    pub(in crate::protocol) last_ask: i64,
 }
 
 /// What `initialize` settled.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) revision: Revision,
-    pub(super) caller: Arc<Caller>,
-    pub(super) log_level: Option<LogLevel>,
-    pub(super) is_initialized: bool,
+pub(in crate::protocol) struct Opened {
+    pub(in crate::protocol) revision: Revision,
+    pub(in crate::protocol) caller: Arc<Caller>,
+    pub(in crate::protocol) log_level: Option<LogLevel>,
+    pub(in crate::protocol) is_initialized: bool,
     /// For an application of the modern era: what every request says there.
-    pub(super) upgraded: mcp_registry::Session,
+    pub(in crate::protocol) upgraded: mcp_registry::Session,
     /// Likewise the client, as the application's revision has it.
-    pub(super) client_info: Option<Json>,
+    pub(in crate::protocol) client_info: Option<Json>,
 }
 
 /// A request of the peer that waits for its answer.
 #[derive(Debug)]
-pub(super) struct Pending {
-    pub(super) id: RequestId,
-    pub(super) method: &'static str,
-    pub(super) peer: Revision,
-    pub(super) exchange: Exchange,
-    pub(super) in_batch: bool,
-    pub(super) caller: Arc<Caller>,
-    pub(super) log_level: Option<LogLevel>,
-    pub(super) progress_token: Option<Json>,
+pub(in crate::protocol) struct Pending {
+    pub(in crate::protocol) id: RequestId,
+    pub(in crate::protocol) method: &'static str,
+    pub(in crate::protocol) peer: Revision,
+    pub(in crate::protocol) exchange: Exchange,
+    pub(in crate::protocol) in_batch: bool,
+    pub(in crate::protocol) caller: Arc<Caller>,
+    pub(in crate::protocol) log_level: Option<LogLevel>,
+    pub(in crate::protocol) progress_token: Option<Json>,
     /// What the application was called with; kept where an adapter might have to call again.
-    pub(super) params: Option<Json>,
+    pub(in crate::protocol) params: Option<Json>,
     /// The adapter that called the application on behalf of this, and the method that it called.
-    pub(super) called: Option<(Adapter, &'static str)>,
+    pub(in crate::protocol) called: Option<(Adapter, &'static str)>,
     /// The adapter that is to know when this is cancelled.
-    pub(super) adapter: Option<Adapter>,
+    pub(in crate::protocol) adapter: Option<Adapter>,
     /// Who is behind the request, if the transport knows.
-    pub(super) principal: Option<String>,
+    pub(in crate::protocol) principal: Option<String>,
     /// What it asks for, where it may be made again.
-    pub(super) subject: Option<String>,
+    pub(in crate::protocol) subject: Option<String>,
     /// How often the client was asked back.
-    pub(super) rounds: u32,
+    pub(in crate::protocol) rounds: u32,
     /// Whether the client was answered for now, and is to come again.
-    pub(super) is_parked: bool,
+    pub(in crate::protocol) is_parked: bool,
     /// The application's answer, if it came while the request was parked.
-    pub(super) early: Option<Result<Json, ErrorObject>>,
+    pub(in crate::protocol) early: Option<Result<Json, ErrorObject>>,
     /// Whether the stream that this opened was acknowledged.
-    pub(super) is_acknowledged: bool,
+    pub(in crate::protocol) is_acknowledged: bool,
     /// Whether no revision has its method, so that nothing of it is converted.
-    pub(super) is_other: bool,
+    pub(in crate::protocol) is_other: bool,
     /// How many bytes the request is.
-    pub(super) bytes: usize,
+    pub(in crate::protocol) bytes: usize,
 }
 
 /// A call of the application that an adapter made on behalf of no request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Own {
-    pub(super) adapter: Adapter,
-    pub(super) key: u64,
+pub(in crate::protocol) struct Own {
+    pub(in crate::protocol) adapter: Adapter,
+    pub(in crate::protocol) key: u64,
 }
 
 /// A batch of which some requests are not answered yet.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) waiting: usize,
-    pub(super) answers: Vec<String>,
+pub(in crate::protocol) struct Batch {
+    pub(in crate::protocol) waiting: usize,
+    pub(in crate::protocol) answers: Vec<String>,
 }
 
 /// A request of the server that waits for the peer's answer.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(in crate::protocol) struct Asked {
     /// None if no revision has it, so that nothing of the answer is converted.
-    pub(super) method: Option<&'static str>,
-    pub(super) by: AskedBy,
-    pub(super) peer: Revision,
+    pub(in crate::protocol) method: Option<&'static str>,
+    pub(in crate::protocol) by: AskedBy,
+    pub(in crate::protocol) peer: Revision,
     /// The text whose response it went out in.
-    pub(super) exchange: Option<Exchange>,
+    pub(in crate::protocol) exchange: Option<Exchange>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AskedBy {
+pub(in crate::protocol) enum AskedBy {
     Application(u64),
     Machine(Adapter, u64),
 }
 
 impl State {
-    /// Plugs in a state machine; one for each [`Adapter`], a later one takes the place of an earlier.
-    pub(super) fn plug(&mut self, machine: Box<dyn StateMachine>) {
-        self.machines
-            .retain(|one| one.adapter() != machine.adapter());
-        self.machines.push(machine);
-    }
-
     /// The revision that `initialize` settled, if it did.
-    pub(super) fn session_revision(&self) -> Option<Revision> {
+    pub(in crate::protocol) fn session_revision(&self) -> Option<Revision> {
         self.session.as_ref().map(|session| session.revision)
     }
 
     /// Who has opened the session, or the stream on which a modern client is told things.
-    pub(super) fn opened_by(&self) -> Option<Arc<Caller>> {
+    pub(in crate::protocol) fn opened_by(&self) -> Option<Arc<Caller>> {
         if let Some(session) = &self.session {
             return Some(Arc::clone(&session.caller));
         }
@@ -142,13 +135,13 @@ impl State {
     }
 
     /// On whose behalf an adapter calls the application.
-    pub(super) fn caller(&self, peer: Revision) -> Arc<Caller> {
+    pub(in crate::protocol) fn caller(&self, peer: Revision) -> Arc<Caller> {
         let caller = self.opened_by().filter(|caller| caller.revision == peer);
         caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)))
     }
 
     /// How many bytes are kept of what the client of the session said of itself.
-    pub(super) fn session_bytes(&self) -> usize {
+    pub(in crate::protocol) fn session_bytes(&self) -> usize {
         let Some(session) = &self.session else {
             return 0;
         };
@@ -158,17 +151,17 @@ impl State {
     }
 
     /// How many requests of the peer wait for their answer.
-    pub(super) fn pending(&self) -> usize {
+    pub(in crate::protocol) fn pending(&self) -> usize {
         self.pending.len()
     }
 
     /// How many requests of the server wait for the peer's answer.
-    pub(super) fn asked(&self) -> usize {
+    pub(in crate::protocol) fn asked(&self) -> usize {
         self.asked.len()
     }
 
     /// The text whose response what is said about a request goes into.
-    pub(super) fn exchange_of(&self, token: Token) -> Option<Exchange> {
+    pub(in crate::protocol) fn exchange_of(&self, token: Token) -> Option<Exchange> {
         match self.own.contains_key(&token) {
             true => Some(Exchange::NONE),
             false => self.get(token).map(|pending| pending.exchange),
@@ -176,11 +169,14 @@ impl State {
     }
 
     /// Whether what came in this text is given up by whoever does not wait for its response.
-    pub(super) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
+    pub(in crate::protocol) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         self.given_up_with(exchange).next().is_some()
     }
 
-    pub(super) fn given_up_with(&self, exchange: Exchange) -> impl Iterator<Item = Token> {
+    pub(in crate::protocol) fn given_up_with(
+        &self,
+        exchange: Exchange,
+    ) -> impl Iterator<Item = Token> {
         let is_it = move |pending: &Pending| {
             pending.exchange == exchange && !pending.is_parked && !is_legacy(pending.peer)
         };
@@ -192,7 +188,7 @@ impl State {
     }
 
     /// What does not end by itself, once nobody says anything any more: streams, and whoever waits for an answer.
-    pub(super) fn endless(&self) -> Vec<Token> {
+    pub(in crate::protocol) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &Pending| {
             pending.is_parked
                 || pending.adapter.is_some()
@@ -203,12 +199,12 @@ impl State {
     }
 
     /// Whether clients of the modern era have opened streams.
-    pub(super) fn has_streams(&self) -> bool {
+    pub(in crate::protocol) fn has_streams(&self) -> bool {
         self.waiting_streams > 0
     }
 
     /// Streams that clients of the modern era have opened.
-    pub(super) fn streams(&self) -> Vec<Token> {
+    pub(in crate::protocol) fn streams(&self) -> Vec<Token> {
         if !self.has_streams() {
             return Vec::new();
         }
@@ -219,7 +215,7 @@ impl State {
     }
 
     /// When an adapter wants to be woken next.
-    pub(super) fn wake_at(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
         self.machines
             .iter()
             .filter_map(|machine| machine.wake_at())
@@ -228,7 +224,7 @@ impl State {
 
     /// Gives back the room of requests that are over: a map that was filled once keeps some of it.
     #[cfg(any(feature = "http", feature = "stdio"))]
-    pub(super) fn rest(&mut self) {
+    pub(in crate::protocol) fn rest(&mut self) {
         if self.pending.is_empty() {
             self.pending = BTreeMap::new();
             self.ids = BTreeMap::new();
@@ -242,46 +238,46 @@ impl State {
     }
 
     /// Nothing more is said in an exchange: what is taken back of the questions in it goes to the conversation at large.
-    pub(super) fn end_exchange(&mut self, exchange: Exchange) {
+    pub(in crate::protocol) fn end_exchange(&mut self, exchange: Exchange) {
         for asked in self.asked.values_mut() {
             asked.exchange = asked.exchange.filter(|of| *of != exchange);
         }
     }
 
-    pub(super) fn next_exchange(&mut self) -> Exchange {
+    pub(in crate::protocol) fn next_exchange(&mut self) -> Exchange {
         self.last_exchange += 1;
         Exchange(self.last_exchange)
     }
 
-    pub(super) fn next_ask(&mut self) -> i64 {
+    pub(in crate::protocol) fn next_ask(&mut self) -> i64 {
         self.last_ask += 1;
         self.last_ask
     }
 
-    pub(super) fn token_of(&self, id: &RequestId) -> Option<Token> {
+    pub(in crate::protocol) fn token_of(&self, id: &RequestId) -> Option<Token> {
         self.ids.get(id).copied()
     }
 
-    pub(super) fn get(&self, token: Token) -> Option<&Pending> {
+    pub(in crate::protocol) fn get(&self, token: Token) -> Option<&Pending> {
         self.pending.get(&token)
     }
 
-    pub(super) fn get_mut(&mut self, token: Token) -> Option<&mut Pending> {
+    pub(in crate::protocol) fn get_mut(&mut self, token: Token) -> Option<&mut Pending> {
         self.pending.get_mut(&token)
     }
 
-    pub(super) fn new_token(&mut self) -> Token {
+    pub(in crate::protocol) fn new_token(&mut self) -> Token {
         self.last_token += 1;
         Token(self.last_token)
     }
 
     /// How many bytes the requests are that wait for their answer.
-    pub(super) fn pending_bytes(&self) -> usize {
+    pub(in crate::protocol) fn pending_bytes(&self) -> usize {
         self.pending_bytes
     }
 
     /// A request is answered for now, and its id is free again.
-    pub(super) fn park(&mut self, token: Token) {
+    pub(in crate::protocol) fn park(&mut self, token: Token) {
         if let Some(pending) = self.pending.get_mut(&token) {
             pending.is_parked = true;
             pending.rounds += 1;
@@ -290,7 +286,7 @@ impl State {
     }
 
     /// A parked request goes on in the place of another, which is gone then.
-    pub(super) fn resume(&mut self, parked: Token, by: Token) -> Option<Exchange> {
+    pub(in crate::protocol) fn resume(&mut self, parked: Token, by: Token) -> Option<Exchange> {
         let Pending {
             id,
             exchange,
@@ -311,7 +307,7 @@ impl State {
     }
 
     /// The call of a request that waits.
-    pub(super) fn call(
+    pub(in crate::protocol) fn call(
         &self,
         token: Token,
         method: &'static str,
@@ -334,7 +330,7 @@ impl State {
         })
     }
 
-    pub(super) fn add(&mut self, pending: Pending) -> Token {
+    pub(in crate::protocol) fn add(&mut self, pending: Pending) -> Token {
         let token = self.new_token();
         self.pending_bytes += pending.bytes;
         if pending.in_batch
@@ -349,7 +345,7 @@ impl State {
         token
     }
 
-    pub(super) fn take(&mut self, token: Token) -> Option<Pending> {
+    pub(in crate::protocol) fn take(&mut self, token: Token) -> Option<Pending> {
         let pending = self.pending.remove(&token)?;
         self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
         self.waiting_modern -= usize::from(!is_legacy(pending.peer));

@@ -6,12 +6,12 @@ use mcp_registry::Revision;
 use mcp_wire::Json;
 
 use super::state::State;
-use crate::adapters::About;
+use crate::protocol::machine::About;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Token};
 
 /// A request as a machine sees it.
-pub(super) struct Told {
+pub(in crate::protocol) struct Told {
     token: Token,
     method: &'static str,
     params: Json,
@@ -24,7 +24,11 @@ pub(super) struct Told {
 
 impl Told {
     /// What is known of a request; `params` are those that the application was called with, if none are given.
-    pub(super) fn of(state: &State, token: Token, params: Option<Json>) -> Option<Self> {
+    pub(in crate::protocol) fn of(
+        state: &State,
+        token: Token,
+        params: Option<Json>,
+    ) -> Option<Self> {
         let pending = state.get(token)?;
         let params = params.or_else(|| pending.params.clone());
         Some(Self {
@@ -39,7 +43,7 @@ impl Told {
         })
     }
 
-    pub(super) fn about(&self) -> About<'_> {
+    pub(in crate::protocol) fn about(&self) -> About<'_> {
         About {
             token: self.token,
             method: self.method,

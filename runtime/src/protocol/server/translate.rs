@@ -9,7 +9,9 @@ use super::Server;
 use super::state::Opened;
 use crate::meta;
 use crate::protocol::revisions::{is_legacy, same};
-pub(super) use crate::protocol::translate::{NO_PARAMS, Stopped, Translated, no_params};
+pub(in crate::protocol) use crate::protocol::translate::{
+    NO_PARAMS, Stopped, Translated, no_params,
+};
 use crate::protocol::translate::{Translator, Way, without_claims};
 
 impl Server {
@@ -21,17 +23,17 @@ impl Server {
     }
 
     /// Returns what the application's revision calls a method that a client names.
-    pub(super) fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+    pub(in crate::protocol) fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
         (self.translator()).app_name(method, Direction::ClientToServer, peer)
     }
 
     /// Returns what a client's revision calls a method that the server sends.
-    pub(super) fn peer_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+    pub(in crate::protocol) fn peer_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
         (self.translator()).peer_name(method, Direction::ServerToClient, peer)
     }
 
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.
-    pub(super) fn params_in(
+    pub(in crate::protocol) fn params_in(
         &self,
         method: &str,
         params: Option<Raw<'_>>,
@@ -62,7 +64,7 @@ impl Server {
     }
 
     /// The answer of the application, for a peer.
-    pub(super) fn result_out(
+    pub(in crate::protocol) fn result_out(
         &self,
         method: &'static str,
         result: Json,
@@ -76,7 +78,7 @@ impl Server {
     }
 
     /// The error of the application, for a peer.
-    pub(super) fn error_out(
+    pub(in crate::protocol) fn error_out(
         &self,
         method: &'static str,
         error: ErrorObject,
@@ -88,7 +90,7 @@ impl Server {
     }
 
     /// Params of the application, for a peer.
-    pub(super) fn params_out(
+    pub(in crate::protocol) fn params_out(
         &self,
         method: &str,
         params: Option<&Json>,
@@ -105,7 +107,7 @@ impl Server {
     }
 
     /// The answer of a peer to a request of the server, for the application.
-    pub(super) fn answer_in(
+    pub(in crate::protocol) fn answer_in(
         &self,
         method: &'static str,
         result: &str,

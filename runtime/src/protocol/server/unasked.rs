@@ -9,8 +9,8 @@ use super::Server;
 use super::reply::Reply;
 use super::state::{Asked, AskedBy};
 use super::translate::{Stopped, no_params};
-use crate::adapters::Occasion;
 use crate::protocol::ask::{outcome, own_id};
+use crate::protocol::machine::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{
@@ -20,7 +20,7 @@ use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
 
 impl Connection<Server> {
-    pub(super) fn notification(
+    pub(in crate::protocol) fn notification(
         &mut self,
         message: &Peeked<'_>,
         peer: Revision,
@@ -108,7 +108,7 @@ impl Connection<Server> {
         Reply::Empty(202)
     }
 
-    pub(super) fn peer_answer(
+    pub(in crate::protocol) fn peer_answer(
         &mut self,
         message: &Peeked<'_>,
         id: Option<RequestId>,
@@ -123,7 +123,11 @@ impl Connection<Server> {
     }
 
     /// A request of the server whose answer is no message: it ends with an error that says why.
-    pub(super) fn unanswered(&mut self, instead: Option<(i64, String)>, now: Duration) {
+    pub(in crate::protocol) fn unanswered(
+        &mut self,
+        instead: Option<(i64, String)>,
+        now: Duration,
+    ) {
         let Some((number, why)) = instead else { return };
         let Some(asked) = self.state.asked.remove(&number) else {
             return;

@@ -6,7 +6,7 @@ use mcp_wire::{Json, Map};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Cx, Error, Router};
-use crate::adapters::filter::Filter;
+use crate::protocol::subscriptions::Filter;
 
 /// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
 const KEPT: usize = 256;

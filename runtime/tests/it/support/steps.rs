@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::server::{
     Ask, Connection, Event, Exchange, Fate, Outgoing, Output as Step, Profile, ProfileError, Said,
-    StateMachine, To, Token,
+    To, Token,
 };
 use mcp_revisions::{Headers, Limits, Loss, Revision, RevisionSet};
 
@@ -21,7 +21,6 @@ pub(crate) struct Server(pub(crate) Arc<mcp_revisions::Server>);
 pub(crate) struct Channel {
     connection: Option<Connection<mcp_revisions::Server>>,
     is_bare: bool,
-    machines: Vec<Box<dyn StateMachine>>,
 }
 
 /// What a text came to.
@@ -71,13 +70,6 @@ impl Channel {
         }
     }
 
-    pub(crate) fn plug(&mut self, machine: Box<dyn StateMachine>) {
-        match &mut self.connection {
-            Some(connection) => connection.plug(machine),
-            None => self.machines.push(machine),
-        }
-    }
-
     pub(crate) fn pending(&self) -> usize {
         self.connection.as_ref().map_or(0, |it| it.pending())
     }
@@ -99,14 +91,11 @@ impl Channel {
     }
 
     fn of(&mut self, server: &Server) -> &mut Connection<mcp_revisions::Server> {
-        let (is_bare, machines) = (self.is_bare, &mut self.machines);
+        let is_bare = self.is_bare;
         self.connection.get_or_insert_with(|| {
             let mut connection = Connection::new(Arc::clone(&server.0));
             if is_bare {
                 connection = connection.without_adapters();
-            }
-            for machine in machines.drain(..) {
-                connection.plug(machine);
             }
             connection
         })

@@ -7,10 +7,10 @@
 use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked};
 
-use super::options::Channel;
 use crate::RevisionSet;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::protocol::ask::outcome;
+use crate::protocol::client::Channel;
 
 /// What was seen after the probe was sent.
 #[derive(Debug, Clone, Copy)]

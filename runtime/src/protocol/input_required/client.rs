@@ -7,15 +7,16 @@ use std::time::Duration;
 use mcp_registry::Loss;
 use mcp_wire::{ErrorObject, Json};
 
-use super::peer::named;
-use super::{Called, Client, Resumed, Waiting};
+use crate::protocol::client::Client;
+use crate::protocol::client::peer::named;
+use crate::protocol::client::state::{Called, Resumed, Waiting};
 use crate::protocol::{
     Answer, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, Token,
 };
 
 /// Calls whose server waits for answers of the application.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
+pub(in crate::protocol) struct Rounds {
     open: BTreeMap<u64, Round>,
     last: u64,
 }
@@ -32,18 +33,18 @@ struct Round {
 
 impl Rounds {
     /// When a round has waited long enough.
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
         self.open.values().map(|round| round.until).min()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::protocol) fn len(&self) -> usize {
         self.open.len()
     }
 }
 
 impl Connection<Client> {
     /// The server asks: the application is asked for it.
-    pub(super) fn ask_application(
+    pub(in crate::protocol) fn ask_application(
         &mut self,
         mut request: Waiting,
         input: InputRequired,
@@ -112,7 +113,7 @@ impl Connection<Client> {
     }
 
     /// The application's answer to one question; false if nobody waits for it.
-    pub(super) fn answer_question(
+    pub(in crate::protocol) fn answer_question(
         &mut self,
         round: u64,
         key: String,
@@ -185,7 +186,7 @@ impl Connection<Client> {
     }
 
     /// Rounds that the application has not answered in time.
-    pub(super) fn late_rounds(&mut self, now: Duration) {
+    pub(in crate::protocol) fn late_rounds(&mut self, now: Duration) {
         let late: Vec<u64> = (self.state.rounds.open.iter())
             .filter(|(_, round)| round.until <= now)
             .map(|(key, _)| *key)
@@ -213,7 +214,7 @@ impl Connection<Client> {
     }
 
     /// Takes out the call of a token.
-    pub(super) fn end_round(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
+    pub(in crate::protocol) fn end_round(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
         let mut open = self.state.rounds.open.iter();
         let key = *open.find(|(_, round)| round.request.token == token)?.0;
         let round = self.state.rounds.open.remove(&key)?;
@@ -222,7 +223,7 @@ impl Connection<Client> {
     }
 
     /// Takes out all calls.
-    pub(super) fn end_rounds(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
+    pub(in crate::protocol) fn end_rounds(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
         let open = std::mem::take(&mut self.state.rounds.open);
         for key in open.keys() {
             self.call_off_round(*key);

@@ -5,6 +5,10 @@
 //! A message that says nothing by itself is [`OfSession`](Settlement::OfSession): a transport learns from that whether
 //! it has to find a session first.
 
+pub(super) mod client;
+pub mod era;
+mod server;
+
 use mcp_registry::{Era, ProtocolHeader, ProtocolRule, Revision};
 
 use crate::errors::{self, Refusal};

@@ -6,18 +6,19 @@ use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, Map, MessageKind};
 
 use super::era::{Evidence, Finding, choose, judge, supported};
-use super::stamp::Stamp;
-use super::{Channel, Client, Pending, Purpose, Verdict};
 use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
 use crate::protocol::ask::outcome;
+use crate::protocol::client::stamp::Stamp;
+use crate::protocol::client::state::{Pending, Purpose};
+use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::json::member;
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
 /// How far the client has come with the server.
 #[derive(Debug, Clone)]
-pub(super) enum Stage {
+pub(in crate::protocol) enum Stage {
     /// Nothing is known, or what is known was handed in.
     Unknown(Option<Verdict>),
     /// The probe is on its way.
@@ -34,16 +35,16 @@ pub(super) enum Stage {
 
 /// What was settled.
 #[derive(Debug, Clone)]
-pub(super) struct Settled {
-    pub(super) revision: Revision,
+pub(in crate::protocol) struct Settled {
+    pub(in crate::protocol) revision: Revision,
     /// The `Mcp-Session-Id` of a handshake server.
-    pub(super) session: Option<String>,
+    pub(in crate::protocol) session: Option<String>,
     /// Whether the server itself said so; a verdict that was handed in is not.
-    pub(super) confirmed: bool,
+    pub(in crate::protocol) confirmed: bool,
     /// Whether a handshake server has the `logging` capability.
-    pub(super) logging: bool,
+    pub(in crate::protocol) logging: bool,
     /// The log level of a session.
-    pub(super) log_level: Option<String>,
+    pub(in crate::protocol) log_level: Option<String>,
 }
 
 impl Settled {
@@ -65,14 +66,14 @@ impl Default for Stage {
 }
 
 impl Stage {
-    pub(super) fn settled(&self) -> Option<&Settled> {
+    pub(in crate::protocol) fn settled(&self) -> Option<&Settled> {
         match self {
             Self::Settled(settled) => Some(settled),
             Self::Unknown(_) | Self::Probing { .. } | Self::Initializing { .. } => None,
         }
     }
 
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
         match self {
             Self::Probing { deadline, .. } => *deadline,
             Self::Unknown(_) | Self::Initializing { .. } | Self::Settled(_) => None,
@@ -80,14 +81,14 @@ impl Stage {
     }
 
     /// The server has answered in the revision that is settled.
-    pub(super) fn confirm(&mut self) {
+    pub(in crate::protocol) fn confirm(&mut self) {
         if let Self::Settled(settled) = self {
             settled.confirmed = true;
         }
     }
 
     /// Takes note of a log level; the revision to ask for it in, if the session has another one.
-    pub(super) fn new_log_level(&mut self, level: &str) -> Option<Revision> {
+    pub(in crate::protocol) fn new_log_level(&mut self, level: &str) -> Option<Revision> {
         let Self::Settled(settled) = self else {
             return None;
         };
@@ -101,7 +102,7 @@ impl Stage {
 
 impl Connection<Client> {
     /// Goes on from wherever the client is: sends what waits, or finds out how.
-    pub(super) fn start(&mut self, now: Duration) {
+    pub(in crate::protocol) fn start(&mut self, now: Duration) {
         match &self.state.stage {
             Stage::Unknown(Some(verdict)) if self.role.options.revisions.contains(verdict.0) => {
                 let revision = verdict.0;
@@ -153,7 +154,7 @@ impl Connection<Client> {
     }
 
     /// The probe's answer, or that there is none.
-    pub(super) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
+    pub(in crate::protocol) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
         let Stage::Probing { claim, tried, .. } = self.state.stage else {
             return;
         };
@@ -207,7 +208,7 @@ impl Connection<Client> {
     }
 
     /// The revisions that have not been tried.
-    pub(super) fn left(&self, tried: RevisionSet) -> RevisionSet {
+    pub(in crate::protocol) fn left(&self, tried: RevisionSet) -> RevisionSet {
         self.role
             .options
             .revisions
@@ -217,7 +218,7 @@ impl Connection<Client> {
     }
 
     /// A server over stdio that keeps silent has had its time.
-    pub(super) fn probe_timeout(&mut self, now: Duration) {
+    pub(in crate::protocol) fn probe_timeout(&mut self, now: Duration) {
         if self
             .state
             .stage
@@ -270,7 +271,7 @@ impl Connection<Client> {
         }
     }
 
-    pub(super) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
+    pub(in crate::protocol) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
         let tried = tried.with(offer);
         self.state.stage = Stage::Initializing { tried };
         let (profile, translator) = (&self.role.options.profile, &self.role.translator);
@@ -279,7 +280,7 @@ impl Connection<Client> {
         let capabilities = translator.capabilities_of(profile, offer);
         params.insert(
             "capabilities",
-            capabilities.unwrap_or_else(super::translate::no_params),
+            capabilities.unwrap_or_else(crate::protocol::translate::no_params),
         );
         // What cannot be carried over is named all the same: the member must be there.
         let info = translator.info_of(profile, offer);
@@ -297,7 +298,7 @@ impl Connection<Client> {
     }
 
     /// The result of `initialize`.
-    pub(super) fn initialized(&mut self, result: &Json) {
+    pub(in crate::protocol) fn initialized(&mut self, result: &Json) {
         let version =
             member(result, "protocolVersion").and_then(|version| version.read::<String>().ok());
         let Some(version) = version else {
@@ -329,7 +330,7 @@ impl Connection<Client> {
     }
 
     /// An error in answer to `initialize`: once more with a revision that it names, if there is one.
-    pub(super) fn handshake_refused(&mut self, error: ErrorObject) {
+    pub(in crate::protocol) fn handshake_refused(&mut self, error: ErrorObject) {
         let Stage::Initializing { tried } = self.state.stage else {
             return;
         };
@@ -366,7 +367,7 @@ impl Connection<Client> {
     }
 
     /// The server speaks another per-request revision than the one that is settled, or wants a handshake.
-    pub(super) fn resettle(&mut self, revision: Revision) {
+    pub(in crate::protocol) fn resettle(&mut self, revision: Revision) {
         match revision.era() {
             Era::PerRequest => self.settle(Settled::on(revision), ServerFacts::unknown(revision)),
             Era::Handshake => self.initialize(revision, RevisionSet::none()),
@@ -374,7 +375,7 @@ impl Connection<Client> {
     }
 
     /// Forgets what was settled and starts over.
-    pub(super) fn start_over(&mut self, now: Duration) {
+    pub(in crate::protocol) fn start_over(&mut self, now: Duration) {
         self.state.stage = Stage::Unknown(None);
         self.start(now);
     }
@@ -384,7 +385,7 @@ impl Connection<Client> {
     }
 
     /// Nothing could be settled: every request that waits fails, and the next one starts over.
-    pub(super) fn unsettle(&mut self, failure: &Failure) {
+    pub(in crate::protocol) fn unsettle(&mut self, failure: &Failure) {
         self.state.stage = Stage::Unknown(None);
         self.fail_waiting(failure);
     }

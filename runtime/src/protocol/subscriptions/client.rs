@@ -10,16 +10,17 @@ use std::time::Duration;
 use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::translate::no_params;
-use super::{Client, Purpose, Waiting};
-use crate::adapters::filter::Filter;
+use super::Filter;
 use crate::methods;
+use crate::protocol::client::Client;
+use crate::protocol::client::state::{Purpose, Waiting};
 use crate::protocol::json::{declares, member};
+use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notice, Token};
 
 /// What the application wants to be told of.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(in crate::protocol) struct Changes {
     /// Of a modern application: its streams.
     streams: BTreeMap<Token, Stream>,
     /// Of an older application: the resources that it has subscribed to.
@@ -32,7 +33,7 @@ pub(super) struct Changes {
     again: Option<Duration>,
     tries: u32,
     /// `ServerCapabilities`, as the server said them.
-    pub(super) capabilities: Option<Json>,
+    pub(in crate::protocol) capabilities: Option<Json>,
 }
 
 #[derive(Debug)]
@@ -43,11 +44,11 @@ struct Stream {
 
 impl Changes {
     /// When to listen again.
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
         self.again
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::protocol) fn len(&self) -> usize {
         self.streams.len() + self.subscribing.len()
     }
 
@@ -58,7 +59,7 @@ impl Changes {
     }
 
     /// Everything that waits, as the server is left.
-    pub(super) fn drain(&mut self) -> Vec<Waiting> {
+    pub(in crate::protocol) fn drain(&mut self) -> Vec<Waiting> {
         self.listening = None;
         self.again = None;
         let streams = std::mem::take(&mut self.streams).into_values();
@@ -72,7 +73,11 @@ impl Changes {
 
 impl Connection<Client> {
     /// Takes a request that the server's era has in another form; it comes back if it is none of these.
-    pub(super) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
+    pub(in crate::protocol) fn adapted(
+        &mut self,
+        request: Waiting,
+        revision: Revision,
+    ) -> Option<Waiting> {
         let eras = (self.role.translator.inner.app.era(), revision.era());
         match (eras, request.ask.method.as_str()) {
             ((Era::PerRequest, Era::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
@@ -170,7 +175,7 @@ impl Connection<Client> {
     }
 
     /// Gives up a stream, or a subscription that waits; its request comes back.
-    pub(super) fn close_stream(&mut self, token: Token) -> Option<Waiting> {
+    pub(in crate::protocol) fn close_stream(&mut self, token: Token) -> Option<Waiting> {
         if let Some(index) = self
             .state
             .changes
@@ -192,7 +197,7 @@ impl Connection<Client> {
     }
 
     /// The streams of a modern application that want to hear what an older server tells.
-    pub(super) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
+    pub(in crate::protocol) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
         let uri = uri_of(Some(params));
         let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());
         let streams = (self.state.changes.streams.iter()).filter(|(_, stream)| wants(stream));
@@ -223,7 +228,7 @@ impl Connection<Client> {
     }
 
     /// Listens to what an older application wants to hear, in place of what it wanted before.
-    pub(super) fn listen(&mut self) {
+    pub(in crate::protocol) fn listen(&mut self) {
         self.state.changes.again = None;
         let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) else {
             return;
@@ -246,7 +251,7 @@ impl Connection<Client> {
         let filter = Filter::of_session(true, &self.state.changes.uris, declares);
         let before = self.state.changes.listening.take();
         if !filter.is_empty() {
-            let stamp = super::stamp::Stamp {
+            let stamp = crate::protocol::client::stamp::Stamp {
                 claim: self.claim(revision, None, None),
                 progress_token: None,
             };
@@ -268,7 +273,11 @@ impl Connection<Client> {
     }
 
     /// Whether a notification is of the request that the adapter listens by, and for nobody else.
-    pub(super) fn is_acknowledgement(&mut self, method: &str, id: Option<i64>) -> bool {
+    pub(in crate::protocol) fn is_acknowledgement(
+        &mut self,
+        method: &str,
+        id: Option<i64>,
+    ) -> bool {
         if method != methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
             || id.is_none()
             || id != self.state.changes.listening
@@ -283,7 +292,12 @@ impl Connection<Client> {
     }
 
     /// The request that the adapter listens by is over.
-    pub(super) fn listened(&mut self, id: i64, error: Option<ErrorObject>, now: Duration) {
+    pub(in crate::protocol) fn listened(
+        &mut self,
+        id: i64,
+        error: Option<ErrorObject>,
+        now: Duration,
+    ) {
         if self.state.changes.listening != Some(id) {
             return;
         }
@@ -307,14 +321,14 @@ impl Connection<Client> {
     }
 
     /// Listens again, if it is time.
-    pub(super) fn listen_again(&mut self, now: Duration) {
+    pub(in crate::protocol) fn listen_again(&mut self, now: Duration) {
         if self.state.changes.again.is_some_and(|again| again <= now) {
             self.listen();
         }
     }
 
     /// The server is left: what listens to it ends.
-    pub(super) fn end_changes(&mut self, failure: &Failure) {
+    pub(in crate::protocol) fn end_changes(&mut self, failure: &Failure) {
         for request in self.state.changes.drain() {
             self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
         }

@@ -1,9 +1,18 @@
-//! What a server may ask a client: the questions of an `input_required` result, read, written, and checked.
+//! Questions of a server in a result, `input_required`: read, written, checked, signed, and answered.
+//!
+//! At a server [`by_requests`] and [`suspend`] are the adapters, and [`signed`] keeps what handlers ask by results of their
+//! own from being forged; at a client [`client`] asks the application.
+
+pub(super) mod by_requests;
+pub(super) mod client;
+pub(crate) mod seal;
+mod signed;
+pub(super) mod suspend;
 
 use mcp_registry::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
-use super::World;
+use super::machine::World;
 use crate::errors;
 use crate::protocol::Caller;
 use crate::protocol::json::declares;

@@ -6,17 +6,17 @@ use std::time::Duration;
 use mcp_registry::Revision;
 use mcp_wire::{ErrorObject, Json, JsonObject, Peeked, Raw};
 
-use super::Server;
-use super::state::State;
-use crate::adapters::seal::{Bound, Broken, Issued, subject};
+use super::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
 use crate::protocol::revisions::is_legacy;
+use crate::protocol::server::Server;
+use crate::protocol::server::state::State;
 
 impl Server {
     /// The ticket of a request that is made again, if it is one that this server signed for it: over HTTP it belongs
-    /// to the channel in which [`Event::Parked`](super::Event::Parked) named that ticket.
+    /// to the channel in which [`Event::Parked`](crate::protocol::Event::Parked) named that ticket.
     #[must_use]
     pub fn ticket(
         &self,
@@ -31,7 +31,7 @@ impl Server {
     }
 
     /// What the `requestState` of a request stands for; none if it has none.
-    pub(super) fn issued(
+    pub(in crate::protocol) fn issued(
         &self,
         message: &Peeked<'_>,
         principal: Option<&str>,
@@ -54,7 +54,7 @@ impl Server {
 
     /// A result of the application, with the state that it gives its client signed: for this request, for whoever is
     /// behind it, and for as long as a client may take to answer. Without adapters it is as the application has it.
-    pub(super) fn with_signed_state(
+    pub(in crate::protocol) fn with_signed_state(
         &self,
         state: &State,
         token: Token,

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_registry::Revision;
 use mcp_wire::{ErrorObject, Json, JsonObject};
 
-use super::{About, Occasion, StateMachine, Step, World};
-use crate::adapters::filter::{self, Filter};
+use super::{Filter, change};
 use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
+use crate::protocol::machine::{About, Occasion, Step, World};
 use crate::protocol::translate::no_params;
 
 /// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
@@ -19,7 +19,7 @@ const TAKES_UP: Duration = Duration::from_secs(10);
 
 /// What the client of a session is told.
 #[derive(Debug, Default)]
-pub(super) struct Listening {
+pub(in crate::protocol) struct Listening {
     peer: Option<Revision>,
     uris: BTreeSet<String>,
     /// Whether the lists are listened to: from the moment that the client is initialized.
@@ -36,12 +36,12 @@ pub(super) struct Listening {
     until: Option<Duration>,
 }
 
-impl StateMachine for Listening {
-    fn adapter(&self) -> Adapter {
-        Adapter::Subscription
-    }
-
-    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+impl Listening {
+    pub(in crate::protocol) fn on(
+        &mut self,
+        occasion: Occasion<'_>,
+        world: &World<'_>,
+    ) -> Option<Vec<Step>> {
         match occasion {
             Occasion::Initialized { peer } => {
                 self.peer = Some(peer);
@@ -70,7 +70,7 @@ impl StateMachine for Listening {
         }
     }
 
-    fn wake_at(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
         self.until
     }
 }
@@ -190,7 +190,7 @@ impl Listening {
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
             steps.extend(self.answer());
         }
-        let Some(method) = filter::change(method) else {
+        let Some(method) = change(method) else {
             return steps;
         };
         if let Some(peer) = self.peer

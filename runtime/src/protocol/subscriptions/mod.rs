@@ -1,4 +1,10 @@
-//! What a stream of changes is asked for, whichever end keeps it: lists, and resources by URI.
+//! Subscriptions: what a stream of changes is asked for, whichever end keeps it, and the adapters of both ends.
+//!
+//! At a server [`listen`] and [`streams`] are the adapters, at a client [`client`].
+
+pub(super) mod client;
+pub(super) mod listen;
+pub(super) mod streams;
 
 use std::collections::BTreeSet;
 

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_registry::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::questions::{Question, allowed, read};
-use super::{About, Occasion, StateMachine, Step, World};
+use super::{Question, allowed, read};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
+use crate::protocol::machine::{About, Occasion, Step, World};
 
 /// The calls whose client is being asked.
 #[derive(Debug, Default)]
-pub(super) struct Asking {
+pub(in crate::protocol) struct ByRequests {
     calls: BTreeMap<Token, Round>,
     asked: BTreeMap<u64, Asked>,
     last_key: u64,
@@ -40,12 +40,12 @@ struct Asked {
     method: &'static str,
 }
 
-impl StateMachine for Asking {
-    fn adapter(&self) -> Adapter {
-        Adapter::MultiRoundTrip
-    }
-
-    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+impl ByRequests {
+    pub(in crate::protocol) fn on(
+        &mut self,
+        occasion: Occasion<'_>,
+        world: &World<'_>,
+    ) -> Option<Vec<Step>> {
         match occasion {
             Occasion::Result {
                 about,
@@ -61,12 +61,12 @@ impl StateMachine for Asking {
         }
     }
 
-    fn wake_at(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
         self.calls.values().map(|round| round.until).min()
     }
 }
 
-impl Asking {
+impl ByRequests {
     /// The handler wants to be told more.
     fn ask(&mut self, about: About<'_>, result: &Json, world: &World<'_>) -> Vec<Step> {
         let refused = |error| vec![Step::Answer(about.token, Err(error))];

@@ -6,20 +6,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Context, Loss, NeedsState, Revision, TABLES};
+use mcp_registry::{Context, Loss, NeedsState, Revision, TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
-use super::questions::{Question, allowed, known, write};
 use super::seal::{Bound, Broken, Issued};
-use super::{About, Occasion, StateMachine, Step, World};
+use super::{Question, allowed, known, write};
 use crate::errors;
 use crate::methods;
 use crate::protocol::json::with_members;
+use crate::protocol::machine::{About, Occasion, Step, World};
 use crate::protocol::{Caller, Token};
 
 /// The calls that wait for their client to come again.
 #[derive(Debug, Default)]
-pub(super) struct Parking {
+pub(in crate::protocol) struct Suspended {
     parked: BTreeMap<u64, Parked>,
 }
 
@@ -46,12 +46,12 @@ struct Open {
     question: Question,
 }
 
-impl StateMachine for Parking {
-    fn adapter(&self) -> Adapter {
-        Adapter::MultiRoundTrip
-    }
-
-    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+impl Suspended {
+    pub(in crate::protocol) fn on(
+        &mut self,
+        occasion: Occasion<'_>,
+        world: &World<'_>,
+    ) -> Option<Vec<Step>> {
         match occasion {
             Occasion::ServerRequest {
                 key,
@@ -87,12 +87,12 @@ impl StateMachine for Parking {
         }
     }
 
-    fn wake_at(&self) -> Option<Duration> {
+    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
         self.parked.values().map(|parked| parked.until).min()
     }
 }
 
-impl Parking {
+impl Suspended {
     /// The handler asks: its call is parked, or the question is kept for the next round if it is already.
     fn ask(
         &mut self,

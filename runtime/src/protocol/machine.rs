@@ -1,74 +1,124 @@
-//! What no conversion can do, because it needs to know more than the value at hand: one small state machine a file.
+//! What no conversion can do, because it needs to know more than the value at hand: the adapters of a server, as state
+//! machines.
 //!
 //! A conversion says whose business it is ([`Adapter`]), and the machine for it is handed the [`Occasion`] and says
 //! what to do, in [`Step`]s; it never sees bytes, ids or sockets, and keeps what it has to remember by itself.
-//! A channel makes the machine when it is first needed. Another one may be plugged in instead; in a channel that has
-//! none ([`without_adapters`](crate::protocol::Connection::without_adapters)) the occasion becomes a typed [`NeedsAdapter`](crate::protocol::NeedsAdapter), and the peer
-//! is told that this cannot be done.
+//! A connection makes the machine when it is first needed. On one that has none
+//! ([`without_adapters`](super::Connection::without_adapters)) the occasion becomes a typed
+//! [`NeedsAdapter`](super::NeedsAdapter), and the peer is told that this cannot be done.
 //!
 //! | handlers | client | machine |
 //! |---|---|---|
-//! | modern | legacy | `asking`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
-//! | any | modern | `parking`: what the handler asks becomes `input_required` with a signed `requestState`; the handler goes on at the retry |
-//! | modern | legacy | `listening`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
-//! | legacy | modern | `streaming`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
+//! | modern | legacy | `input_required::by_requests`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
+//! | any | modern | `input_required::suspend`: what the handler asks becomes `input_required` with a signed `requestState`; the handler goes on at the retry |
+//! | modern | legacy | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
+//! | legacy | modern | `subscriptions::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
 //!
 //! Tasks, and the ids of URL elicitations, have none: they are refused.
 
-mod asking;
-pub(crate) mod filter;
-mod listening;
-pub(crate) mod parking;
-pub(crate) mod questions;
-mod rounds;
-pub(crate) mod seal;
-mod streaming;
-
-use std::fmt;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Direction, ErrorObject, Json};
 
-use crate::protocol::json::declares;
+use super::input_required::by_requests::ByRequests;
+use super::input_required::seal::Seal;
+use super::input_required::suspend::Suspended;
+use super::json::declares;
+use super::subscriptions::listen::Listening;
+use super::subscriptions::streams::Streams;
 use crate::protocol::limits::Limits;
 use crate::protocol::lost::LossHook;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::{Translated, Translator, Way};
 use crate::protocol::{Caller, Token};
-use seal::Seal;
 
-/// A state machine that does what a conversion cannot, for one channel.
-pub trait StateMachine: Send + fmt::Debug {
-    /// What it stands in for.
-    fn adapter(&self) -> Adapter;
+/// A state machine that does what a conversion cannot, for one connection.
+#[derive(Debug)]
+pub(super) enum Machine {
+    /// Round trips of modern handlers: what they ask in a result is asked of an older client, and a call that asks by a
+    /// request is suspended with a modern one.
+    RoundTrips(ByRequests, Suspended),
+    /// Round trips of older handlers.
+    Suspended(Suspended),
+    /// Subscriptions of modern handlers.
+    Listening(Listening),
+    /// Subscriptions of older handlers.
+    Streams(Streams),
+}
 
-    /// Says what to do; `None` where the occasion is not its business after all.
-    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>>;
+impl Machine {
+    /// Creates the machine of an adapter, if there is one.
+    pub(super) fn of(adapter: Adapter, app: Revision) -> Option<Self> {
+        Some(match (adapter, is_legacy(app)) {
+            (Adapter::MultiRoundTrip, false) => {
+                Self::RoundTrips(ByRequests::default(), Suspended::default())
+            }
+            (Adapter::MultiRoundTrip, true) => Self::Suspended(Suspended::default()),
+            (Adapter::Subscription, false) => Self::Listening(Listening::default()),
+            (Adapter::Subscription, true) => Self::Streams(Streams::default()),
+            _ => return None,
+        })
+    }
 
-    /// When it wants to be woken by [`Server::tick`](crate::protocol::Connection::wake), on the caller's clock.
-    fn wake_at(&self) -> Option<Duration> {
-        None
+    /// Returns what it stands in for.
+    pub(super) fn adapter(&self) -> Adapter {
+        match self {
+            Self::RoundTrips(..) | Self::Suspended(_) => Adapter::MultiRoundTrip,
+            Self::Listening(_) | Self::Streams(_) => Adapter::Subscription,
+        }
+    }
+
+    /// Says what to do; None if the occasion is not its business after all.
+    pub(super) fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+        match (self, occasion) {
+            (Self::RoundTrips(asking, _), Occasion::Result { .. } | Occasion::Answered { .. }) => {
+                asking.on(occasion, world)
+            }
+            (Self::RoundTrips(asking, suspended), Occasion::Cancelled { .. } | Occasion::Time) => {
+                let mut steps = asking.on(occasion, world).unwrap_or_default();
+                steps.extend(suspended.on(occasion, world).unwrap_or_default());
+                Some(steps)
+            }
+            (Self::RoundTrips(_, suspended) | Self::Suspended(suspended), _) => {
+                suspended.on(occasion, world)
+            }
+            (Self::Listening(listening), _) => listening.on(occasion, world),
+            (Self::Streams(streams), _) => streams.on(occasion, world),
+        }
+    }
+
+    /// Returns when it wants to be woken, on the clock of the connection's driver.
+    pub(super) fn wake_at(&self) -> Option<Duration> {
+        match self {
+            Self::RoundTrips(asking, suspended) => {
+                let both = [asking.wake_at(), suspended.wake_at()];
+                both.into_iter().flatten().min()
+            }
+            Self::Suspended(suspended) => suspended.wake_at(),
+            Self::Listening(listening) => listening.wake_at(),
+            Self::Streams(_) => None,
+        }
     }
 }
 
 /// What a machine may know beside the occasion.
 #[derive(Debug, Clone, Copy)]
-pub struct World<'a> {
+pub(super) struct World<'a> {
     /// The time, on the caller's clock.
-    pub now: Duration,
+    pub(super) now: Duration,
     /// How much is kept.
-    pub limits: &'a Limits,
+    pub(super) limits: &'a Limits,
     /// `ServerCapabilities` of the application, in its revision.
-    pub capabilities: &'a Json,
-    pub(crate) translator: Translator,
-    pub(crate) on_loss: &'a LossHook,
-    pub(crate) seal: &'a Seal,
+    pub(super) capabilities: &'a Json,
+    pub(super) translator: Translator,
+    pub(super) on_loss: &'a LossHook,
+    pub(super) seal: &'a Seal,
 }
 
 impl World<'_> {
     /// Params of the application's message, in the revision of a peer.
-    pub(crate) fn params_out(
+    pub(super) fn params_out(
         &self,
         method: &str,
         params: &Json,
@@ -81,7 +131,7 @@ impl World<'_> {
     }
 
     /// An error of the newest revision, for a peer.
-    pub(crate) fn error_out(
+    pub(super) fn error_out(
         &self,
         method: &str,
         error: ErrorObject,
@@ -96,7 +146,7 @@ impl World<'_> {
     }
 
     /// Params of a request of the peer, in the application's revision.
-    pub(crate) fn params_in(
+    pub(super) fn params_in(
         &self,
         method: &str,
         params: &Json,
@@ -109,7 +159,7 @@ impl World<'_> {
     }
 
     /// The peer's answer to a request of the server, in the application's revision.
-    pub(crate) fn answer_in(
+    pub(super) fn answer_in(
         &self,
         method: &str,
         result: &Json,
@@ -122,46 +172,35 @@ impl World<'_> {
     }
 
     /// Whether a capability such as `["tools", "listChanged"]` is declared.
-    pub(crate) fn declares(&self, path: &[&str]) -> bool {
+    pub(super) fn declares(&self, path: &[&str]) -> bool {
         declares(self.capabilities, path)
     }
 }
 
-/// The machine of the project's own for a need, if there is one.
-pub(crate) fn machine(adapter: Adapter, app: Revision) -> Option<Box<dyn StateMachine>> {
-    Some(match (adapter, is_legacy(app)) {
-        (Adapter::MultiRoundTrip, false) => Box::new(rounds::Rounds::default()),
-        (Adapter::MultiRoundTrip, true) => Box::new(parking::Parking::default()),
-        (Adapter::Subscription, false) => Box::new(listening::Listening::default()),
-        (Adapter::Subscription, true) => Box::new(streaming::Streaming::default()),
-        _ => return None,
-    })
-}
-
 /// The request of a peer in whose course something came up.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct About<'a> {
+pub(super) struct About<'a> {
     /// What to answer it by.
-    pub token: Token,
+    pub(super) token: Token,
     /// Its method.
-    pub method: &'static str,
+    pub(super) method: &'static str,
     /// The params that the application was called with, in its revision.
-    pub params: &'a Json,
+    pub(super) params: &'a Json,
     /// The revision of the peer.
-    pub peer: Revision,
+    pub(super) peer: Revision,
     /// Who asks, and what it can do.
-    pub caller: &'a Caller,
+    pub(super) caller: &'a Caller,
     /// Who is behind it, if the transport knows.
-    pub principal: Option<&'a str>,
+    pub(super) principal: Option<&'a str>,
     /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be parked.
-    pub subject: Option<&'a str>,
+    pub(super) subject: Option<&'a str>,
     /// How often it was asked back already.
-    pub rounds: u32,
+    pub(super) rounds: u32,
 }
 
 /// What came up.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Occasion<'a> {
+pub(super) enum Occasion<'a> {
     /// A request of the peer that the application's revision does not have, or cannot hold.
     ///
     /// Here the params are those of the peer, in its revision.
@@ -235,7 +274,7 @@ pub enum Occasion<'a> {
 
 /// What a machine wants done.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub(super) enum Step {
     /// Answer a request of the peer, in the peer's revision.
     Answer(Token, Result<Json, ErrorObject>),
     /// Answer a request of the peer, in the peer's revision, while the application goes on with its call.

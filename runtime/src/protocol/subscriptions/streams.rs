@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_registry::Revision;
 use mcp_wire::{Json, JsonObject, Map};
 
-use super::{About, Occasion, StateMachine, Step, World};
-use crate::adapters::filter::{self, Filter};
+use super::{Filter, change};
 use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
+use crate::protocol::machine::{About, Occasion, Step, World};
 
 /// The streams that are open.
 #[derive(Debug, Default)]
-pub(super) struct Streaming {
+pub(in crate::protocol) struct Streams {
     streams: BTreeMap<Token, Stream>,
     last_key: u64,
 }
@@ -26,12 +26,12 @@ struct Stream {
     filter: Filter,
 }
 
-impl StateMachine for Streaming {
-    fn adapter(&self) -> Adapter {
-        Adapter::Subscription
-    }
-
-    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+impl Streams {
+    pub(in crate::protocol) fn on(
+        &mut self,
+        occasion: Occasion<'_>,
+        world: &World<'_>,
+    ) -> Option<Vec<Step>> {
         match occasion {
             Occasion::Request(about) => Some(self.open(about, world)),
             Occasion::Notification { method, params } => self.tell(method, params, world),
@@ -45,7 +45,7 @@ impl StateMachine for Streaming {
     }
 }
 
-impl Streaming {
+impl Streams {
     fn open(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
         let refused =
             |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
@@ -92,7 +92,7 @@ impl Streaming {
 
     /// What the handlers tell the session, for the streams that want it; `None` if that is no matter of streams.
     fn tell(&mut self, method: &str, params: &Json, world: &World<'_>) -> Option<Vec<Step>> {
-        let method = filter::change(method)?;
+        let method = change(method)?;
         let object = JsonObject::try_from(params.clone()).unwrap_or_default();
         let uri = object.get("uri").and_then(|uri| uri.read::<String>().ok());
         let mut steps = Vec::new();
