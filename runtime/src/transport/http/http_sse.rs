@@ -12,7 +12,7 @@ use super::body::HangUp;
 use super::inner::{Inner, owner};
 use super::service::accepts;
 use super::{Body, text};
-use crate::serve::{Facts, Lane, Line as _, Route, Taken, route};
+use crate::serve::{Facts, Lane, Route, Taken, route};
 use crate::server::{Looked, Owner};
 use crate::{Headers, headers};
 

@@ -34,13 +34,10 @@ use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
 
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::oneshot;
 
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::protocol::{
-    Answer, Answered, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token,
-};
+use crate::protocol::{Answer, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token};
 
 use crate::server::Server;
 
@@ -56,8 +53,8 @@ pub(crate) use lane::{Parked, Taken};
 #[cfg(feature = "http")]
 pub use replay::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
 #[cfg(feature = "http")]
-pub(crate) use route::Item;
-pub(crate) use route::{Next, Queue, Route, route};
+pub(crate) use route::{Item, Route};
+pub(crate) use route::{Next, Queue, route};
 
 /// A server whose clock begins now, and when that is.
 pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
@@ -167,40 +164,14 @@ pub(crate) struct Facts {
 #[derive(Clone)]
 pub struct Peer {
     token: Token,
-    line: Arc<dyn Line>,
+    line: Arc<Lane>,
     facts: Facts,
 }
 
 /// The session of a client, also after the call; the handle does not keep the session alive.
 #[derive(Clone)]
 pub struct Session {
-    line: Weak<dyn Line>,
-}
-
-/// What a [`Peer`] needs of its lane, whatever the application speaks.
-pub(crate) trait Line: Send + Sync {
-    /// Where what is said about a request goes.
-    fn route(&self, token: Token) -> Option<Route>;
-    fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate;
-    fn ask(
-        &self,
-        about: Option<(Token, &Facts)>,
-        method: &str,
-        params: Option<&Json>,
-    ) -> Result<(Token, oneshot::Receiver<Answered>), Fate>;
-    /// The answer to this request is not waited for any more.
-    fn forget(&self, ask: Token);
-    fn handle(self: Arc<Self>) -> Session;
-    fn end(&self);
-    fn is_over(&self) -> bool;
-    #[cfg(feature = "http")]
-    fn owner(&self) -> Owner;
-    /// Who has opened the session, or the stream of one that has none.
-    fn caller(&self) -> Option<Arc<Caller>>;
-    #[cfg(feature = "router")]
-    fn limits(&self) -> Limits;
-    #[cfg(feature = "http")]
-    fn pause(&self, token: Token) -> bool;
+    line: Weak<Lane>,
 }
 
 impl Peer {
@@ -245,7 +216,7 @@ impl Peer {
     /// Returns a handle that outlives the call.
     #[must_use]
     pub fn session(&self) -> Session {
-        Arc::clone(&self.line).handle()
+        self.line.session()
     }
 
     /// Returns the HTTP headers of the request, or `None` over stdio.
@@ -325,7 +296,7 @@ impl Session {
     /// Returns whether the session is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.line.upgrade().is_none_or(|line| line.is_over())
+        self.line.upgrade().is_none_or(|line| line.was_closed())
     }
 }
 
@@ -346,7 +317,7 @@ impl Hash for Session {
 }
 
 async fn ask(
-    line: &Arc<dyn Line>,
+    line: &Arc<Lane>,
     about: Option<(Token, &Facts)>,
     method: &str,
     params: Option<&Json>,
@@ -377,7 +348,7 @@ async fn ask(
 
 /// Says that an answer is not waited for any more; once it has come, that changes nothing.
 struct Forget<'a> {
-    line: &'a Arc<dyn Line>,
+    line: &'a Arc<Lane>,
     ask: Token,
 }
 

@@ -12,17 +12,18 @@ use crate::Limits;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
 #[cfg(feature = "http")]
 use crate::server::Owner;
+use crate::transport::serve::Facts;
 use crate::transport::serve::route::Route;
-use crate::transport::serve::{Facts, Line, Session};
 
-impl Line for Lane {
-    fn route(&self, token: Token) -> Option<Route> {
+impl Lane {
+    /// Returns where what is said about a request goes.
+    pub(in crate::transport) fn route(&self, token: Token) -> Option<Route> {
         let state = self.state();
         let exchange = state.connection.exchange_of(token)?;
         state.streams.route(exchange)
     }
 
-    fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
+    pub(in crate::transport) fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
         let mut state = self.state();
         let Said { fate, .. } = state.connection.notify(to, method, params, self.now());
         // About a call it is told in turn.
@@ -34,7 +35,7 @@ impl Line for Lane {
         fate
     }
 
-    fn ask(
+    pub(in crate::transport) fn ask(
         &self,
         about: Option<(Token, &Facts)>,
         method: &str,
@@ -62,11 +63,7 @@ impl Line for Lane {
         asked.map(|token| (token, waits))
     }
 
-    fn handle(self: Arc<Self>) -> Session {
-        self.session()
-    }
-
-    fn end(&self) {
+    pub(in crate::transport) fn end(&self) {
         #[cfg(feature = "http")]
         if self.state().connection.session_revision().is_none() {
             return self.end_streams();
@@ -74,32 +71,31 @@ impl Line for Lane {
         self.close();
     }
 
-    fn is_over(&self) -> bool {
-        self.was_closed()
-    }
-
     #[cfg(feature = "http")]
-    fn owner(&self) -> Owner {
+    pub(in crate::transport) fn owner(&self) -> Owner {
         self.owner.get().cloned().unwrap_or_default()
     }
 
-    fn caller(&self) -> Option<Arc<Caller>> {
+    /// Returns who has opened the session, or the stream of one that has none.
+    pub(in crate::transport) fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()
     }
 
     #[cfg(feature = "router")]
-    fn limits(&self) -> Limits {
+    pub(in crate::transport) fn limits(&self) -> Limits {
         *self.state().connection.role().limits()
     }
 
+    /// Closes the response of a call in the middle of it; false if its client could not have the rest later.
     #[cfg(feature = "http")]
-    fn pause(&self, token: Token) -> bool {
+    pub(in crate::transport) fn pause(&self, token: Token) -> bool {
         let mut state = self.state();
         let exchange = state.connection.exchange_of(token);
         exchange.is_some_and(|exchange| state.streams.pause(exchange))
     }
 
-    fn forget(&self, ask: Token) {
+    /// The answer to this request is not waited for any more.
+    pub(in crate::transport) fn forget(&self, ask: Token) {
         let mut state = self.state();
         let asked = state.work.as_mut().and_then(|work| work.asked.remove(&ask));
         if asked.is_some() {

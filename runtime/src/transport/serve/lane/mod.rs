@@ -20,7 +20,7 @@ use work::Work;
 #[cfg(feature = "http")]
 use super::replay::{EventId, EventStore};
 use super::route::Route;
-use super::{AnyHandler, Facts, HandlerFuture, Line, Peer, Session};
+use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
 use crate::headers::Headers;
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
 #[cfg(feature = "http")]
@@ -336,7 +336,7 @@ impl Lane {
             return;
         };
         let facts = state.streams.facts(exchange);
-        let line: Arc<dyn Line> = Arc::<Self>::clone(&lane);
+        let line = Arc::clone(&lane);
         let peer = Peer { token, line, facts };
         let work = work(Arc::clone(&self.handler), peer);
         let work = tokio::spawn(async move {
@@ -452,8 +452,8 @@ impl Lane {
         self.carry(state, Manner::InTurn);
     }
 
-    fn session(&self) -> Session {
-        let line: Weak<Self> = Weak::clone(&self.me);
+    pub(super) fn session(&self) -> Session {
+        let line = Weak::clone(&self.me);
         Session { line }
     }
 
