@@ -2,8 +2,9 @@
 //!
 //! What does not parse is an error: output that nobody could format nobody can read.
 
-use proc_macro2::{TokenStream, TokenTree};
-use syn::{File, Item, ItemUse, Macro, UseTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{File, Item, ItemUse, Macro, MacroDelimiter, UseTree};
 
 use mcp_schema::Error;
 
@@ -53,15 +54,8 @@ fn text(parsed: &File) -> String {
         };
         text.push_str(&match item {
             Item::Impl(_) | Item::Trait(_) => spaced(&prettyplease::unparse(&one)),
-            Item::Macro(table)
-                if table
-                    .mac
-                    .path
-                    .segments
-                    .last()
-                    .is_some_and(|last| last.ident == "record") =>
-            {
-                record(&table.mac)
+            Item::Macro(item) if matches!(item.mac.delimiter, MacroDelimiter::Brace(_)) => {
+                table(&item.mac)
             }
             _ => prettyplease::unparse(&one),
         });
@@ -70,46 +64,86 @@ fn text(parsed: &File) -> String {
     text
 }
 
-/// A table of members, each on a line of its own: prettyplease fills lines with what is within a macro.
-fn record(table: &Macro) -> String {
-    let path: Vec<String> = (table.path.segments.iter())
-        .map(|segment| segment.ident.to_string())
-        .collect();
-    let mut text = format!("{}! {{\n    ", path.join("::"));
-    for token in table.tokens.clone() {
-        match token {
-            TokenTree::Group(lines) => {
-                text.push_str("{\n        ");
-                text.push_str(&lines_of(lines.stream()).join("\n        "));
-                text.push_str("\n    }\n");
+/// A macro with braces is a table, of which each line stands by itself: prettyplease fills lines with what is within a macro.
+fn table(table: &Macro) -> String {
+    let path = line(table.path.to_token_stream());
+    let mut text = format!("{path}! {{\n");
+    for head in lines(table.tokens.clone()) {
+        // Within braces there is a table, too.
+        let last = head.clone().into_iter().last();
+        match last {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let count = head.clone().into_iter().count() - 1;
+                let name = line(head.into_iter().take(count).collect());
+                let inner = lines(group.stream())
+                    .into_iter()
+                    .map(|one| format!("        {}\n", line(one)));
+                let inner: String = inner.collect();
+                match inner.is_empty() {
+                    true => text.push_str(&format!("    {name} {{}}\n")),
+                    false => text.push_str(&format!("    {name} {{\n{inner}    }}\n")),
+                }
             }
-            token => text.push_str(&format!("{token} ")),
+            _ => text.push_str(&format!("    {}\n", line(head))),
         }
     }
     text.push_str("}\n");
-    text.replace("{\n        \n    }", "{}")
+    text
 }
 
-fn lines_of(tokens: TokenStream) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
+/// The lines of a table: each ends with its semicolon, and the last one may have none.
+fn lines(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut lines = vec![TokenStream::new()];
     for token in tokens {
-        match token {
-            TokenTree::Punct(mark) if mark.as_char() == ';' => {
-                lines.push(format!("{line};"));
-                line.clear();
-            }
-            TokenTree::Punct(mark) if mark.as_char() == ':' => line.push(':'),
-            TokenTree::Group(value) => line.push_str(&format!("({})", value.stream())),
-            token => {
-                if !line.is_empty() {
-                    line.push(' ');
-                }
-                line.push_str(&token.to_string());
-            }
+        let ends = matches!(&token, TokenTree::Punct(mark) if mark.as_char() == ';');
+        if let Some(line) = lines.last_mut() {
+            line.extend([token]);
+        }
+        if ends {
+            lines.push(TokenStream::new());
         }
     }
+    lines.retain(|line| !line.is_empty());
     lines
+}
+
+/// A line as a person would space it.
+fn line(tokens: TokenStream) -> String {
+    let mut text = String::new();
+    // Whether the token before wants none after it, and whether it is a name that brackets may follow.
+    let (mut tight, mut name) = (true, false);
+    for token in tokens {
+        let (piece, before, after) = match &token {
+            TokenTree::Punct(mark) => match mark.as_char() {
+                ',' | ';' => (mark.to_string(), true, false),
+                ':' => (
+                    mark.to_string(),
+                    true,
+                    text.ends_with(':') || mark.spacing() == Spacing::Joint,
+                ),
+                '<' => (mark.to_string(), true, true),
+                '>' => (mark.to_string(), true, false),
+                '&' | '-' => (mark.to_string(), false, true),
+                _ => (mark.to_string(), false, mark.spacing() == Spacing::Joint),
+            },
+            TokenTree::Group(group) => {
+                let inner = line(group.stream());
+                match group.delimiter() {
+                    Delimiter::Brace => (format!("{{ {inner} }}"), false, false),
+                    Delimiter::Bracket => (format!("[{inner}]"), false, false),
+                    Delimiter::Parenthesis | Delimiter::None => (format!("({inner})"), name, false),
+                }
+            }
+            token => (token.to_string(), false, false),
+        };
+        if !before && !tight && !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&piece);
+        tight = after;
+        name = matches!(token, TokenTree::Ident(_));
+    }
+    text
 }
 
 /// Whether an import is from the crate itself.

@@ -44,6 +44,21 @@ pub(super) fn imports(
 #[derive(Default)]
 struct Named(BTreeSet<String>);
 
+impl Named {
+    /// The lines of a table within a macro begin with fields and variants: those name no type.
+    fn tokens(&mut self, tokens: TokenStream, depth: usize) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) if depth != 1 => {
+                    self.0.insert(name.to_string());
+                }
+                TokenTree::Group(group) => self.tokens(group.stream(), depth + 1),
+                _ => {}
+            }
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for Named {
     fn visit_path(&mut self, path: &'ast Path) {
         if let Some(first) = path.segments.first() {
@@ -53,11 +68,7 @@ impl<'ast> Visit<'ast> for Named {
     }
 
     fn visit_macro(&mut self, call: &'ast Macro) {
-        for token in call.tokens.clone() {
-            if let TokenTree::Ident(name) = token {
-                self.0.insert(name.to_string());
-            }
-        }
+        self.tokens(call.tokens.clone(), 0);
     }
 
     fn visit_use_path(&mut self, _: &'ast UsePath) {}

@@ -14,20 +14,25 @@ use syn::{Attribute, parse_quote};
 use typify::{TypeDetails, TypeId, TypeSpace, TypeSpaceSettings};
 
 use super::fields::{fields_of, is_default};
+use super::messages::Messages;
 use super::ty::{field_type, ident};
 use mcp_schema::Error;
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
 use mcp_schema::naming::pascal_case;
 
-/// Emits the item of every struct, newtype and string enum, by Rust name.
+/// Emits the item of every struct, newtype and string enum, by Rust name; messages that are aliases have none.
 pub(super) fn items(
     model: &Model,
     docs: &TypeDocs,
+    messages: &Messages,
 ) -> Result<BTreeMap<String, TokenStream>, Error> {
     let mut lowered = Lowered::default();
     let mut plain: BTreeMap<String, &TypeDef> = BTreeMap::new();
     for (index, def) in model.types.values().enumerate() {
+        if messages.get(def).is_some() {
+            continue;
+        }
         // typify gets to see neutral names, so that none of its own naming rules bites.
         let key = format!("Type{index}");
         let schema = match &def.shape {

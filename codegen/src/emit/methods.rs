@@ -5,14 +5,20 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::messages::Messages;
 use super::ty::{ident, rust_type};
 use mcp_schema::model::{Direction, Method, MethodKind, Model, Shape, Ty};
 use mcp_schema::spec::methods::CapabilityPart;
 
-/// `impl Request` and `impl Notification` for each message type, by its name.
-pub(super) fn ties(model: &Model) -> BTreeMap<String, TokenStream> {
+/// `impl Request` and `impl Notification` for each message that is a type of its own, by its name.
+pub(super) fn ties(model: &Model, messages: &Messages) -> BTreeMap<String, TokenStream> {
     // `ping` goes both ways, but it is one type.
-    let ties = model.methods.iter().rev().map(|method| {
+    let own = |method: &&Method| {
+        model
+            .get(&method.message)
+            .is_some_and(|def| messages.get(def).is_none())
+    };
+    let ties = model.methods.iter().rev().filter(own).map(|method| {
         let name = &method.name;
         let message = ident(&method.message);
         let params = match &method.params {
@@ -46,20 +52,15 @@ pub(super) fn ties(model: &Model) -> BTreeMap<String, TokenStream> {
 pub(super) fn tables(model: &Model) -> TokenStream {
     let rows = model.methods.iter().map(|method| row(model, method));
     let types = model.types.values().map(|def| {
-        let name = &def.doc_key;
-        let rust_name = &def.name;
-        let ty = ident(&def.name);
+        let (ty, name) = (ident(&def.name), &def.doc_key);
         match &def.definition {
-            Some(_) => quote!(TypeInfo::of::<#ty>(#name, #rust_name),),
-            None => quote!(TypeInfo::inline::<#ty>(#name, #rust_name),),
+            Some(_) => quote!(#ty #name of;),
+            None => quote!(#ty #name inline;),
         }
     });
     quote! {
-        /// Every method, by direction, kind and name.
-        pub static METHODS: &[MethodInfo] = &[#(#rows)*];
-
-        /// Every definition of the schema, and every inline schema that has a type of its own.
-        pub static TYPES: &[TypeInfo] = &[#(#types)*];
+        mcp_wire::methods! { #(#rows)* }
+        mcp_wire::types! { #(#types)* }
     }
 }
 
@@ -79,48 +80,41 @@ fn row(model: &Model, method: &Method) -> TokenStream {
         capability_parts,
     } = method;
     let direction = match direction {
-        Direction::ClientToServer => quote!(Direction::ClientToServer),
-        Direction::ServerToClient => quote!(Direction::ServerToClient),
+        Direction::ClientToServer => quote!(ClientToServer),
+        Direction::ServerToClient => quote!(ServerToClient),
     };
     let kind = match kind {
-        MethodKind::Request => quote!(MethodKind::Request),
-        MethodKind::Notification => quote!(MethodKind::Notification),
-        MethodKind::Input => quote!(MethodKind::Input),
+        MethodKind::Request => quote!(Request),
+        MethodKind::Notification => quote!(Notification),
+        MethodKind::Input => quote!(Input),
     };
     let message = schema_name(model, message);
-    let params = option(params.as_ref().map(|ty| type_name(model, ty)));
-    let result = option(result.as_ref().map(|ty| type_name(model, ty)));
+    // A field that would say nothing is left out.
+    let params = params.as_ref().map(|ty| type_name(model, ty));
+    let params = params.map(|params| quote!(, params: Some(#params)));
+    let required = params_required.then(|| quote!(, params_required: true));
+    let result = result.as_ref().map(|ty| type_name(model, ty));
+    let result = result.map(|result| quote!(, result: Some(#result)));
+    let asks = input_required.then(|| quote!(, input_required: true));
+    let named_by = (named_by.as_ref()).map(|member| quote!(, named_by: Some(#member)));
+    let capability = (capability.as_ref()).map(|name| quote!(, capability: Some(#name)));
     let parts = capability_parts.iter().map(|part| {
         let CapabilityPart {
             name,
             member,
             value,
         } = part;
-        let value = option(value.clone());
+        let value = match value {
+            Some(value) => quote!(Some(#value)),
+            None => quote!(None),
+        };
         quote!(mcp_wire::CapabilityPart { name: #name, member: #member, value: #value })
     });
-    let (named_by, capability) = (option(named_by.clone()), option(capability.clone()));
+    let parts = (!capability_parts.is_empty()).then(|| quote!(, capability_parts: &[#(#parts),*]));
     quote! {
-        MethodInfo {
-            name: #name,
-            direction: #direction,
-            kind: #kind,
-            message: #message,
-            params: #params,
-            params_required: #params_required,
-            result: #result,
-            input_required: #input_required,
-            named_by: #named_by,
-            capability: #capability,
-            capability_parts: &[#(#parts),*],
-        },
-    }
-}
-
-fn option(name: Option<String>) -> TokenStream {
-    match name {
-        Some(name) => quote!(Some(#name)),
-        None => quote!(None),
+        #name #direction #kind {
+            message: #message #params #required #result #asks #named_by #capability #parts
+        };
     }
 }
 

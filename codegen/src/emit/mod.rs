@@ -7,6 +7,7 @@ mod enums;
 mod fields;
 mod imports;
 mod items;
+mod messages;
 mod methods;
 mod once;
 mod pieces;
@@ -65,11 +66,8 @@ pub fn crate_files(
         files: CrateFiles::new(),
     };
     let areas = files.areas()?;
-    let ties = pieces.iter().filter(|(name, _)| is_own(name));
-    let ties = ties.filter_map(|(_, piece)| piece.tie.as_ref());
-    let tables = methods::tables(model);
     let about = scaffold::ABOUT_METHODS;
-    files.add("methods.rs", None, about, quote!(#tables #(#ties)*))?;
+    files.add("methods.rs", None, about, methods::tables(model))?;
     let body = services::services(model, docs, facts);
     files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
     let mut files = files.files;
@@ -170,10 +168,7 @@ impl<'p> Sources<'p> {
         }
         for (area, pieces) in &areas {
             let items = pieces.iter().map(|(_, piece)| &piece.item);
-            // A module of shared types has no table of methods beside it.
-            let ties = pieces.iter().filter(|_| !self.below.is_empty());
-            let ties = ties.filter_map(|(_, piece)| piece.tie.as_ref());
-            let body = quote!(#(#items)* #(#ties)*);
+            let body = quote!(#(#items)*);
             self.add(
                 &format!("{area}.rs"),
                 Some(area),
@@ -226,28 +221,32 @@ fn area_item(
             let (ways, _) = structs::newtype(def, ty);
             quote!(#item #ways)
         }
-        Shape::StringEnum(choices) => {
-            let ways = enums::ways(def, choices);
-            quote!(#item #ways)
-        }
+        Shape::StringEnum(_) => quote!(#item),
         Shape::Union(union) => unions::item(model, def, union, docs),
-        Shape::Alias(ty) => alias(def, ty, docs),
+        Shape::Alias(ty) => alias_of(def, ty, docs),
     }
 }
 
-fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
+/// Another name for `target`, and what is declared beside it.
+fn alias(
+    def: &TypeDef,
+    target: &TokenStream,
+    beside: &TokenStream,
+    docs: &TypeDocs,
+) -> TokenStream {
     let attributes = items::doc(&docs.of(def).ty);
     let name = ty::ident(&def.name);
+    quote!(#(#attributes)* pub type #name = #target; #beside)
+}
+
+fn alias_of(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
     match ty::runtime_path(ty) {
         // The hand-written type goes by the same name: it is that type.
         Some(path) if path.ends_with(&format!("::{}", def.name)) => {
             let path = rust_type(&Ty::Runtime(path, Vec::new()));
             quote!(#[doc(inline)] pub use #path;)
         }
-        _ => {
-            let target = rust_type(ty);
-            quote!(#(#attributes)* pub type #name = #target;)
-        }
+        _ => alias(def, &rust_type(ty), &TokenStream::new(), docs),
     }
 }
 

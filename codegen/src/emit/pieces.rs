@@ -8,17 +8,16 @@ use mcp_schema::model::{Model, TypeDef};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
-use super::{area_item, area_wire, items, methods, ty};
+use super::messages::Messages;
+use super::{alias, area_item, area_wire, items, methods, ty};
 
 /// What is generated of one type.
 #[derive(Debug, Clone)]
 pub struct Piece {
     /// The file that holds it, without its ending.
     pub area: String,
-    /// The item, with its constructor and conversions.
+    /// The item, with its constructor and conversions, and what ties a message to its method.
     pub item: TokenStream,
-    /// What ties a message to its method; absent for all other types.
-    pub tie: Option<TokenStream>,
     /// Reading and writing; empty for an alias.
     pub wire: TokenStream,
     /// The types of the model that any of it names.
@@ -36,13 +35,17 @@ pub type Pieces = BTreeMap<String, Piece>;
 /// Names that Rust does not take, with the rule that settles them, and failures of typify and syn.
 pub fn pieces(model: &Model, docs: &TypeDocs, source: &str) -> Result<Pieces, Error> {
     ty::check_names(model, source)?;
-    let items = items::items(model, docs)?;
-    let mut ties = methods::ties(model);
+    let messages = Messages::of(model);
+    let items = items::items(model, docs, &messages)?;
+    let mut ties = methods::ties(model, &messages);
     let mut piece = |def: &TypeDef| {
-        let item = area_item(model, def, &items, docs);
+        let (item, wire) = match messages.get(def) {
+            Some((target, method)) => (alias(def, target, method, docs), TokenStream::new()),
+            None => (area_item(model, def, &items, docs), area_wire(def)),
+        };
         let tie = ties.remove(&def.name);
-        let wire = area_wire(def);
-        let all = quote!(#item #tie #wire);
+        let item = quote!(#item #tie);
+        let all = quote!(#item #wire);
         let mut names = BTreeSet::new();
         collect(all.clone(), model, &mut names);
         let text = format!("{} {all}", def.area);
@@ -53,7 +56,6 @@ pub fn pieces(model: &Model, docs: &TypeDocs, source: &str) -> Result<Pieces, Er
         Piece {
             area: def.area.clone(),
             item,
-            tie,
             wire,
             names,
             text,

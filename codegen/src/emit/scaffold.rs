@@ -45,8 +45,7 @@ impl CrateFacts {
     }
 }
 
-pub(super) const ABOUT_METHODS: &str =
-    " The methods of this revision, and what ties each to its params and its result.";
+pub(super) const ABOUT_METHODS: &str = " The methods and the types of this revision, as tables.";
 
 pub(super) const ABOUT_SERVICES: &str =
     " Services of this revision: handlers of each side, what dispatches to them, and typed calls.";

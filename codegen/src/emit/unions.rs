@@ -5,12 +5,12 @@ use quote::quote;
 
 use super::items::doc;
 use super::structs::number;
-use super::ty::{field_type, ident};
+use super::ty::{field_type, ident, rust_type};
 use mcp_schema::analyze::plan::Kind;
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
 
-/// The enum and its conversions.
+/// The enum.
 pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {
     let name = ident(&def.name);
     let attributes = doc(&docs.of(def).ty);
@@ -28,25 +28,10 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
             #unknown(UnknownMessage),
         }
     });
-    let conversions = union.variants.iter().map(|variant| {
-        let ty = field_type(&variant.ty, false);
-        let variant_name = ident(&variant.name);
-        let value = if variant.boxed {
-            quote!(Box::new(value))
-        } else {
-            quote!(value)
-        };
-        quote! {
-            impl From<#ty> for #name {
-                fn from(value: #ty) -> Self { Self::#variant_name(#value) }
-            }
-        }
-    });
     quote! {
         #(#attributes)*
         #[derive(Debug, Clone, PartialEq)]
         pub enum #name { #(#variants)* #unknown }
-        #(#conversions)*
     }
 }
 
@@ -75,41 +60,44 @@ fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     }
 }
 
-/// `Decode` and `Encode` of a union.
+/// Reading and writing of a union, as a table of its variants, and the function that decides which one comes.
 pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
     let name = ident(&def.name);
     let emitter = Emitter { def, union };
-    let variants = union.variants.iter().map(|variant| ident(&variant.name));
-    let variants: Vec<_> = variants
-        .chain(union.open.then(|| ident(Union::UNKNOWN)))
-        .collect();
+    let lines = union.variants.iter().map(|variant| {
+        let (name, ty) = (ident(&variant.name), rust_type(&variant.ty));
+        let boxed = variant.boxed.then(|| quote!(box));
+        quote!(#name(#boxed #ty);)
+    });
+    let unknown = ident(Union::UNKNOWN);
     let blank = match union.start {
-        Some(index) => &variants[index],
-        None => &ident(Union::UNKNOWN),
+        Some(index) => &ident(&union.variants[index].name),
+        None => &unknown,
     };
+    let unknown = union.open.then(|| quote!(#unknown;));
     let decide = match union.plan {
-        // There is nothing to decide, and a blank is of that variant.
-        Plan::Take(_) if variants.len() == 1 => TokenStream::new(),
+        // There is nothing to decide where a blank is of that variant.
+        Plan::Take(index) if union.start == Some(index) => None,
         Plan::Take(index) => {
             let take = emitter.take(index);
-            quote!(#take;)
+            Some(quote!(#take;))
         }
-        _ => emitter.plan(&union.plan, union.open),
+        _ => Some(emitter.plan(&union.plan, union.open)),
     };
+    let word = decide.as_ref().map(|_| quote!(decide));
+    let decide = decide.map(|decide| {
+        quote! {
+            impl #name {
+                fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+                    #decide
+                    Ok(())
+                }
+            }
+        }
+    });
     quote! {
-        impl Decode for #name {
-            fn blank() -> Self { Self::#blank(Decode::blank()) }
-
-            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-                #decide
-                match self { #(Self::#variants(value) => value.fill(reader),)* }
-            }
-        }
-        impl Encode for #name {
-            fn encode(&self, writer: &mut Writer) {
-                match self { #(Self::#variants(value) => value.encode(writer),)* }
-            }
-        }
+        #decide
+        mcp_wire::variants! { #name { blank #blank #word; #(#lines)* #unknown } }
     }
 }
 

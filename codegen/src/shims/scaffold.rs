@@ -106,28 +106,14 @@ pub(super) fn way(
     way: Way,
     areas: &BTreeSet<&str>,
     hops: &TokenStream,
-    any_same: bool,
 ) -> TokenStream {
     let [from, to] = plan.pair.ends(way);
     let about = format!(" From {from} to {to}.");
     let modules: Vec<_> = areas.iter().map(|area| format_ident!("{area}")).collect();
-    let runs = [true, false].into_iter().filter(|exact| {
-        let is_row =
-            |one: &&Conversion| matches!((&one.from, &one.to), (End::Type(_), End::Type(_)));
-        plan.way(way)
-            .iter()
-            .filter(is_row)
-            .any(|one| one.exact == *exact)
-    });
-    let runs = runs.map(|exact| if exact { "exact" } else { "fallible" });
-    let runs = runs.chain(any_same.then_some("same"));
-    let runs = runs.map(|run| format_ident!("{run}"));
     quote! {
         #![doc = #about]
         #(mod #modules;)*
-        use mcp_convert::dynamic::{Hop, #(#runs),*};
-        /// The conversions of this step, by the names of their types.
-        pub(crate) const HOPS: &[Hop] = &[#hops];
+        mcp_convert::hops! { #hops }
     }
 }
 

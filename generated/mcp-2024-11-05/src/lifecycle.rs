@@ -3,7 +3,7 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Json, JsonObject, Map, Number};
+use mcp_wire::{BareOf, Extra, Json, JsonObject, Map, Number};
 
 use crate::{
     Implementation, InitializeRequestParams, ProgressToken, ServerCapabilitiesPrompts,
@@ -13,24 +13,11 @@ use crate::{
 /// Client's first request on a connection, which starts the handshake and names its revision and features.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
-pub struct InitializeRequest {
-    /// What the message carries; see the type of the method.
-    pub params: InitializeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type InitializeRequest = BareOf<InitializeMethod>;
 
-impl InitializeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<InitializeRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
+);
 
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///
@@ -87,24 +74,11 @@ impl InitializeResult {
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProgressNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ProgressNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ProgressNotification = BareOf<ProgressMethod>;
 
-impl ProgressNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ProgressMethod "notifications/progress" required ProgressNotificationParams
+);
 
 /// Content of one `notifications/progress` report.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,31 +3,18 @@
 
 //! Types of prompts.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::{ContentBlock, GetPromptRequestParams, Role};
 
 /// Client's request for the messages of one prompt, filled in with the given arguments.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetPromptRequest {
-    /// What the message carries; see the type of the method.
-    pub params: GetPromptRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type GetPromptRequest = BareOf<GetPromptMethod>;
 
-impl GetPromptRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<GetPromptRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptResult
+);
 
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///

@@ -3,38 +3,19 @@
 
 //! Types of resources.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{BareOf, Extra, Integer, Json, Map};
 
 use crate::{Annotations, ListResourceTemplatesRequestParams, ListResourcesRequestParams};
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListResourceTemplatesRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListResourceTemplatesRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListResourceTemplatesRequest = BareOf<ListResourceTemplatesMethod>;
 
-impl ListResourceTemplatesRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<ListResourceTemplatesRequestParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListResourceTemplatesMethod "resources/templates/list" optional
+    ListResourceTemplatesRequestParams => ListResourceTemplatesResult
+);
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -81,28 +62,12 @@ impl ListResourceTemplatesResult {
 /// Sent by the client to learn which resources the server can name up front, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListResourcesRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListResourcesRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListResourcesRequest = BareOf<ListResourcesMethod>;
 
-impl ListResourcesRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<ListResourcesRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListResourcesMethod "resources/list" optional ListResourcesRequestParams =>
+    ListResourcesResult
+);
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///

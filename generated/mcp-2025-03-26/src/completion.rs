@@ -3,33 +3,21 @@
 
 //! Types of completion.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map};
 
 use crate::{
-    CompleteRequestParamsArgument, PromptReference, RequestMetaObject, ResourceReference,
+    CompleteRequestParamsArgument, CompleteResult, PromptReference, RequestMetaObject,
+    ResourceReference,
 };
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteRequest {
-    /// What the message carries; see the type of the method.
-    pub params: CompleteRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CompleteRequest = BareOf<CompleteMethod>;
 
-impl CompleteRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CompleteRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CompleteMethod "completion/complete" required CompleteRequestParams => CompleteResult
+);
 
 /// What `completion/complete` should find suggestions for.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,16 +62,4 @@ pub enum CompletionReference {
     Prompt(PromptReference),
     /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceTemplateReference` since 2025-06-18.
     Resource(ResourceReference),
-}
-
-impl From<PromptReference> for CompletionReference {
-    fn from(value: PromptReference) -> Self {
-        Self::Prompt(value)
-    }
-}
-
-impl From<ResourceReference> for CompletionReference {
-    fn from(value: ResourceReference) -> Self {
-        Self::Resource(value)
-    }
 }

@@ -3,31 +3,18 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::{Implementation, InitializeRequestParams, ServerCapabilities};
 
 /// Client's first request on a connection, which starts the handshake and names its revision and features.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct InitializeRequest {
-    /// What the message carries; see the type of the method.
-    pub params: InitializeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type InitializeRequest = BareOf<InitializeMethod>;
 
-impl InitializeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<InitializeRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
+);
 
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///

@@ -51,84 +51,6 @@ pub enum ClientRequest {
     Unknown(UnknownMessage),
 }
 
-impl From<InitializeRequest> for ClientRequest {
-    fn from(value: InitializeRequest) -> Self {
-        Self::Initialize(value)
-    }
-}
-
-impl From<PingRequest> for ClientRequest {
-    fn from(value: PingRequest) -> Self {
-        Self::Ping(value)
-    }
-}
-
-impl From<ListResourcesRequest> for ClientRequest {
-    fn from(value: ListResourcesRequest) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesRequest> for ClientRequest {
-    fn from(value: ListResourceTemplatesRequest) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceRequest> for ClientRequest {
-    fn from(value: ReadResourceRequest) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<SubscribeRequest> for ClientRequest {
-    fn from(value: SubscribeRequest) -> Self {
-        Self::Subscribe(value)
-    }
-}
-
-impl From<UnsubscribeRequest> for ClientRequest {
-    fn from(value: UnsubscribeRequest) -> Self {
-        Self::Unsubscribe(value)
-    }
-}
-
-impl From<ListPromptsRequest> for ClientRequest {
-    fn from(value: ListPromptsRequest) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptRequest> for ClientRequest {
-    fn from(value: GetPromptRequest) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsRequest> for ClientRequest {
-    fn from(value: ListToolsRequest) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolRequest> for ClientRequest {
-    fn from(value: CallToolRequest) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<SetLevelRequest> for ClientRequest {
-    fn from(value: SetLevelRequest) -> Self {
-        Self::SetLevel(value)
-    }
-}
-
-impl From<CompleteRequest> for ClientRequest {
-    fn from(value: CompleteRequest) -> Self {
-        Self::Complete(value)
-    }
-}
-
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -140,24 +62,6 @@ pub enum ClientResult {
     CreateMessage(CreateMessageResult),
     /// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
     ListRoots(ListRootsResult),
-}
-
-impl From<AnyResult> for ClientResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<CreateMessageResult> for ClientResult {
-    fn from(value: CreateMessageResult) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsResult> for ClientResult {
-    fn from(value: ListRootsResult) -> Self {
-        Self::ListRoots(value)
-    }
 }
 
 /// Array of requests and notifications sent as one message by either side; legal in 2025-03-26 only and never with `initialize` inside.
@@ -174,18 +78,6 @@ pub enum JsonRpcBatchRequestItem {
     Notification(JsonRpcNotification),
 }
 
-impl From<JsonRpcRequest> for JsonRpcBatchRequestItem {
-    fn from(value: JsonRpcRequest) -> Self {
-        Self::Request(value)
-    }
-}
-
-impl From<JsonRpcNotification> for JsonRpcBatchRequestItem {
-    fn from(value: JsonRpcNotification) -> Self {
-        Self::Notification(value)
-    }
-}
-
 /// Array of the results and errors that answer the requests of a batch; legal in 2025-03-26 only.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -200,19 +92,7 @@ pub enum JsonRpcBatchResponseItem {
     Error(JsonRpcError),
 }
 
-impl From<JsonRpcResponse> for JsonRpcBatchResponseItem {
-    fn from(value: JsonRpcResponse) -> Self {
-        Self::Response(value)
-    }
-}
-
-impl From<JsonRpcError> for JsonRpcBatchResponseItem {
-    fn from(value: JsonRpcError) -> Self {
-        Self::Error(value)
-    }
-}
-
-/// Any message that the transport may carry: a request, a notification, a result, an error, or an array of them as a batch.
+/// Whatever one read from the transport may yield: a request, a notification, a result, an error, or an array of them as a batch.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 #[derive(Debug, Clone, PartialEq)]
@@ -231,43 +111,7 @@ pub enum JsonRpcMessage {
     JsonRpcBatchResponseItemList(Vec<JsonRpcBatchResponseItem>),
 }
 
-impl From<JsonRpcRequest> for JsonRpcMessage {
-    fn from(value: JsonRpcRequest) -> Self {
-        Self::Request(value)
-    }
-}
-
-impl From<JsonRpcNotification> for JsonRpcMessage {
-    fn from(value: JsonRpcNotification) -> Self {
-        Self::Notification(value)
-    }
-}
-
-impl From<Vec<JsonRpcBatchRequestItem>> for JsonRpcMessage {
-    fn from(value: Vec<JsonRpcBatchRequestItem>) -> Self {
-        Self::JsonRpcBatchRequestItemList(value)
-    }
-}
-
-impl From<JsonRpcResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcResponse) -> Self {
-        Self::Response(value)
-    }
-}
-
-impl From<JsonRpcError> for JsonRpcMessage {
-    fn from(value: JsonRpcError) -> Self {
-        Self::Error(value)
-    }
-}
-
-impl From<Vec<JsonRpcBatchResponseItem>> for JsonRpcMessage {
-    fn from(value: Vec<JsonRpcBatchResponseItem>) -> Self {
-        Self::JsonRpcBatchResponseItemList(value)
-    }
-}
-
-/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 #[derive(Debug, Clone, PartialEq)]
@@ -280,24 +124,6 @@ pub enum ServerRequest {
     ListRoots(ListRootsRequest),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
-}
-
-impl From<PingRequest> for ServerRequest {
-    fn from(value: PingRequest) -> Self {
-        Self::Ping(value)
-    }
-}
-
-impl From<CreateMessageRequest> for ServerRequest {
-    fn from(value: CreateMessageRequest) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsRequest> for ServerRequest {
-    fn from(value: ListRootsRequest) -> Self {
-        Self::ListRoots(value)
-    }
 }
 
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
@@ -325,64 +151,4 @@ pub enum ServerResult {
     CallTool(CallToolResult),
     /// Server's answer to `completion/complete`.
     Complete(CompleteResult),
-}
-
-impl From<AnyResult> for ServerResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<InitializeResult> for ServerResult {
-    fn from(value: InitializeResult) -> Self {
-        Self::Initialize(value)
-    }
-}
-
-impl From<ListResourcesResult> for ServerResult {
-    fn from(value: ListResourcesResult) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesResult> for ServerResult {
-    fn from(value: ListResourceTemplatesResult) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceResult> for ServerResult {
-    fn from(value: ReadResourceResult) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<ListPromptsResult> for ServerResult {
-    fn from(value: ListPromptsResult) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptResult> for ServerResult {
-    fn from(value: GetPromptResult) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsResult> for ServerResult {
-    fn from(value: ListToolsResult) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolResult> for ServerResult {
-    fn from(value: CallToolResult) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<CompleteResult> for ServerResult {
-    fn from(value: CompleteResult) -> Self {
-        Self::Complete(value)
-    }
 }

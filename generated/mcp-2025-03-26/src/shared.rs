@@ -93,30 +93,6 @@ pub enum ContentBlock {
     Resource(EmbeddedResource),
 }
 
-impl From<TextContent> for ContentBlock {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for ContentBlock {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for ContentBlock {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<EmbeddedResource> for ContentBlock {
-    fn from(value: EmbeddedResource) -> Self {
-        Self::Resource(value)
-    }
-}
-
 /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)

@@ -3,34 +3,21 @@
 
 //! Types of completion.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map};
 
 use crate::{
-    CompleteRequestParamsArgument, CompleteRequestParamsContext, PromptReference,
-    RequestMetaObject, ResourceTemplateReference,
+    CompleteRequestParamsArgument, CompleteRequestParamsContext, CompleteResult,
+    PromptReference, RequestMetaObject, ResourceTemplateReference,
 };
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#completerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteRequest {
-    /// What the message carries; see the type of the method.
-    pub params: CompleteRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CompleteRequest = BareOf<CompleteMethod>;
 
-impl CompleteRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CompleteRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CompleteMethod "completion/complete" required CompleteRequestParams => CompleteResult
+);
 
 /// What `completion/complete` should find suggestions for.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,16 +75,4 @@ pub enum CompletionReference {
     Prompt(PromptReference),
     /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceReference` before 2025-06-18.
     ResourceTemplate(ResourceTemplateReference),
-}
-
-impl From<PromptReference> for CompletionReference {
-    fn from(value: PromptReference) -> Self {
-        Self::Prompt(value)
-    }
-}
-
-impl From<ResourceTemplateReference> for CompletionReference {
-    fn from(value: ResourceTemplateReference) -> Self {
-        Self::ResourceTemplate(value)
-    }
 }

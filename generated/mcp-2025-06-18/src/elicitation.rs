@@ -3,7 +3,7 @@
 
 //! Types of elicitation.
 
-use mcp_wire::{Extra, Integer, Json, Map, Number};
+use mcp_wire::{BareOf, Extra, Integer, Json, Map, Number};
 
 use crate::{
     BooleanSchema, ElicitAction, NumberSchemaType, RequestMetaObject, StringSchemaFormat,
@@ -12,24 +12,11 @@ use crate::{
 /// Server's request that the client get input from its user.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#elicitrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ElicitRequest {
-    /// What the message carries; see the type of the method.
-    pub params: ElicitRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ElicitRequest = BareOf<ElicitMethod>;
 
-impl ElicitRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitResult
+);
 
 /// What `elicitation/create` wants of the user: a message and the form that goes with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,24 +135,6 @@ pub enum ElicitValue {
     Number(Number),
     /// A string.
     String(String),
-}
-
-impl From<bool> for ElicitValue {
-    fn from(value: bool) -> Self {
-        Self::Boolean(value)
-    }
-}
-
-impl From<Number> for ElicitValue {
-    fn from(value: Number) -> Self {
-        Self::Number(value)
-    }
-}
-
-impl From<String> for ElicitValue {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
 }
 
 /// Field in an elicitation form whose answer comes from a fixed list of strings.
@@ -295,30 +264,6 @@ pub enum PrimitiveSchemaDefinition {
     Boolean(BooleanSchema),
     /// Field in an elicitation form whose answer comes from a fixed list of strings.
     Enum(EnumSchema),
-}
-
-impl From<StringSchema> for PrimitiveSchemaDefinition {
-    fn from(value: StringSchema) -> Self {
-        Self::String(value)
-    }
-}
-
-impl From<NumberSchema> for PrimitiveSchemaDefinition {
-    fn from(value: NumberSchema) -> Self {
-        Self::Number(value)
-    }
-}
-
-impl From<BooleanSchema> for PrimitiveSchemaDefinition {
-    fn from(value: BooleanSchema) -> Self {
-        Self::Boolean(value)
-    }
-}
-
-impl From<EnumSchema> for PrimitiveSchemaDefinition {
-    fn from(value: EnumSchema) -> Self {
-        Self::Enum(value)
-    }
 }
 
 /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.

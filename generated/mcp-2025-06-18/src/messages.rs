@@ -51,84 +51,6 @@ pub enum ClientRequest {
     Unknown(UnknownMessage),
 }
 
-impl From<InitializeRequest> for ClientRequest {
-    fn from(value: InitializeRequest) -> Self {
-        Self::Initialize(value)
-    }
-}
-
-impl From<PingRequest> for ClientRequest {
-    fn from(value: PingRequest) -> Self {
-        Self::Ping(value)
-    }
-}
-
-impl From<ListResourcesRequest> for ClientRequest {
-    fn from(value: ListResourcesRequest) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesRequest> for ClientRequest {
-    fn from(value: ListResourceTemplatesRequest) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceRequest> for ClientRequest {
-    fn from(value: ReadResourceRequest) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<SubscribeRequest> for ClientRequest {
-    fn from(value: SubscribeRequest) -> Self {
-        Self::Subscribe(value)
-    }
-}
-
-impl From<UnsubscribeRequest> for ClientRequest {
-    fn from(value: UnsubscribeRequest) -> Self {
-        Self::Unsubscribe(value)
-    }
-}
-
-impl From<ListPromptsRequest> for ClientRequest {
-    fn from(value: ListPromptsRequest) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptRequest> for ClientRequest {
-    fn from(value: GetPromptRequest) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsRequest> for ClientRequest {
-    fn from(value: ListToolsRequest) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolRequest> for ClientRequest {
-    fn from(value: CallToolRequest) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<SetLevelRequest> for ClientRequest {
-    fn from(value: SetLevelRequest) -> Self {
-        Self::SetLevel(value)
-    }
-}
-
-impl From<CompleteRequest> for ClientRequest {
-    fn from(value: CompleteRequest) -> Self {
-        Self::Complete(value)
-    }
-}
-
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#clientresult)
@@ -144,31 +66,7 @@ pub enum ClientResult {
     Elicit(ElicitResult),
 }
 
-impl From<AnyResult> for ClientResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<CreateMessageResult> for ClientResult {
-    fn from(value: CreateMessageResult) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsResult> for ClientResult {
-    fn from(value: ListRootsResult) -> Self {
-        Self::ListRoots(value)
-    }
-}
-
-impl From<ElicitResult> for ClientResult {
-    fn from(value: ElicitResult) -> Self {
-        Self::Elicit(value)
-    }
-}
-
-/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#serverrequest)
 #[derive(Debug, Clone, PartialEq)]
@@ -183,30 +81,6 @@ pub enum ServerRequest {
     Elicit(ElicitRequest),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
-}
-
-impl From<PingRequest> for ServerRequest {
-    fn from(value: PingRequest) -> Self {
-        Self::Ping(value)
-    }
-}
-
-impl From<CreateMessageRequest> for ServerRequest {
-    fn from(value: CreateMessageRequest) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsRequest> for ServerRequest {
-    fn from(value: ListRootsRequest) -> Self {
-        Self::ListRoots(value)
-    }
-}
-
-impl From<ElicitRequest> for ServerRequest {
-    fn from(value: ElicitRequest) -> Self {
-        Self::Elicit(value)
-    }
 }
 
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
@@ -234,64 +108,4 @@ pub enum ServerResult {
     CallTool(CallToolResult),
     /// Server's answer to `completion/complete`.
     Complete(CompleteResult),
-}
-
-impl From<AnyResult> for ServerResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<InitializeResult> for ServerResult {
-    fn from(value: InitializeResult) -> Self {
-        Self::Initialize(value)
-    }
-}
-
-impl From<ListResourcesResult> for ServerResult {
-    fn from(value: ListResourcesResult) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesResult> for ServerResult {
-    fn from(value: ListResourceTemplatesResult) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceResult> for ServerResult {
-    fn from(value: ReadResourceResult) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<ListPromptsResult> for ServerResult {
-    fn from(value: ListPromptsResult) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptResult> for ServerResult {
-    fn from(value: GetPromptResult) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsResult> for ServerResult {
-    fn from(value: ListToolsResult) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolResult> for ServerResult {
-    fn from(value: CallToolResult) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<CompleteResult> for ServerResult {
-    fn from(value: CompleteResult) -> Self {
-        Self::Complete(value)
-    }
 }

@@ -3,7 +3,7 @@
 
 //! Types of prompts.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::{
     ContentBlock, GetPromptRequestParams, ListPromptsRequestParams, PromptArgument, Role,
@@ -12,24 +12,11 @@ use crate::{
 /// Client's request for the messages of one prompt, filled in with the given arguments.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#getpromptrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetPromptRequest {
-    /// What the message carries; see the type of the method.
-    pub params: GetPromptRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type GetPromptRequest = BareOf<GetPromptMethod>;
 
-impl GetPromptRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<GetPromptRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptResult
+);
 
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///
@@ -76,28 +63,12 @@ impl GetPromptResult {
 /// Sent by the client to learn which prompts the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listpromptsrequest)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListPromptsRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListPromptsRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListPromptsRequest = BareOf<ListPromptsMethod>;
 
-impl ListPromptsRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<ListPromptsRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListPromptsMethod "prompts/list" optional ListPromptsRequestParams =>
+    ListPromptsResult
+);
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///

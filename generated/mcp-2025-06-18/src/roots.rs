@@ -3,32 +3,15 @@
 
 //! Types of roots.
 
-use mcp_wire::Extra;
+use mcp_wire::BareOf;
 
-use crate::ListRootsRequestParams;
+use crate::{ListRootsRequestParams, ListRootsResult};
 
 /// Server's question which files and directories it may work in, from 2026-07-28 only put through `InputRequests`; deprecated since that revision.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listrootsrequest)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListRootsRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListRootsRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListRootsRequest = BareOf<ListRootsMethod>;
 
-impl ListRootsRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<ListRootsRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListRootsMethod "roots/list" optional ListRootsRequestParams => ListRootsResult
+);

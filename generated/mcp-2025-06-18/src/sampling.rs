@@ -3,7 +3,7 @@
 
 //! Types of sampling.
 
-use mcp_wire::{Extra, Integer, Json, JsonObject, Map, Number};
+use mcp_wire::{BareOf, Extra, Integer, Json, JsonObject, Map, Number};
 
 use crate::{
     AudioContent, ImageContent, IncludeContext, ModelPreferences, RequestMetaObject,
@@ -13,24 +13,12 @@ use crate::{
 /// Server's request to have the client's model write a message, with the user's consent; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#createmessagerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CreateMessageRequest {
-    /// What the message carries; see the type of the method.
-    pub params: CreateMessageRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CreateMessageRequest = BareOf<CreateMessageMethod>;
 
-impl CreateMessageRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CreateMessageRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams =>
+    CreateMessageResult
+);
 
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,24 +180,6 @@ pub enum SamplingContent {
     Image(ImageContent),
     /// Sound clip carried inline in a prompt message, tool result or sampling message.
     Audio(AudioContent),
-}
-
-impl From<TextContent> for SamplingContent {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for SamplingContent {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for SamplingContent {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
 }
 
 /// One turn of the conversation a server hands to the client's model in `sampling/createMessage`; sampling is deprecated since 2026-07-28.

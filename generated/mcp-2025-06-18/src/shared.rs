@@ -24,36 +24,6 @@ pub enum ContentBlock {
     Resource(EmbeddedResource),
 }
 
-impl From<TextContent> for ContentBlock {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for ContentBlock {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for ContentBlock {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ResourceLink> for ContentBlock {
-    fn from(value: ResourceLink) -> Self {
-        Self::ResourceLink(value)
-    }
-}
-
-impl From<EmbeddedResource> for ContentBlock {
-    fn from(value: EmbeddedResource) -> Self {
-        Self::Resource(value)
-    }
-}
-
 /// Content block in a tool result or prompt that points at a resource instead of embedding it; `resources/list` need not show the target.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourcelink)

@@ -3,7 +3,7 @@
 
 //! Types of tools.
 
-use mcp_wire::{Extra, Json, JsonObject, Map};
+use mcp_wire::{BareOf, Extra, Json, JsonObject, Map};
 
 use crate::{
     CallToolRequestParams, ContentBlock, ListToolsRequestParams, ToolAnnotations,
@@ -12,24 +12,11 @@ use crate::{
 /// Client's request to run one of the server's tools.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#calltoolrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallToolRequest {
-    /// What the message carries; see the type of the method.
-    pub params: CallToolRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CallToolRequest = BareOf<CallToolMethod>;
 
-impl CallToolRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CallToolRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CallToolMethod "tools/call" required CallToolRequestParams => CallToolResult
+);
 
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
@@ -89,28 +76,11 @@ impl CallToolResult {
 /// Sent by the client to learn which tools the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listtoolsrequest)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListToolsRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListToolsRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListToolsRequest = BareOf<ListToolsMethod>;
 
-impl ListToolsRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<ListToolsRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListToolsMethod "tools/list" optional ListToolsRequestParams => ListToolsResult
+);
 
 /// One page of the server's tools, in answer to `tools/list`.
 ///

@@ -3,12 +3,11 @@
 
 //! Types of elicitation.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{Extra, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
     CreateTaskResult, ElicitAction, ElicitRequestFormParamsMode,
-    ElicitRequestFormParamsRequestedSchema, ElicitValue, RequestId, RequestMetaObject,
-    TaskMetadata,
+    ElicitRequestFormParamsRequestedSchema, ElicitValue, RequestMetaObject, TaskMetadata,
 };
 
 /// What may answer `elicitation/create`: what the user did, or a task that will have it.
@@ -20,45 +19,14 @@ pub enum ElicitOutcome {
     CreateTask(CreateTaskResult),
 }
 
-impl From<ElicitResult> for ElicitOutcome {
-    fn from(value: ElicitResult) -> Self {
-        Self::Elicit(value)
-    }
-}
-
-impl From<CreateTaskResult> for ElicitOutcome {
-    fn from(value: CreateTaskResult) -> Self {
-        Self::CreateTask(value)
-    }
-}
-
 /// Server's request that the client get input from its user.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ElicitRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: ElicitRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ElicitRequest = RequestOf<ElicitMethod>;
 
-impl ElicitRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<ElicitRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitOutcome
+);
 
 /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
 ///
@@ -127,18 +95,6 @@ pub enum ElicitRequestParams {
     Url(ElicitRequestUrlParams),
     /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
     Form(ElicitRequestFormParams),
-}
-
-impl From<ElicitRequestUrlParams> for ElicitRequestParams {
-    fn from(value: ElicitRequestUrlParams) -> Self {
-        Self::Url(value)
-    }
-}
-
-impl From<ElicitRequestFormParams> for ElicitRequestParams {
-    fn from(value: ElicitRequestFormParams) -> Self {
-        Self::Form(value)
-    }
 }
 
 /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
@@ -238,24 +194,12 @@ impl ElicitResult {
 /// Server's optional sign that the user has finished what a URL elicitation asked for.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ElicitationCompleteNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ElicitationCompleteNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ElicitationCompleteNotification = NotificationOf<ElicitationCompleteMethod>;
 
-impl ElicitationCompleteNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ElicitationCompleteNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ElicitationCompleteMethod "notifications/elicitation/complete" required
+    ElicitationCompleteNotificationParams
+);
 
 /// Which URL elicitation `notifications/elicitation/complete` reports as finished.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,35 +3,22 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Json, JsonObject, Map, Number};
+use mcp_wire::{Extra, Json, JsonObject, Map, NotificationOf, Number, RequestOf};
 
 use crate::{
-    ClientCapabilitiesRoots, Implementation, NotificationParams, ProgressToken,
-    RequestId, RequestMetaObject, RequestParams, ServerCapabilitiesPrompts,
-    ServerCapabilitiesResources, ServerCapabilitiesTools,
+    ClientCapabilitiesRoots, EmptyResult, Implementation, NotificationParams,
+    ProgressToken, RequestId, RequestMetaObject, RequestParams,
+    ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
 };
 
 /// Sign that the sender gives up one of its own requests and will not use the answer; tasks are stopped with `tasks/cancel` instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#cancellednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CancelledNotification {
-    /// What the message carries; see the type of the method.
-    pub params: CancelledNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CancelledNotification = NotificationOf<CancelledMethod>;
 
-impl CancelledNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CancelledNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CancelledMethod "notifications/cancelled" required CancelledNotificationParams
+);
 
 /// Which request `notifications/cancelled` gives up, and why.
 ///
@@ -346,30 +333,11 @@ impl ClientCapabilitiesTasksRequestsSampling {
 /// Client's first request on a connection, which starts the handshake and names its revision and features.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct InitializeRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: InitializeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type InitializeRequest = RequestOf<InitializeMethod>;
 
-impl InitializeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<InitializeRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
+);
 
 /// What a client says about itself in `initialize`.
 ///
@@ -468,82 +436,27 @@ impl InitializeResult {
 /// Sent by the client once it has accepted the answer to `initialize`; normal traffic may start after it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct InitializedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<NotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type InitializedNotification = NotificationOf<InitializedMethod>;
 
-impl InitializedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    InitializedMethod "notifications/initialized" optional NotificationParams
+);
 
 /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#pingrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PingRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: Option<RequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type PingRequest = RequestOf<PingMethod>;
 
-impl PingRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>) -> Self {
-        Self {
-            id: id.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<RequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(PingMethod "ping" optional RequestParams => EmptyResult);
 
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#progressnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProgressNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ProgressNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ProgressNotification = NotificationOf<ProgressMethod>;
 
-impl ProgressNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ProgressMethod "notifications/progress" required ProgressNotificationParams
+);
 
 /// Content of one `notifications/progress` report.
 ///

@@ -3,31 +3,19 @@
 
 //! Types of logging.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{Extra, Json, Map, NotificationOf, RequestOf};
 
-use crate::{LoggingLevel, RequestId, RequestMetaObject};
+use crate::{EmptyResult, LoggingLevel, RequestMetaObject};
 
 /// Log record sent by the server; if `logging/setLevel` was never called, the server picks what to send. Deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#loggingmessagenotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoggingMessageNotification {
-    /// What the message carries; see the type of the method.
-    pub params: LoggingMessageNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type LoggingMessageNotification = NotificationOf<LoggingMessageMethod>;
 
-impl LoggingMessageNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<LoggingMessageNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    LoggingMessageMethod "notifications/message" required
+    LoggingMessageNotificationParams
+);
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 ///
@@ -77,30 +65,11 @@ impl LoggingMessageNotificationParams {
 /// `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SetLevelRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: SetLevelRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type SetLevelRequest = RequestOf<SetLevelMethod>;
 
-impl SetLevelRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<SetLevelRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    SetLevelMethod "logging/setLevel" required SetLevelRequestParams => EmptyResult
+);
 
 /// Parameters of `logging/setLevel`: the severity from which messages are wanted.
 ///

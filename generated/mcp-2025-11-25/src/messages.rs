@@ -42,36 +42,6 @@ pub enum ClientNotification {
     Unknown(UnknownMessage),
 }
 
-impl From<CancelledNotification> for ClientNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<InitializedNotification> for ClientNotification {
-    fn from(value: InitializedNotification) -> Self {
-        Self::Initialized(value)
-    }
-}
-
-impl From<ProgressNotification> for ClientNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
-}
-
-impl From<TaskStatusNotification> for ClientNotification {
-    fn from(value: TaskStatusNotification) -> Self {
-        Self::TaskStatus(value)
-    }
-}
-
-impl From<RootsListChangedNotification> for ClientNotification {
-    fn from(value: RootsListChangedNotification) -> Self {
-        Self::RootsListChanged(value)
-    }
-}
-
 /// Any request that a client may send to a server.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientrequest)
@@ -115,108 +85,6 @@ pub enum ClientRequest {
     Unknown(UnknownMessage),
 }
 
-impl From<InitializeRequest> for ClientRequest {
-    fn from(value: InitializeRequest) -> Self {
-        Self::Initialize(value)
-    }
-}
-
-impl From<PingRequest> for ClientRequest {
-    fn from(value: PingRequest) -> Self {
-        Self::Ping(value)
-    }
-}
-
-impl From<ListResourcesRequest> for ClientRequest {
-    fn from(value: ListResourcesRequest) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesRequest> for ClientRequest {
-    fn from(value: ListResourceTemplatesRequest) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceRequest> for ClientRequest {
-    fn from(value: ReadResourceRequest) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<SubscribeRequest> for ClientRequest {
-    fn from(value: SubscribeRequest) -> Self {
-        Self::Subscribe(value)
-    }
-}
-
-impl From<UnsubscribeRequest> for ClientRequest {
-    fn from(value: UnsubscribeRequest) -> Self {
-        Self::Unsubscribe(value)
-    }
-}
-
-impl From<ListPromptsRequest> for ClientRequest {
-    fn from(value: ListPromptsRequest) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptRequest> for ClientRequest {
-    fn from(value: GetPromptRequest) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsRequest> for ClientRequest {
-    fn from(value: ListToolsRequest) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolRequest> for ClientRequest {
-    fn from(value: CallToolRequest) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<GetTaskRequest> for ClientRequest {
-    fn from(value: GetTaskRequest) -> Self {
-        Self::GetTask(value)
-    }
-}
-
-impl From<GetTaskPayloadRequest> for ClientRequest {
-    fn from(value: GetTaskPayloadRequest) -> Self {
-        Self::GetTaskPayload(value)
-    }
-}
-
-impl From<CancelTaskRequest> for ClientRequest {
-    fn from(value: CancelTaskRequest) -> Self {
-        Self::CancelTask(value)
-    }
-}
-
-impl From<ListTasksRequest> for ClientRequest {
-    fn from(value: ListTasksRequest) -> Self {
-        Self::ListTasks(value)
-    }
-}
-
-impl From<SetLevelRequest> for ClientRequest {
-    fn from(value: SetLevelRequest) -> Self {
-        Self::SetLevel(value)
-    }
-}
-
-impl From<CompleteRequest> for ClientRequest {
-    fn from(value: CompleteRequest) -> Self {
-        Self::Complete(value)
-    }
-}
-
 /// Any result with which a client may answer a server's request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#clientresult)
@@ -226,7 +94,7 @@ pub enum ClientResult {
     Any(AnyResult),
     /// Answer to `tasks/get`: the task as it stands now.
     GetTask(GetTaskResult),
-    /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
+    /// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
     GetTaskPayload(GetTaskPayloadResult),
     /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
     CancelTask(CancelTaskResult),
@@ -240,55 +108,7 @@ pub enum ClientResult {
     Elicit(ElicitResult),
 }
 
-impl From<AnyResult> for ClientResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<GetTaskResult> for ClientResult {
-    fn from(value: GetTaskResult) -> Self {
-        Self::GetTask(value)
-    }
-}
-
-impl From<GetTaskPayloadResult> for ClientResult {
-    fn from(value: GetTaskPayloadResult) -> Self {
-        Self::GetTaskPayload(value)
-    }
-}
-
-impl From<CancelTaskResult> for ClientResult {
-    fn from(value: CancelTaskResult) -> Self {
-        Self::CancelTask(value)
-    }
-}
-
-impl From<ListTasksResult> for ClientResult {
-    fn from(value: ListTasksResult) -> Self {
-        Self::ListTasks(value)
-    }
-}
-
-impl From<CreateMessageResult> for ClientResult {
-    fn from(value: CreateMessageResult) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsResult> for ClientResult {
-    fn from(value: ListRootsResult) -> Self {
-        Self::ListRoots(value)
-    }
-}
-
-impl From<ElicitResult> for ClientResult {
-    fn from(value: ElicitResult) -> Self {
-        Self::Elicit(value)
-    }
-}
-
-/// Any message that the transport may carry: a request, a notification, a result or an error.
+/// Whatever one read from the transport may yield: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcmessage)
 #[derive(Debug, Clone, PartialEq)]
@@ -303,36 +123,12 @@ pub enum JsonRpcMessage {
     ErrorResponse(JsonRpcErrorResponse),
 }
 
-impl From<JsonRpcRequest> for JsonRpcMessage {
-    fn from(value: JsonRpcRequest) -> Self {
-        Self::Request(value)
-    }
-}
-
-impl From<JsonRpcNotification> for JsonRpcMessage {
-    fn from(value: JsonRpcNotification) -> Self {
-        Self::Notification(value)
-    }
-}
-
-impl From<JsonRpcResultResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcResultResponse) -> Self {
-        Self::ResultResponse(value)
-    }
-}
-
-impl From<JsonRpcErrorResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcErrorResponse) -> Self {
-        Self::ErrorResponse(value)
-    }
-}
-
 /// Envelope of a one-way message, which has no `id` and is never answered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcnotification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonRpcNotification {
-    /// Name of the request or notification; fixed for each message type.
+    /// Names what is asked or told; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -366,7 +162,7 @@ impl JsonRpcNotification {
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Name of the request or notification; fixed for each message type.
+    /// Names what is asked or told; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -405,18 +201,6 @@ pub enum JsonRpcResponse {
     Error(JsonRpcErrorResponse),
 }
 
-impl From<JsonRpcResultResponse> for JsonRpcResponse {
-    fn from(value: JsonRpcResultResponse) -> Self {
-        Self::Result(value)
-    }
-}
-
-impl From<JsonRpcErrorResponse> for JsonRpcResponse {
-    fn from(value: JsonRpcErrorResponse) -> Self {
-        Self::Error(value)
-    }
-}
-
 /// Envelope of a successful answer, sent by whichever side received the request.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcresultresponse)
@@ -447,7 +231,7 @@ impl JsonRpcResultResponse {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// Name of the request or notification; fixed for each message type.
+    /// Names what is asked or told; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -481,7 +265,7 @@ impl Notification {
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Name of the request or notification; fixed for each message type.
+    /// Names what is asked or told; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<PaginatedRequestParams>,
@@ -536,7 +320,7 @@ impl RelatedTaskMetadata {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#request)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Name of the request or notification; fixed for each message type.
+    /// Names what is asked or told; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -595,7 +379,7 @@ impl ResourceRequestParams {
     }
 }
 
-/// Any notification a server may send to a client in this revision, distinguished by `method`.
+/// Any notification a server may send to a client in this revision, told apart by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]
@@ -622,61 +406,7 @@ pub enum ServerNotification {
     Unknown(UnknownMessage),
 }
 
-impl From<CancelledNotification> for ServerNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<ProgressNotification> for ServerNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
-}
-
-impl From<ResourceListChangedNotification> for ServerNotification {
-    fn from(value: ResourceListChangedNotification) -> Self {
-        Self::ResourceListChanged(value)
-    }
-}
-
-impl From<ResourceUpdatedNotification> for ServerNotification {
-    fn from(value: ResourceUpdatedNotification) -> Self {
-        Self::ResourceUpdated(value)
-    }
-}
-
-impl From<PromptListChangedNotification> for ServerNotification {
-    fn from(value: PromptListChangedNotification) -> Self {
-        Self::PromptListChanged(value)
-    }
-}
-
-impl From<ToolListChangedNotification> for ServerNotification {
-    fn from(value: ToolListChangedNotification) -> Self {
-        Self::ToolListChanged(value)
-    }
-}
-
-impl From<TaskStatusNotification> for ServerNotification {
-    fn from(value: TaskStatusNotification) -> Self {
-        Self::TaskStatus(value)
-    }
-}
-
-impl From<LoggingMessageNotification> for ServerNotification {
-    fn from(value: LoggingMessageNotification) -> Self {
-        Self::LoggingMessage(value)
-    }
-}
-
-impl From<ElicitationCompleteNotification> for ServerNotification {
-    fn from(value: ElicitationCompleteNotification) -> Self {
-        Self::ElicitationComplete(value)
-    }
-}
-
-/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest)
 #[derive(Debug, Clone, PartialEq)]
@@ -699,54 +429,6 @@ pub enum ServerRequest {
     Elicit(ElicitRequest),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
-}
-
-impl From<PingRequest> for ServerRequest {
-    fn from(value: PingRequest) -> Self {
-        Self::Ping(value)
-    }
-}
-
-impl From<GetTaskRequest> for ServerRequest {
-    fn from(value: GetTaskRequest) -> Self {
-        Self::GetTask(value)
-    }
-}
-
-impl From<GetTaskPayloadRequest> for ServerRequest {
-    fn from(value: GetTaskPayloadRequest) -> Self {
-        Self::GetTaskPayload(value)
-    }
-}
-
-impl From<CancelTaskRequest> for ServerRequest {
-    fn from(value: CancelTaskRequest) -> Self {
-        Self::CancelTask(value)
-    }
-}
-
-impl From<ListTasksRequest> for ServerRequest {
-    fn from(value: ListTasksRequest) -> Self {
-        Self::ListTasks(value)
-    }
-}
-
-impl From<CreateMessageRequest> for ServerRequest {
-    fn from(value: CreateMessageRequest) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsRequest> for ServerRequest {
-    fn from(value: ListRootsRequest) -> Self {
-        Self::ListRoots(value)
-    }
-}
-
-impl From<ElicitRequest> for ServerRequest {
-    fn from(value: ElicitRequest) -> Self {
-        Self::Elicit(value)
-    }
 }
 
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
@@ -774,7 +456,7 @@ pub enum ServerResult {
     CallTool(CallToolResult),
     /// Answer to `tasks/get`: the task as it stands now.
     GetTask(GetTaskResult),
-    /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
+    /// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
     GetTaskPayload(GetTaskPayloadResult),
     /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
     CancelTask(CancelTaskResult),
@@ -782,90 +464,6 @@ pub enum ServerResult {
     ListTasks(ListTasksResult),
     /// Server's answer to `completion/complete`.
     Complete(CompleteResult),
-}
-
-impl From<AnyResult> for ServerResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<InitializeResult> for ServerResult {
-    fn from(value: InitializeResult) -> Self {
-        Self::Initialize(value)
-    }
-}
-
-impl From<ListResourcesResult> for ServerResult {
-    fn from(value: ListResourcesResult) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesResult> for ServerResult {
-    fn from(value: ListResourceTemplatesResult) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceResult> for ServerResult {
-    fn from(value: ReadResourceResult) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<ListPromptsResult> for ServerResult {
-    fn from(value: ListPromptsResult) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptResult> for ServerResult {
-    fn from(value: GetPromptResult) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsResult> for ServerResult {
-    fn from(value: ListToolsResult) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolResult> for ServerResult {
-    fn from(value: CallToolResult) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<GetTaskResult> for ServerResult {
-    fn from(value: GetTaskResult) -> Self {
-        Self::GetTask(value)
-    }
-}
-
-impl From<GetTaskPayloadResult> for ServerResult {
-    fn from(value: GetTaskPayloadResult) -> Self {
-        Self::GetTaskPayload(value)
-    }
-}
-
-impl From<CancelTaskResult> for ServerResult {
-    fn from(value: CancelTaskResult) -> Self {
-        Self::CancelTask(value)
-    }
-}
-
-impl From<ListTasksResult> for ServerResult {
-    fn from(value: ListTasksResult) -> Self {
-        Self::ListTasks(value)
-    }
-}
-
-impl From<CompleteResult> for ServerResult {
-    fn from(value: CompleteResult) -> Self {
-        Self::Complete(value)
-    }
 }
 
 /// Base of the `params` of requests that may run as a task, such as `tools/call` and `sampling/createMessage`.

@@ -3,44 +3,22 @@
 
 //! Types of resources.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{Extra, Integer, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
-    Annotations, Icon, NotificationParams, PaginatedRequestParams, RequestId,
-    RequestMetaObject,
+    Annotations, EmptyResult, Icon, NotificationParams, PaginatedRequestParams,
+    ReadResourceResult, RequestMetaObject,
 };
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listresourcetemplatesrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourceTemplatesRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: Option<PaginatedRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListResourceTemplatesRequest = RequestOf<ListResourceTemplatesMethod>;
 
-impl ListResourceTemplatesRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>) -> Self {
-        Self {
-            id: id.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListResourceTemplatesMethod "resources/templates/list" optional
+    PaginatedRequestParams => ListResourceTemplatesResult
+);
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -87,34 +65,12 @@ impl ListResourceTemplatesResult {
 /// Sent by the client to learn which resources the server can name up front, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listresourcesrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourcesRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: Option<PaginatedRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListResourcesRequest = RequestOf<ListResourcesMethod>;
 
-impl ListResourcesRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>) -> Self {
-        Self {
-            id: id.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListResourcesMethod "resources/list" optional PaginatedRequestParams =>
+    ListResourcesResult
+);
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///
@@ -161,30 +117,12 @@ impl ListResourcesResult {
 /// Sent by the client to fetch the contents of one resource by its URI.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#readresourcerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: ReadResourceRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ReadResourceRequest = RequestOf<ReadResourceMethod>;
 
-impl ReadResourceRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<ReadResourceRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
+    ReadResourceResult
+);
 
 /// Parameters of `resources/read`, which name the resource to fetch.
 ///
@@ -319,28 +257,12 @@ impl Resource {
 /// Sent by a server when `resources/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `resourcesListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcelistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ResourceListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<NotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ResourceListChangedNotification = NotificationOf<ResourceListChangedMethod>;
 
-impl ResourceListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ResourceListChangedMethod "notifications/resources/list_changed" optional
+    NotificationParams
+);
 
 /// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
 ///
@@ -433,24 +355,12 @@ impl ResourceTemplate {
 /// Sent by a server when a resource the client subscribed to has new content; the client reads it again if it still cares.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourceupdatednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceUpdatedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ResourceUpdatedNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ResourceUpdatedNotification = NotificationOf<ResourceUpdatedMethod>;
 
-impl ResourceUpdatedNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ResourceUpdatedNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ResourceUpdatedMethod "notifications/resources/updated" required
+    ResourceUpdatedNotificationParams
+);
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 ///
@@ -487,30 +397,11 @@ impl ResourceUpdatedNotificationParams {
 /// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscribeRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: SubscribeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type SubscribeRequest = RequestOf<SubscribeMethod>;
 
-impl SubscribeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<SubscribeRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    SubscribeMethod "resources/subscribe" required SubscribeRequestParams => EmptyResult
+);
 
 /// Parameters of `resources/subscribe`, which takes one resource at a time.
 ///
@@ -547,30 +438,12 @@ impl SubscribeRequestParams {
 /// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#unsubscriberequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnsubscribeRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: UnsubscribeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type UnsubscribeRequest = RequestOf<UnsubscribeMethod>;
 
-impl UnsubscribeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<UnsubscribeRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams =>
+    EmptyResult
+);
 
 /// Parameters of `resources/unsubscribe`, which takes one resource at a time.
 ///

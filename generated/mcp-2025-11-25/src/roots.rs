@@ -3,64 +3,24 @@
 
 //! Types of roots.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{NotificationOf, RequestOf};
 
-use crate::{NotificationParams, RequestId, RequestParams};
+use crate::{ListRootsResult, NotificationParams, RequestParams};
 
 /// Server's question which files and directories it may work in, from 2026-07-28 only put through `InputRequests`; deprecated since that revision.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listrootsrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListRootsRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: Option<RequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListRootsRequest = RequestOf<ListRootsMethod>;
 
-impl ListRootsRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>) -> Self {
-        Self {
-            id: id.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<RequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListRootsMethod "roots/list" optional RequestParams => ListRootsResult
+);
 
 /// Sent by a client when it adds, drops or alters a root, so that the server asks `roots/list` again; removed in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#rootslistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RootsListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<NotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type RootsListChangedNotification = NotificationOf<RootsListChangedMethod>;
 
-impl RootsListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    RootsListChangedMethod "notifications/roots/list_changed" optional NotificationParams
+);

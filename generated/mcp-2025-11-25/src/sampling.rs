@@ -3,12 +3,12 @@
 
 //! Types of sampling.
 
-use mcp_wire::{Extra, Integer, Json, JsonObject, Map, Number};
+use mcp_wire::{Extra, Integer, Json, JsonObject, Map, Number, RequestOf};
 
 use crate::{
     AudioContent, ContentBlock, CreateTaskResult, ImageContent, IncludeContext,
-    ModelPreferences, RequestId, RequestMetaObject, Role, TaskMetadata, TextContent,
-    Tool, ToolChoice,
+    ModelPreferences, RequestMetaObject, Role, TaskMetadata, TextContent, Tool,
+    ToolChoice,
 };
 
 /// What may answer `sampling/createMessage`: the model's message, or a task that will have it.
@@ -20,45 +20,15 @@ pub enum CreateMessageOutcome {
     Task(CreateTaskResult),
 }
 
-impl From<CreateMessageResult> for CreateMessageOutcome {
-    fn from(value: CreateMessageResult) -> Self {
-        Self::Message(value)
-    }
-}
-
-impl From<CreateTaskResult> for CreateMessageOutcome {
-    fn from(value: CreateTaskResult) -> Self {
-        Self::Task(value)
-    }
-}
-
 /// Server's request to have the client's model write a message, with the user's consent; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#createmessagerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CreateMessageRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: CreateMessageRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CreateMessageRequest = RequestOf<CreateMessageMethod>;
 
-impl CreateMessageRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<CreateMessageRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams =>
+    CreateMessageOutcome
+);
 
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
 ///
@@ -260,42 +230,6 @@ pub enum SamplingContent {
     List(Vec<SamplingMessageContentBlock>),
 }
 
-impl From<TextContent> for SamplingContent {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for SamplingContent {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for SamplingContent {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ToolUseContent> for SamplingContent {
-    fn from(value: ToolUseContent) -> Self {
-        Self::ToolUse(value)
-    }
-}
-
-impl From<ToolResultContent> for SamplingContent {
-    fn from(value: ToolResultContent) -> Self {
-        Self::ToolResult(value)
-    }
-}
-
-impl From<Vec<SamplingMessageContentBlock>> for SamplingContent {
-    fn from(value: Vec<SamplingMessageContentBlock>) -> Self {
-        Self::List(value)
-    }
-}
-
 /// One turn of the conversation a server hands to the client's model in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#samplingmessage)
@@ -346,36 +280,6 @@ pub enum SamplingMessageContentBlock {
     ToolUse(ToolUseContent),
     /// Outcome of a tool call the model made during sampling, in a `user` message of the server's next `sampling/createMessage`; deprecated since 2026-07-28.
     ToolResult(ToolResultContent),
-}
-
-impl From<TextContent> for SamplingMessageContentBlock {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for SamplingMessageContentBlock {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for SamplingMessageContentBlock {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ToolUseContent> for SamplingMessageContentBlock {
-    fn from(value: ToolUseContent) -> Self {
-        Self::ToolUse(value)
-    }
-}
-
-impl From<ToolResultContent> for SamplingMessageContentBlock {
-    fn from(value: ToolResultContent) -> Self {
-        Self::ToolResult(value)
-    }
 }
 
 /// Outcome of a tool call the model made during sampling, in a `user` message of the server's next `sampling/createMessage`; deprecated since 2026-07-28.

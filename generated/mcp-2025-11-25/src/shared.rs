@@ -27,36 +27,6 @@ pub enum ContentBlock {
     Resource(EmbeddedResource),
 }
 
-impl From<TextContent> for ContentBlock {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for ContentBlock {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for ContentBlock {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ResourceLink> for ContentBlock {
-    fn from(value: ResourceLink) -> Self {
-        Self::ResourceLink(value)
-    }
-}
-
-impl From<EmbeddedResource> for ContentBlock {
-    fn from(value: EmbeddedResource) -> Self {
-        Self::Resource(value)
-    }
-}
-
 /// Immediate answer to a request sent with `task`; the real result is fetched later with `tasks/result`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#createtaskresult)
@@ -89,7 +59,7 @@ impl CreateTaskResult {
     }
 }
 
-/// Members that the parameters of every notification may have.
+/// Members that the parameters of any notification may have, whatever its method.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notificationparams)
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -291,7 +261,7 @@ pub struct Task {
     pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
-    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
+    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, whatever was asked for; `null` means without limit.
     pub ttl: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
@@ -377,34 +347,6 @@ pub enum TaskStatus {
     Working,
 }
 
-impl TaskStatus {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 5] = [
-        Self::Cancelled,
-        Self::Completed,
-        Self::Failed,
-        Self::InputRequired,
-        Self::Working,
-    ];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Cancelled => "cancelled",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::InputRequired => "input_required",
-            Self::Working => "working",
-        }
-    }
-}
-
-impl std::fmt::Display for TaskStatus {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// Whether a tool may, must or must not be called as a task; absent means it must not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskSupport {
@@ -414,26 +356,6 @@ pub enum TaskSupport {
     Optional,
     /// `required`
     Required,
-}
-
-impl TaskSupport {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::Forbidden, Self::Optional, Self::Required];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Forbidden => "forbidden",
-            Self::Optional => "optional",
-            Self::Required => "required",
-        }
-    }
-}
-
-impl std::fmt::Display for TaskSupport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// How a server lets a tool be run, part of its entry in `tools/list`; only 2025-11-25 has it.

@@ -3,37 +3,18 @@
 
 //! Types of tasks.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{Extra, Integer, Json, Map, NotificationOf, RequestOf};
 
-use crate::{PaginatedRequestParams, RequestId, RequestMetaObject, Task, TaskStatus};
+use crate::{PaginatedRequestParams, RequestMetaObject, Task, TaskStatus};
 
 /// Asks the peer to stop a task it is running for the sender; either side may send it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CancelTaskRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: CancelTaskRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CancelTaskRequest = RequestOf<CancelTaskMethod>;
 
-impl CancelTaskRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<CancelTaskRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CancelTaskMethod "tasks/cancel" required CancelTaskRequestParams => CancelTaskResult
+);
 
 /// Which task `tasks/cancel` stops.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,30 +119,12 @@ impl CancelTaskResult {
 /// Asks the peer for what a task produced once it has ended; either side may send it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskpayloadrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetTaskPayloadRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: GetTaskPayloadRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type GetTaskPayloadRequest = RequestOf<GetTaskPayloadMethod>;
 
-impl GetTaskPayloadRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<GetTaskPayloadRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    GetTaskPayloadMethod "tasks/result" required GetTaskPayloadRequestParams =>
+    GetTaskPayloadResult
+);
 
 /// Which task's outcome `tasks/result` fetches.
 #[derive(Debug, Clone, PartialEq)]
@@ -222,30 +185,11 @@ impl GetTaskPayloadResult {
 /// Asks the peer how far a task has come; either side may send it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetTaskRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: GetTaskRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type GetTaskRequest = RequestOf<GetTaskMethod>;
 
-impl GetTaskRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<GetTaskRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    GetTaskMethod "tasks/get" required GetTaskRequestParams => GetTaskResult
+);
 
 /// Which task's state `tasks/get` reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -350,34 +294,11 @@ impl GetTaskResult {
 /// Sent by either side to learn which tasks the other holds for it, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListTasksRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: Option<PaginatedRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListTasksRequest = RequestOf<ListTasksMethod>;
 
-impl ListTasksRequest {
-    /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>) -> Self {
-        Self {
-            id: id.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListTasksMethod "tasks/list" optional PaginatedRequestParams => ListTasksResult
+);
 
 /// One page of the receiver's tasks, in answer to `tasks/list`.
 ///
@@ -424,24 +345,11 @@ impl ListTasksResult {
 /// Sent at will by the side that runs a task when its status changes; requestors cannot rely on it and keep polling `tasks/get`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatusnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskStatusNotification {
-    /// What the message carries; see the type of the method.
-    pub params: TaskStatusNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type TaskStatusNotification = NotificationOf<TaskStatusMethod>;
 
-impl TaskStatusNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<TaskStatusNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    TaskStatusMethod "notifications/tasks/status" required TaskStatusNotificationParams
+);
 
 /// Parameters of `notifications/tasks/status`: the whole task in its new state.
 ///

@@ -3,41 +3,21 @@
 
 //! Types of completion.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{Extra, Map, RequestOf};
 
 use crate::{
     CompleteRequestParamsArgument, CompleteRequestParamsContext,
-    CompleteResultCompletion, CompletionReference, MetaObject, RequestId,
-    RequestMetaObject,
+    CompleteResultCompletion, CompletionReference, MetaObject, RequestMetaObject,
 };
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#completerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: CompleteRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CompleteRequest = RequestOf<CompleteMethod>;
 
-impl CompleteRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<CompleteRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CompleteMethod "completion/complete" required CompleteRequestParams => CompleteResult
+);
 
 /// What `completion/complete` should find suggestions for.
 ///

@@ -3,31 +3,18 @@
 
 //! Types of elicitation.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map, NotificationOf};
 
-use crate::{ElicitRequestFormParams, MetaObject};
+use crate::{ElicitRequestFormParams, ElicitResult, MetaObject};
 
 /// Server's wish for input from the user; sent as an entry of `inputRequests`, never as a request with an `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ElicitRequest {
-    /// What the message carries; see the type of the method.
-    pub params: ElicitRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ElicitRequest = BareOf<ElicitMethod>;
 
-impl ElicitRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitResult
+);
 
 /// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
 ///
@@ -38,18 +25,6 @@ pub enum ElicitRequestParams {
     Form(ElicitRequestFormParams),
     /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
     Url(ElicitRequestUrlParams),
-}
-
-impl From<ElicitRequestFormParams> for ElicitRequestParams {
-    fn from(value: ElicitRequestFormParams) -> Self {
-        Self::Form(value)
-    }
-}
-
-impl From<ElicitRequestUrlParams> for ElicitRequestParams {
-    fn from(value: ElicitRequestUrlParams) -> Self {
-        Self::Url(value)
-    }
 }
 
 /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
@@ -87,24 +62,12 @@ impl ElicitRequestUrlParams {
 /// Server's optional sign that the user has finished what a URL elicitation asked for.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitationcompletenotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ElicitationCompleteNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ElicitationCompleteNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ElicitationCompleteNotification = NotificationOf<ElicitationCompleteMethod>;
 
-impl ElicitationCompleteNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ElicitationCompleteNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ElicitationCompleteMethod "notifications/elicitation/complete" required
+    ElicitationCompleteNotificationParams
+);
 
 /// Which URL elicitation `notifications/elicitation/complete` reports as finished.
 ///

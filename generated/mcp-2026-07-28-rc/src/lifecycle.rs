@@ -3,7 +3,7 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Integer, Map, Number};
+use mcp_wire::{Extra, Integer, Map, NotificationOf, Number, RequestOf};
 
 use crate::{
     CacheScope, Implementation, MetaObject, ProgressToken, RequestId, RequestParams,
@@ -13,24 +13,11 @@ use crate::{
 /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#cancellednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CancelledNotification {
-    /// What the message carries; see the type of the method.
-    pub params: CancelledNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CancelledNotification = NotificationOf<CancelledMethod>;
 
-impl CancelledNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CancelledNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CancelledMethod "notifications/cancelled" required CancelledNotificationParams
+);
 
 /// Which request `notifications/cancelled` gives up, and why.
 ///
@@ -79,27 +66,11 @@ impl CancelledNotificationParams {
 /// Client's optional question about a server's revisions, features and guidance; every server must answer it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#discoverrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct DiscoverRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: RequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type DiscoverRequest = RequestOf<DiscoverMethod>;
 
-impl DiscoverRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, params: impl Into<RequestParams>) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    DiscoverMethod "server/discover" required RequestParams => DiscoverResult
+);
 
 /// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
 ///
@@ -186,24 +157,11 @@ impl DiscoverResult {
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#progressnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProgressNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ProgressNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ProgressNotification = NotificationOf<ProgressMethod>;
 
-impl ProgressNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ProgressMethod "notifications/progress" required ProgressNotificationParams
+);
 
 /// Content of one `notifications/progress` report.
 ///

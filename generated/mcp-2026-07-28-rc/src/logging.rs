@@ -3,31 +3,19 @@
 
 //! Types of logging.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{Extra, Json, Map, NotificationOf};
 
 use crate::{LoggingLevel, MetaObject};
 
 /// Log record sent by the server for a request whose `_meta` asked for it with `io.modelcontextprotocol/logLevel`; deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#loggingmessagenotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoggingMessageNotification {
-    /// What the message carries; see the type of the method.
-    pub params: LoggingMessageNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type LoggingMessageNotification = NotificationOf<LoggingMessageMethod>;
 
-impl LoggingMessageNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<LoggingMessageNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    LoggingMessageMethod "notifications/message" required
+    LoggingMessageNotificationParams
+);
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 ///

@@ -3,22 +3,22 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Map, UnknownMessage};
+use mcp_wire::{Extra, Integer, Map, ResponseOf, UnknownMessage};
 
 use crate::{
-    AnyResult, CacheScope, CallToolOutcome, CallToolRequest, CallToolResult,
-    CancelledNotification, CompleteRequest, CompleteResult, DiscoverRequest,
-    DiscoverResult, ElicitationCompleteNotification, GetPromptOutcome, GetPromptRequest,
-    GetPromptResult, InputRequiredResult, InputResponses, JsonRpcErrorResponse,
-    JsonRpcNotification, JsonRpcRequest, ListPromptsRequest, ListPromptsResult,
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
-    MetaObject, MissingRequiredClientCapabilityErrorErrorData, PaginatedRequestParams,
-    ProgressNotification, PromptListChangedNotification, ReadResourceOutcome,
-    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject,
-    ResourceListChangedNotification, ResourceUpdatedNotification,
-    SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
-    ToolListChangedNotification, UnsupportedProtocolVersionErrorErrorData,
+    AnyResult, CacheScope, CallToolRequest, CallToolResult, CancelledNotification,
+    CompleteRequest, CompleteResult, DiscoverRequest, DiscoverResult,
+    ElicitationCompleteNotification, GetPromptRequest, GetPromptResult,
+    InputRequiredResult, InputResponses, JsonRpcErrorResponse, JsonRpcNotification,
+    JsonRpcRequest, ListPromptsRequest, ListPromptsResult, ListResourceTemplatesRequest,
+    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
+    ListToolsRequest, ListToolsResult, LoggingMessageNotification, MetaObject,
+    MissingRequiredClientCapabilityErrorErrorData, PaginatedRequestParams,
+    ProgressNotification, PromptListChangedNotification, ReadResourceRequest,
+    ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
+    ResourceUpdatedNotification, SubscriptionsAcknowledgedNotification,
+    SubscriptionsListenRequest, ToolListChangedNotification,
+    UnsupportedProtocolVersionErrorErrorData,
 };
 
 /// Shared base of server results that say how long (`ttlMs`) and for whom (`cacheScope`) they may be kept.
@@ -89,27 +89,7 @@ impl Default for CacheableResult {
 /// Whole JSON-RPC message with which a server answers `tools/call`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#calltoolresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallToolResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// A `CallToolResult`, or an `InputRequiredResult` when the server needs answers from the client first.
-    pub result: CallToolOutcome,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CallToolResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<CallToolOutcome>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type CallToolResultResponse = ResponseOf<CallToolRequest>;
 
 /// Any notification that a client may send to a server.
 ///
@@ -122,18 +102,6 @@ pub enum ClientNotification {
     Progress(ProgressNotification),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
-}
-
-impl From<CancelledNotification> for ClientNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<ProgressNotification> for ClientNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
 }
 
 /// Any request that a client may send to a server.
@@ -165,66 +133,6 @@ pub enum ClientRequest {
     Unknown(UnknownMessage),
 }
 
-impl From<DiscoverRequest> for ClientRequest {
-    fn from(value: DiscoverRequest) -> Self {
-        Self::Discover(value)
-    }
-}
-
-impl From<ListResourcesRequest> for ClientRequest {
-    fn from(value: ListResourcesRequest) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesRequest> for ClientRequest {
-    fn from(value: ListResourceTemplatesRequest) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceRequest> for ClientRequest {
-    fn from(value: ReadResourceRequest) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<SubscriptionsListenRequest> for ClientRequest {
-    fn from(value: SubscriptionsListenRequest) -> Self {
-        Self::SubscriptionsListen(value)
-    }
-}
-
-impl From<ListPromptsRequest> for ClientRequest {
-    fn from(value: ListPromptsRequest) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptRequest> for ClientRequest {
-    fn from(value: GetPromptRequest) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsRequest> for ClientRequest {
-    fn from(value: ListToolsRequest) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolRequest> for ClientRequest {
-    fn from(value: CallToolRequest) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<CompleteRequest> for ClientRequest {
-    fn from(value: CompleteRequest) -> Self {
-        Self::Complete(value)
-    }
-}
-
 /// Same as `Result`; a client gets no requests in this revision and answers through `inputResponses` instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#clientresult)
@@ -234,86 +142,20 @@ pub enum ClientResult {
     Any(AnyResult),
 }
 
-impl From<AnyResult> for ClientResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
 /// Whole JSON-RPC message with which a server answers `completion/complete`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#completeresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Suggestions found for the request with the same `id`.
-    pub result: CompleteResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<CompleteResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type CompleteResultResponse = ResponseOf<CompleteRequest>;
 
 /// Whole JSON-RPC message with which a server answers `server/discover`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#discoverresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct DiscoverResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Revisions, features and guidance of the server.
-    pub result: DiscoverResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl DiscoverResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<DiscoverResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type DiscoverResultResponse = ResponseOf<DiscoverRequest>;
 
 /// Whole JSON-RPC message with which a server answers `prompts/get`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#getpromptresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetPromptResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// A `GetPromptResult`, or an `InputRequiredResult` when the server needs answers from the client first.
-    pub result: GetPromptOutcome,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl GetPromptResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<GetPromptOutcome>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type GetPromptResultResponse = ResponseOf<GetPromptRequest>;
 
 /// Parameters added to a request that may be retried after an `InputRequiredResult`: `tools/call`, `prompts/get` and `resources/read`.
 ///
@@ -375,30 +217,6 @@ pub enum JsonRpcMessage {
     ErrorResponse(JsonRpcErrorResponse),
 }
 
-impl From<JsonRpcRequest> for JsonRpcMessage {
-    fn from(value: JsonRpcRequest) -> Self {
-        Self::Request(value)
-    }
-}
-
-impl From<JsonRpcNotification> for JsonRpcMessage {
-    fn from(value: JsonRpcNotification) -> Self {
-        Self::Notification(value)
-    }
-}
-
-impl From<JsonRpcResultResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcResultResponse) -> Self {
-        Self::ResultResponse(value)
-    }
-}
-
-impl From<JsonRpcErrorResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcErrorResponse) -> Self {
-        Self::ErrorResponse(value)
-    }
-}
-
 /// Envelope of any answer to a request: a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcresponse)
@@ -408,18 +226,6 @@ pub enum JsonRpcResponse {
     Result(JsonRpcResultResponse),
     /// Envelope either side sends in place of a result when a request failed.
     Error(JsonRpcErrorResponse),
-}
-
-impl From<JsonRpcResultResponse> for JsonRpcResponse {
-    fn from(value: JsonRpcResultResponse) -> Self {
-        Self::Result(value)
-    }
-}
-
-impl From<JsonRpcErrorResponse> for JsonRpcResponse {
-    fn from(value: JsonRpcErrorResponse) -> Self {
-        Self::Error(value)
-    }
 }
 
 /// Envelope of a successful answer, sent by whichever side received the request.
@@ -450,108 +256,22 @@ impl JsonRpcResultResponse {
 /// Envelope in which the server returns the outcome of a successful `prompts/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listpromptsresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListPromptsResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of prompts that was asked for.
-    pub result: ListPromptsResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListPromptsResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<ListPromptsResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListPromptsResultResponse = ResponseOf<ListPromptsRequest>;
 
 /// Envelope in which the server returns the outcome of a successful `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listresourcetemplatesresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourceTemplatesResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of resource templates that was asked for.
-    pub result: ListResourceTemplatesResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListResourceTemplatesResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<ListResourceTemplatesResult>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListResourceTemplatesResultResponse = ResponseOf<ListResourceTemplatesRequest>;
 
 /// Envelope in which the server returns the outcome of a successful `resources/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listresourcesresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourcesResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of resources that was asked for.
-    pub result: ListResourcesResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListResourcesResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<ListResourcesResult>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListResourcesResultResponse = ResponseOf<ListResourcesRequest>;
 
 /// Envelope in which the server returns the outcome of a successful `tools/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listtoolsresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListToolsResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of tools that was asked for.
-    pub result: ListToolsResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListToolsResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<ListToolsResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListToolsResultResponse = ResponseOf<ListToolsRequest>;
 
 /// Server's answer to a request it could serve only with a capability missing from the request's `clientCapabilities`; over HTTP with status 400.
 ///
@@ -701,30 +421,7 @@ impl Default for PaginatedResult {
 /// Envelope in which the server returns the outcome of a successful `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#readresourceresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Contents that were asked for, or an `InputRequiredResult` when the client must supply more first.
-    pub result: ReadResourceOutcome,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<ReadResourceOutcome>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ReadResourceResultResponse = ResponseOf<ReadResourceRequest>;
 
 /// Base of the `params` of requests about a single resource, such as `resources/read`.
 ///
@@ -778,60 +475,6 @@ pub enum ServerNotification {
     Unknown(UnknownMessage),
 }
 
-impl From<CancelledNotification> for ServerNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<ProgressNotification> for ServerNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
-}
-
-impl From<ResourceListChangedNotification> for ServerNotification {
-    fn from(value: ResourceListChangedNotification) -> Self {
-        Self::ResourceListChanged(value)
-    }
-}
-
-impl From<SubscriptionsAcknowledgedNotification> for ServerNotification {
-    fn from(value: SubscriptionsAcknowledgedNotification) -> Self {
-        Self::SubscriptionsAcknowledged(value)
-    }
-}
-
-impl From<ResourceUpdatedNotification> for ServerNotification {
-    fn from(value: ResourceUpdatedNotification) -> Self {
-        Self::ResourceUpdated(value)
-    }
-}
-
-impl From<PromptListChangedNotification> for ServerNotification {
-    fn from(value: PromptListChangedNotification) -> Self {
-        Self::PromptListChanged(value)
-    }
-}
-
-impl From<ToolListChangedNotification> for ServerNotification {
-    fn from(value: ToolListChangedNotification) -> Self {
-        Self::ToolListChanged(value)
-    }
-}
-
-impl From<LoggingMessageNotification> for ServerNotification {
-    fn from(value: LoggingMessageNotification) -> Self {
-        Self::LoggingMessage(value)
-    }
-}
-
-impl From<ElicitationCompleteNotification> for ServerNotification {
-    fn from(value: ElicitationCompleteNotification) -> Self {
-        Self::ElicitationComplete(value)
-    }
-}
-
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#serverresult)
@@ -859,72 +502,6 @@ pub enum ServerResult {
     CallTool(CallToolResult),
     /// Server's answer to `completion/complete`.
     Complete(CompleteResult),
-}
-
-impl From<AnyResult> for ServerResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<InputRequiredResult> for ServerResult {
-    fn from(value: InputRequiredResult) -> Self {
-        Self::InputRequired(value)
-    }
-}
-
-impl From<DiscoverResult> for ServerResult {
-    fn from(value: DiscoverResult) -> Self {
-        Self::Discover(value)
-    }
-}
-
-impl From<ListResourcesResult> for ServerResult {
-    fn from(value: ListResourcesResult) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesResult> for ServerResult {
-    fn from(value: ListResourceTemplatesResult) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceResult> for ServerResult {
-    fn from(value: ReadResourceResult) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<ListPromptsResult> for ServerResult {
-    fn from(value: ListPromptsResult) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptResult> for ServerResult {
-    fn from(value: GetPromptResult) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsResult> for ServerResult {
-    fn from(value: ListToolsResult) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolResult> for ServerResult {
-    fn from(value: CallToolResult) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<CompleteResult> for ServerResult {
-    fn from(value: CompleteResult) -> Self {
-        Self::Complete(value)
-    }
 }
 
 /// Error response of a server that does not speak the revision a request names in its `_meta`; over HTTP its status is 400.

@@ -3,11 +3,11 @@
 
 //! Types of prompts.
 
-use mcp_wire::{Extra, Integer, Map};
+use mcp_wire::{Extra, Integer, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, InputRequiredResult, InputResponses, MetaObject, NotificationParams,
-    PaginatedRequestParams, Prompt, PromptMessage, RequestId, RequestMetaObject,
+    PaginatedRequestParams, Prompt, PromptMessage, RequestMetaObject,
 };
 
 /// What may answer `prompts/get`: the prompt, or questions that the client must answer first.
@@ -19,45 +19,14 @@ pub enum GetPromptOutcome {
     GetPrompt(GetPromptResult),
 }
 
-impl From<InputRequiredResult> for GetPromptOutcome {
-    fn from(value: InputRequiredResult) -> Self {
-        Self::InputRequired(value)
-    }
-}
-
-impl From<GetPromptResult> for GetPromptOutcome {
-    fn from(value: GetPromptResult) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
 /// Client's request for the messages of one prompt, filled in with the given arguments.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#getpromptrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetPromptRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: GetPromptRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type GetPromptRequest = RequestOf<GetPromptMethod>;
 
-impl GetPromptRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<GetPromptRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptOutcome
+);
 
 /// Which prompt `prompts/get` fetches, and what to fill in.
 ///
@@ -172,30 +141,11 @@ impl GetPromptResult {
 /// Sent by the client to learn which prompts the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listpromptsrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListPromptsRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: PaginatedRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListPromptsRequest = RequestOf<ListPromptsMethod>;
 
-impl ListPromptsRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<PaginatedRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ListPromptsMethod "prompts/list" required PaginatedRequestParams => ListPromptsResult
+);
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
@@ -272,25 +222,9 @@ impl ListPromptsResult {
 /// Sent by the server, unasked, when its set of prompts has changed and `prompts/list` is worth calling again.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#promptlistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PromptListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<NotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type PromptListChangedNotification = NotificationOf<PromptListChangedMethod>;
 
-impl PromptListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    PromptListChangedMethod "notifications/prompts/list_changed" optional
+    NotificationParams
+);

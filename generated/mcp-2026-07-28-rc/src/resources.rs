@@ -3,41 +3,23 @@
 
 //! Types of resources.
 
-use mcp_wire::{Extra, Integer, Map};
+use mcp_wire::{Extra, Integer, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, InputRequiredResult, InputResponses, MetaObject, NotificationParams,
-    PaginatedRequestParams, RequestId, RequestMetaObject, Resource, ResourceTemplate,
+    PaginatedRequestParams, RequestMetaObject, Resource, ResourceTemplate,
     TextOrBlobContents,
 };
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listresourcetemplatesrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourceTemplatesRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: PaginatedRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListResourceTemplatesRequest = RequestOf<ListResourceTemplatesMethod>;
 
-impl ListResourceTemplatesRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<PaginatedRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ListResourceTemplatesMethod "resources/templates/list" required
+    PaginatedRequestParams => ListResourceTemplatesResult
+);
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -114,30 +96,12 @@ impl ListResourceTemplatesResult {
 /// Sent by the client to learn which resources the server can name up front, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listresourcesrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourcesRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: PaginatedRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListResourcesRequest = RequestOf<ListResourcesMethod>;
 
-impl ListResourcesRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<PaginatedRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ListResourcesMethod "resources/list" required PaginatedRequestParams =>
+    ListResourcesResult
+);
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///
@@ -220,45 +184,15 @@ pub enum ReadResourceOutcome {
     ReadResource(ReadResourceResult),
 }
 
-impl From<InputRequiredResult> for ReadResourceOutcome {
-    fn from(value: InputRequiredResult) -> Self {
-        Self::InputRequired(value)
-    }
-}
-
-impl From<ReadResourceResult> for ReadResourceOutcome {
-    fn from(value: ReadResourceResult) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
 /// Sent by the client to fetch the contents of one resource by its URI.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#readresourcerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: ReadResourceRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ReadResourceRequest = RequestOf<ReadResourceMethod>;
 
-impl ReadResourceRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<ReadResourceRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
+    ReadResourceOutcome
+);
 
 /// Parameters of `resources/read`, which name the resource to fetch.
 ///
@@ -373,50 +307,22 @@ impl ReadResourceResult {
 /// Sent by a server when `resources/list` would answer differently; a `subscriptions/listen` stream carries it only if asked with `resourcesListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourcelistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ResourceListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<NotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ResourceListChangedNotification = NotificationOf<ResourceListChangedMethod>;
 
-impl ResourceListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ResourceListChangedMethod "notifications/resources/list_changed" optional
+    NotificationParams
+);
 
 /// Sent by a server when a resource the client subscribed to has new content; the client reads it again if it still cares.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourceupdatednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceUpdatedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ResourceUpdatedNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ResourceUpdatedNotification = NotificationOf<ResourceUpdatedMethod>;
 
-impl ResourceUpdatedNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ResourceUpdatedNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ResourceUpdatedMethod "notifications/resources/updated" required
+    ResourceUpdatedNotificationParams
+);
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 ///

@@ -3,31 +3,19 @@
 
 //! Types of sampling.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map};
 
 use crate::{CreateMessageRequestParams, MetaObject, Role, SamplingContent};
 
 /// Server's wish to have the client's model write a message; sent as an entry of `inputRequests`, never as a request with an `id`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#createmessagerequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CreateMessageRequest {
-    /// What the message carries; see the type of the method.
-    pub params: CreateMessageRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CreateMessageRequest = BareOf<CreateMessageMethod>;
 
-impl CreateMessageRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CreateMessageRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams =>
+    CreateMessageResult
+);
 
 /// Client's answer to `sampling/createMessage`, sent as an entry of `inputResponses` once the user could review it.
 ///

@@ -76,24 +76,6 @@ pub enum InputRequest {
     Unknown(UnknownMessage),
 }
 
-impl From<CreateMessageRequest> for InputRequest {
-    fn from(value: CreateMessageRequest) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsRequest> for InputRequest {
-    fn from(value: ListRootsRequest) -> Self {
-        Self::ListRoots(value)
-    }
-}
-
-impl From<ElicitRequest> for InputRequest {
-    fn from(value: ElicitRequest) -> Self {
-        Self::Elicit(value)
-    }
-}
-
 /// Questions a server puts to the client in an `InputRequiredResult`, keyed by identifiers the server picks and the client repeats in its answers.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#inputrequests)
@@ -157,24 +139,6 @@ pub enum InputResponse {
     ListRoots(ListRootsResult),
     /// Client's answer to `elicitation/create`, sent as an entry of `inputResponses`: what the user decided and, for a form, entered.
     Elicit(ElicitResult),
-}
-
-impl From<CreateMessageResult> for InputResponse {
-    fn from(value: CreateMessageResult) -> Self {
-        Self::CreateMessage(value)
-    }
-}
-
-impl From<ListRootsResult> for InputResponse {
-    fn from(value: ListRootsResult) -> Self {
-        Self::ListRoots(value)
-    }
-}
-
-impl From<ElicitResult> for InputResponse {
-    fn from(value: ElicitResult) -> Self {
-        Self::Elicit(value)
-    }
 }
 
 /// Client's answers to an `InputRequests` map, each under the key of the question it answers; sent when the client retries the request.

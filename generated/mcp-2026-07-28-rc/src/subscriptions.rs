@@ -3,31 +3,21 @@
 
 //! Types of subscriptions.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{Extra, Map, NotificationOf, RequestOf};
 
-use crate::{MetaObject, RequestId, RequestMetaObject, SubscriptionFilter};
+use crate::{EmptyResult, MetaObject, RequestMetaObject, SubscriptionFilter};
 
 /// Server's first message for a `subscriptions/listen` request, before any other notification on it; on stdio other streams may interleave.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionsacknowledgednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscriptionsAcknowledgedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: SubscriptionsAcknowledgedNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type SubscriptionsAcknowledgedNotification = NotificationOf<
+    SubscriptionsAcknowledgedMethod,
+>;
 
-impl SubscriptionsAcknowledgedNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<SubscriptionsAcknowledgedNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    SubscriptionsAcknowledgedMethod "notifications/subscriptions/acknowledged" required
+    SubscriptionsAcknowledgedNotificationParams
+);
 
 /// Parameters of `notifications/subscriptions/acknowledged`: what the client will in fact receive.
 ///
@@ -64,30 +54,12 @@ impl SubscriptionsAcknowledgedNotificationParams {
 /// `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionslistenrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscriptionsListenRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: SubscriptionsListenRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type SubscriptionsListenRequest = RequestOf<SubscriptionsListenMethod>;
 
-impl SubscriptionsListenRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<SubscriptionsListenRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    SubscriptionsListenMethod "subscriptions/listen" required
+    SubscriptionsListenRequestParams => EmptyResult
+);
 
 /// Parameters of `subscriptions/listen`: which notifications the stream should bring.
 ///

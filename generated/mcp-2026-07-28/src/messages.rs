@@ -3,22 +3,20 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
+use mcp_wire::{Extra, Integer, Json, Map, ResponseOf, UnknownMessage};
 
 use crate::{
-    AnyResult, CacheScope, CallToolOutcome, CallToolRequest, CallToolResult,
-    CancelledNotification, CompleteRequest, CompleteResult, DiscoverRequest,
-    DiscoverResult, GetPromptOutcome, GetPromptRequest, GetPromptResult,
-    InputRequiredResult, InputResponses, JsonRpcErrorResponse, JsonRpcNotification,
-    JsonRpcRequest, ListPromptsRequest, ListPromptsResult, ListResourceTemplatesRequest,
-    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
-    ListToolsRequest, ListToolsResult, LoggingMessageNotification,
+    AnyResult, CacheScope, CallToolRequest, CallToolResult, CancelledNotification,
+    CompleteRequest, CompleteResult, DiscoverRequest, DiscoverResult, GetPromptRequest,
+    GetPromptResult, InputRequiredResult, InputResponses, JsonRpcErrorResponse,
+    JsonRpcNotification, JsonRpcRequest, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
     MissingRequiredClientCapabilityErrorErrorData, PaginatedRequestParams,
-    ProgressNotification, PromptListChangedNotification, ReadResourceOutcome,
-    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject,
-    ResourceListChangedNotification, ResourceUpdatedNotification, ResultMetaObject,
-    SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
-    SubscriptionsListenResult, ToolListChangedNotification,
+    ProgressNotification, PromptListChangedNotification, ReadResourceRequest,
+    ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
+    ResourceUpdatedNotification, ResultMetaObject, SubscriptionsAcknowledgedNotification,
+    SubscriptionsListenRequest, SubscriptionsListenResult, ToolListChangedNotification,
     UnsupportedProtocolVersionErrorErrorData,
 };
 
@@ -90,27 +88,7 @@ impl Default for CacheableResult {
 /// Whole JSON-RPC message with which a server answers `tools/call`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallToolResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// A `CallToolResult`, or an `InputRequiredResult` when the server needs answers from the client first.
-    pub result: CallToolOutcome,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CallToolResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<CallToolOutcome>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type CallToolResultResponse = ResponseOf<CallToolRequest>;
 
 /// Only notification that a client may send to a server: `notifications/cancelled`.
 ///
@@ -121,12 +99,6 @@ pub enum ClientNotification {
     Cancelled(CancelledNotification),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
-}
-
-impl From<CancelledNotification> for ClientNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
 }
 
 /// Any request that a client may send to a server.
@@ -158,66 +130,6 @@ pub enum ClientRequest {
     Unknown(UnknownMessage),
 }
 
-impl From<DiscoverRequest> for ClientRequest {
-    fn from(value: DiscoverRequest) -> Self {
-        Self::Discover(value)
-    }
-}
-
-impl From<ListResourcesRequest> for ClientRequest {
-    fn from(value: ListResourcesRequest) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesRequest> for ClientRequest {
-    fn from(value: ListResourceTemplatesRequest) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceRequest> for ClientRequest {
-    fn from(value: ReadResourceRequest) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<SubscriptionsListenRequest> for ClientRequest {
-    fn from(value: SubscriptionsListenRequest) -> Self {
-        Self::SubscriptionsListen(value)
-    }
-}
-
-impl From<ListPromptsRequest> for ClientRequest {
-    fn from(value: ListPromptsRequest) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptRequest> for ClientRequest {
-    fn from(value: GetPromptRequest) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsRequest> for ClientRequest {
-    fn from(value: ListToolsRequest) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolRequest> for ClientRequest {
-    fn from(value: CallToolRequest) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<CompleteRequest> for ClientRequest {
-    fn from(value: CompleteRequest) -> Self {
-        Self::Complete(value)
-    }
-}
-
 /// Same as `Result`; a client gets no requests in this revision and answers through `inputResponses` instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientresult)
@@ -227,86 +139,20 @@ pub enum ClientResult {
     Any(AnyResult),
 }
 
-impl From<AnyResult> for ClientResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
 /// Whole JSON-RPC message with which a server answers `completion/complete`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#completeresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Suggestions found for the request with the same `id`.
-    pub result: CompleteResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<CompleteResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type CompleteResultResponse = ResponseOf<CompleteRequest>;
 
 /// Whole JSON-RPC message with which a server answers `server/discover`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#discoverresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct DiscoverResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Revisions, features and guidance of the server.
-    pub result: DiscoverResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl DiscoverResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<DiscoverResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type DiscoverResultResponse = ResponseOf<DiscoverRequest>;
 
 /// Whole JSON-RPC message with which a server answers `prompts/get`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#getpromptresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetPromptResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// A `GetPromptResult`, or an `InputRequiredResult` when the server needs answers from the client first.
-    pub result: GetPromptOutcome,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl GetPromptResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<GetPromptOutcome>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type GetPromptResultResponse = ResponseOf<GetPromptRequest>;
 
 /// Server's refusal, with HTTP status 400, of a request whose headers are missing, malformed or at odds with its body.
 ///
@@ -443,30 +289,6 @@ pub enum JsonRpcMessage {
     ErrorResponse(JsonRpcErrorResponse),
 }
 
-impl From<JsonRpcRequest> for JsonRpcMessage {
-    fn from(value: JsonRpcRequest) -> Self {
-        Self::Request(value)
-    }
-}
-
-impl From<JsonRpcNotification> for JsonRpcMessage {
-    fn from(value: JsonRpcNotification) -> Self {
-        Self::Notification(value)
-    }
-}
-
-impl From<JsonRpcResultResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcResultResponse) -> Self {
-        Self::ResultResponse(value)
-    }
-}
-
-impl From<JsonRpcErrorResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcErrorResponse) -> Self {
-        Self::ErrorResponse(value)
-    }
-}
-
 /// Envelope of any answer to a request: a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#jsonrpcresponse)
@@ -476,18 +298,6 @@ pub enum JsonRpcResponse {
     Result(JsonRpcResultResponse),
     /// Envelope either side sends in place of a result when a request failed.
     Error(JsonRpcErrorResponse),
-}
-
-impl From<JsonRpcResultResponse> for JsonRpcResponse {
-    fn from(value: JsonRpcResultResponse) -> Self {
-        Self::Result(value)
-    }
-}
-
-impl From<JsonRpcErrorResponse> for JsonRpcResponse {
-    fn from(value: JsonRpcErrorResponse) -> Self {
-        Self::Error(value)
-    }
 }
 
 /// Envelope of a successful answer, sent by whichever side received the request.
@@ -518,108 +328,22 @@ impl JsonRpcResultResponse {
 /// Envelope in which the server returns the outcome of a successful `prompts/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listpromptsresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListPromptsResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of prompts that was asked for.
-    pub result: ListPromptsResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListPromptsResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<ListPromptsResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListPromptsResultResponse = ResponseOf<ListPromptsRequest>;
 
 /// Envelope in which the server returns the outcome of a successful `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcetemplatesresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourceTemplatesResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of resource templates that was asked for.
-    pub result: ListResourceTemplatesResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListResourceTemplatesResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<ListResourceTemplatesResult>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListResourceTemplatesResultResponse = ResponseOf<ListResourceTemplatesRequest>;
 
 /// Envelope in which the server returns the outcome of a successful `resources/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcesresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListResourcesResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of resources that was asked for.
-    pub result: ListResourcesResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListResourcesResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<ListResourcesResult>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListResourcesResultResponse = ResponseOf<ListResourcesRequest>;
 
 /// Envelope in which the server returns the outcome of a successful `tools/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListToolsResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Page of tools that was asked for.
-    pub result: ListToolsResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListToolsResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, result: impl Into<ListToolsResult>) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ListToolsResultResponse = ResponseOf<ListToolsRequest>;
 
 /// Server's answer to a request it could serve only with a capability missing from the request's `clientCapabilities`; over HTTP with status 400.
 ///
@@ -769,30 +493,7 @@ impl Default for PaginatedResult {
 /// Envelope in which the server returns the outcome of a successful `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourceresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Contents that were asked for, or an `InputRequiredResult` when the client must supply more first.
-    pub result: ReadResourceOutcome,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<ReadResourceOutcome>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type ReadResourceResultResponse = ResponseOf<ReadResourceRequest>;
 
 /// Base of the `params` of requests about a single resource, such as `resources/read`.
 ///
@@ -851,54 +552,6 @@ pub enum ServerNotification {
     Unknown(UnknownMessage),
 }
 
-impl From<CancelledNotification> for ServerNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<ProgressNotification> for ServerNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
-}
-
-impl From<ResourceListChangedNotification> for ServerNotification {
-    fn from(value: ResourceListChangedNotification) -> Self {
-        Self::ResourceListChanged(value)
-    }
-}
-
-impl From<SubscriptionsAcknowledgedNotification> for ServerNotification {
-    fn from(value: SubscriptionsAcknowledgedNotification) -> Self {
-        Self::SubscriptionsAcknowledged(value)
-    }
-}
-
-impl From<ResourceUpdatedNotification> for ServerNotification {
-    fn from(value: ResourceUpdatedNotification) -> Self {
-        Self::ResourceUpdated(value)
-    }
-}
-
-impl From<PromptListChangedNotification> for ServerNotification {
-    fn from(value: PromptListChangedNotification) -> Self {
-        Self::PromptListChanged(value)
-    }
-}
-
-impl From<ToolListChangedNotification> for ServerNotification {
-    fn from(value: ToolListChangedNotification) -> Self {
-        Self::ToolListChanged(value)
-    }
-}
-
-impl From<LoggingMessageNotification> for ServerNotification {
-    fn from(value: LoggingMessageNotification) -> Self {
-        Self::LoggingMessage(value)
-    }
-}
-
 /// Any result a server may return; the method of the request decides which one it is, since the shapes overlap.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#serverresult)
@@ -930,105 +583,10 @@ pub enum ServerResult {
     Complete(CompleteResult),
 }
 
-impl From<AnyResult> for ServerResult {
-    fn from(value: AnyResult) -> Self {
-        Self::Any(value)
-    }
-}
-
-impl From<InputRequiredResult> for ServerResult {
-    fn from(value: InputRequiredResult) -> Self {
-        Self::InputRequired(value)
-    }
-}
-
-impl From<DiscoverResult> for ServerResult {
-    fn from(value: DiscoverResult) -> Self {
-        Self::Discover(value)
-    }
-}
-
-impl From<ListResourcesResult> for ServerResult {
-    fn from(value: ListResourcesResult) -> Self {
-        Self::ListResources(value)
-    }
-}
-
-impl From<ListResourceTemplatesResult> for ServerResult {
-    fn from(value: ListResourceTemplatesResult) -> Self {
-        Self::ListResourceTemplates(value)
-    }
-}
-
-impl From<ReadResourceResult> for ServerResult {
-    fn from(value: ReadResourceResult) -> Self {
-        Self::ReadResource(value)
-    }
-}
-
-impl From<SubscriptionsListenResult> for ServerResult {
-    fn from(value: SubscriptionsListenResult) -> Self {
-        Self::SubscriptionsListen(value)
-    }
-}
-
-impl From<ListPromptsResult> for ServerResult {
-    fn from(value: ListPromptsResult) -> Self {
-        Self::ListPrompts(value)
-    }
-}
-
-impl From<GetPromptResult> for ServerResult {
-    fn from(value: GetPromptResult) -> Self {
-        Self::GetPrompt(value)
-    }
-}
-
-impl From<ListToolsResult> for ServerResult {
-    fn from(value: ListToolsResult) -> Self {
-        Self::ListTools(value)
-    }
-}
-
-impl From<CallToolResult> for ServerResult {
-    fn from(value: CallToolResult) -> Self {
-        Self::CallTool(value)
-    }
-}
-
-impl From<CompleteResult> for ServerResult {
-    fn from(value: CompleteResult) -> Self {
-        Self::Complete(value)
-    }
-}
-
 /// JSON-RPC response by which a server closes a `subscriptions/listen` stream in an orderly way.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenresultresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscriptionsListenResultResponse {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Otherwise empty body whose `_meta` names the stream that has ended.
-    pub result: SubscriptionsListenResult,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SubscriptionsListenResultResponse {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        result: impl Into<SubscriptionsListenResult>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            result: result.into(),
-            extra: Map::new(),
-        }
-    }
-}
+pub type SubscriptionsListenResultResponse = ResponseOf<SubscriptionsListenRequest>;
 
 /// Error response of a server that does not speak the revision a request names in its `_meta`; over HTTP its status is 400.
 ///

@@ -3,12 +3,11 @@
 
 //! Types of tools.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{Extra, Integer, Json, Map, NotificationOf, RequestOf};
 
 use crate::{
     CacheScope, ContentBlock, InputRequiredResult, InputResponses, JsonObject,
-    NotificationParams, PaginatedRequestParams, RequestId, RequestMetaObject,
-    ResultMetaObject, Tool,
+    NotificationParams, PaginatedRequestParams, RequestMetaObject, ResultMetaObject, Tool,
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
@@ -20,45 +19,14 @@ pub enum CallToolOutcome {
     CallTool(CallToolResult),
 }
 
-impl From<InputRequiredResult> for CallToolOutcome {
-    fn from(value: InputRequiredResult) -> Self {
-        Self::InputRequired(value)
-    }
-}
-
-impl From<CallToolResult> for CallToolOutcome {
-    fn from(value: CallToolResult) -> Self {
-        Self::CallTool(value)
-    }
-}
-
 /// Client's request to run one of the server's tools.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#calltoolrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallToolRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: CallToolRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CallToolRequest = RequestOf<CallToolMethod>;
 
-impl CallToolRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<CallToolRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CallToolMethod "tools/call" required CallToolRequestParams => CallToolOutcome
+);
 
 /// Which tool `tools/call` runs, and with what input.
 ///
@@ -193,30 +161,11 @@ impl CallToolResult {
 /// Sent by the client to learn which tools the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listtoolsrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListToolsRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// What the message carries; see the type of the method.
-    pub params: PaginatedRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListToolsRequest = RequestOf<ListToolsMethod>;
 
-impl ListToolsRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(
-        id: impl Into<RequestId>,
-        params: impl Into<PaginatedRequestParams>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ListToolsMethod "tools/list" required PaginatedRequestParams => ListToolsResult
+);
 
 /// One page of the server's tools, in answer to `tools/list`.
 ///
@@ -293,25 +242,8 @@ impl ListToolsResult {
 /// Sent by a server when `tools/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `toolsListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#toollistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<NotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ToolListChangedNotification = NotificationOf<ToolListChangedMethod>;
 
-impl ToolListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ToolListChangedMethod "notifications/tools/list_changed" optional NotificationParams
+);

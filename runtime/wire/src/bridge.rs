@@ -40,8 +40,14 @@ use crate::map::Map;
 /// ```
 #[macro_export]
 macro_rules! serde_bridge {
-    ($($type:ty),* $(,)?) => {$(
-        impl $crate::__private::serde::Serialize for $type {
+    (<$of:ident: $bound:ident> $type:ty) => {
+        $crate::serde_bridge!(@one [$of: $bound] $type);
+    };
+    ($($type:ty),* $(,)?) => {
+        $($crate::serde_bridge!(@one [] $type);)*
+    };
+    (@one [$($generic:tt)*] $type:ty) => {
+        impl<$($generic)*> $crate::__private::serde::Serialize for $type {
             fn serialize<S: $crate::__private::serde::Serializer>(
                 &self,
                 serializer: S,
@@ -50,14 +56,14 @@ macro_rules! serde_bridge {
             }
         }
 
-        impl<'de> $crate::__private::serde::Deserialize<'de> for $type {
+        impl<'de, $($generic)*> $crate::__private::serde::Deserialize<'de> for $type {
             fn deserialize<D: $crate::__private::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
                 $crate::__private::deserialize(deserializer)
             }
         }
-    )*};
+    };
 }
 
 serde_bridge!(

@@ -76,6 +76,7 @@ mod id;
 mod json;
 mod kind;
 mod map;
+mod message;
 pub mod meta;
 pub mod method;
 mod number;
@@ -86,6 +87,7 @@ mod record;
 mod scan;
 pub mod service;
 mod text;
+mod variants;
 pub mod words;
 mod writer;
 
@@ -105,9 +107,12 @@ pub use id::RequestId;
 pub use json::{Elements, Entries, Json, JsonArray, JsonObject};
 pub use kind::Kind;
 pub use map::{Extra, Iter, IterMut, Map};
+pub use message::{
+    BareOf, Method, Notification, NotificationMethod, NotificationOf, Request, RequestMethod,
+    RequestOf, ResponseOf,
+};
 pub use method::{
-    AnyValue, CapabilityPart, Direction, MethodInfo, MethodKind, NoParams, Notification, Request,
-    TypeInfo, UnknownMessage,
+    AnyValue, CapabilityPart, Direction, MethodInfo, MethodKind, NoParams, TypeInfo, UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record};

@@ -86,24 +86,6 @@ impl serde::Serialize for MethodKind {
     }
 }
 
-/// A request of one revision.
-pub trait Request: Decode + Encode {
-    /// The method, such as `tools/call`.
-    const METHOD: &'static str;
-    /// What the request carries.
-    type Params: Decode + Encode;
-    /// What answers it.
-    type Result: Decode + Encode;
-}
-
-/// A notification of one revision.
-pub trait Notification: Decode + Encode {
-    /// The method, such as `notifications/progress`.
-    const METHOD: &'static str;
-    /// What the notification carries.
-    type Params: Decode + Encode;
-}
-
 /// A row of a revision's table of methods; types are named as in the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MethodInfo {
@@ -129,6 +111,52 @@ pub struct MethodInfo {
     pub capability: Option<&'static str>,
     /// The parts of that capability which some of its params need besides.
     pub capability_parts: &'static [CapabilityPart],
+}
+
+impl MethodInfo {
+    /// What a row of [`methods!`](crate::methods!) leaves out.
+    #[doc(hidden)]
+    pub const BLANK: Self = Self {
+        name: "",
+        direction: Direction::ClientToServer,
+        kind: MethodKind::Request,
+        params: None,
+        params_required: false,
+        result: None,
+        message: "",
+        input_required: false,
+        named_by: None,
+        capability: None,
+        capability_parts: &[],
+    };
+}
+
+/// Declares `METHODS`, the table of a revision's methods: name, direction, kind, and the fields that say more than nothing.
+#[macro_export]
+macro_rules! methods {
+    ($($name:literal $direction:ident $kind:ident { $($field:ident: $value:expr),* };)*) => {
+        /// Every method, by direction, kind and name.
+        pub static METHODS: &[$crate::MethodInfo] = &[$(
+            $crate::MethodInfo {
+                name: $name,
+                direction: $crate::Direction::$direction,
+                kind: $crate::MethodKind::$kind,
+                $($field: $value,)*
+                ..$crate::MethodInfo::BLANK
+            },
+        )*];
+    };
+}
+
+/// Declares `TYPES`, the table of a revision's types: the type, its name in the schema, and whether the row is that `of` a
+/// definition or `inline`.
+#[macro_export]
+macro_rules! types {
+    ($($type:ident $name:literal $row:ident;)*) => {
+        /// Every definition of the schema, and every inline schema that has a type of its own.
+        pub static TYPES: &[$crate::TypeInfo] =
+            &[$($crate::TypeInfo::$row::<$type>($name, ::core::stringify!($type)),)*];
+    };
 }
 
 /// A part of a capability, and the params that need it.

@@ -180,19 +180,18 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 fn rows(files: &[syn::File], run: &str) -> BTreeSet<(String, String)> {
     let items = files.iter().flat_map(|file| &file.items);
     let tables = items.filter_map(|item| match item {
-        Item::Const(table) if table.ident == "HOPS" => {
-            Some(table.expr.to_token_stream().to_string())
+        Item::Macro(table) if table.mac.path.segments.last()?.ident == "hops" => {
+            Some(table.mac.tokens.to_string())
         }
         _ => None,
     });
+    // `"Tool" => "Tool" fallible tools::tool_up`
     let row = |row: &str| {
         let mut quoted = row.split('"');
         let (from, to) = (quoted.nth(1)?.to_owned(), quoted.nth(1)?.to_owned());
-        let by = quoted.next()?.split_once("run :")?.1;
-        let by = by.trim().trim_start_matches("| value , cx |").trim();
-        by.starts_with(run).then_some((from, to))
+        (quoted.next()?.trim().starts_with(run)).then_some((from, to))
     };
-    let rows = tables.flat_map(|table| table.split("Hop {").filter_map(row).collect::<Vec<_>>());
+    let rows = tables.flat_map(|table| table.split(';').filter_map(row).collect::<Vec<_>>());
     rows.collect()
 }
 

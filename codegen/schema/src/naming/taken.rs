@@ -57,6 +57,7 @@ pub const TAKEN: &[&str] = &[
 
 /// What generated code names of the hand-written crate.
 pub const WIRE: &[&str] = &[
+    "BareOf",
     "Decode",
     "Direction",
     "Encode",
@@ -72,10 +73,13 @@ pub const WIRE: &[&str] = &[
     "MethodInfo",
     "MethodKind",
     "NoParams",
+    "NotificationOf",
     "Number",
     "Paths",
     "Reader",
     "Record",
+    "RequestOf",
+    "ResponseOf",
     "Tag",
     "TagFound",
     "TypeInfo",

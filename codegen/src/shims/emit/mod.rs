@@ -59,7 +59,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
             }
             let names: BTreeSet<&str> = areas.keys().copied().collect();
             let hops = emitter.hops(conversions, same);
-            let body = scaffold::way(plan, way, &names, &hops, !same.is_empty());
+            let body = scaffold::way(plan, way, &names, &hops);
             let path = format!("src/{module}/{way}/mod.rs");
             let text = format::rust(body, &path)?;
             add(path, text);
@@ -285,8 +285,8 @@ impl Emitter {
             let ends = (one.from.clone(), one.to.clone());
             let (area, name) = (&self.areas[&ends], &self.names[&ends]);
             let run = match one.exact {
-                true => quote!(|value, cx| exact(value, cx, #area::#name)),
-                false => quote!(|value, cx| fallible(value, cx, #area::#name)),
+                true => quote!(exact #area::#name),
+                false => quote!(fallible #area::#name),
             };
             Some(((from, to), run))
         });
@@ -294,7 +294,7 @@ impl Emitter {
         let rows: BTreeMap<(&String, &String), TokenStream> = converted.chain(same).collect();
         let rows = rows
             .into_iter()
-            .map(|((from, to), run)| quote!(Hop { from: #from, to: #to, run: #run },));
+            .map(|((from, to), run)| quote!(#from => #to #run;));
         quote!(#(#rows)*)
     }
 }

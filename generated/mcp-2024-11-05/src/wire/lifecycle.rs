@@ -3,17 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::{
-    InitializeRequest, InitializeResult, ProgressNotification,
-    ProgressNotificationParams, ServerCapabilities,
-};
-
-mcp_wire::record! {
-    InitializeRequest open {
-        const 0 "method": constant("initialize");
-        1 "params": required params;
-    }
-}
+use crate::{InitializeResult, ProgressNotificationParams, ServerCapabilities};
 
 mcp_wire::record! {
     InitializeResult open {
@@ -22,13 +12,6 @@ mcp_wire::record! {
         4 "instructions": optional instructions;
         1 "protocolVersion": required protocol_version;
         2 "serverInfo": required server_info;
-    }
-}
-
-mcp_wire::record! {
-    ProgressNotification open {
-        const 0 "method": constant("notifications/progress");
-        1 "params": required params;
     }
 }
 
@@ -52,6 +35,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    InitializeRequest, InitializeResult, ProgressNotification,
-    ProgressNotificationParams, ServerCapabilities
+    InitializeResult, ProgressNotificationParams, ServerCapabilities
 );

@@ -3,11 +3,20 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
 use crate::{
-    Annotated, ClientNotification, ClientRequest, ClientResult, ServerNotification,
-    ServerRequest, ServerResult,
+    Annotated, AnyResult, CallToolRequest, CallToolResult, CancelledNotification,
+    ClientNotification, ClientRequest, ClientResult, CompleteRequest, CompleteResult,
+    CreateMessageRequest, CreateMessageResult, GetPromptRequest, GetPromptResult,
+    InitializeRequest, InitializeResult, InitializedNotification, ListPromptsRequest,
+    ListPromptsResult, ListResourceTemplatesRequest, ListResourceTemplatesResult,
+    ListResourcesRequest, ListResourcesResult, ListRootsRequest, ListRootsResult,
+    ListToolsRequest, ListToolsResult, LoggingMessageNotification, PingRequest,
+    ProgressNotification, PromptListChangedNotification, ReadResourceRequest,
+    ReadResourceResult, ResourceListChangedNotification, ResourceUpdatedNotification,
+    RootsListChangedNotification, ServerNotification, ServerRequest, ServerResult,
+    SetLevelRequest, SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest,
 };
 
 mcp_wire::record! {
@@ -16,12 +25,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ClientNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
@@ -40,34 +45,23 @@ impl Decode for ClientNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Initialized(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::RootsListChanged(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Initialized(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::RootsListChanged(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Initialized(InitializedNotification);
+        Progress(ProgressNotification);
+        RootsListChanged(RootsListChangedNotification);
+        Unknown;
     }
 }
 
-impl Decode for ClientRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -104,77 +98,41 @@ impl Decode for ClientRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Initialize(value) => value.fill(reader),
-            Self::Ping(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::Subscribe(value) => value.fill(reader),
-            Self::Unsubscribe(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::SetLevel(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Initialize(value) => value.encode(writer),
-            Self::Ping(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::Subscribe(value) => value.encode(writer),
-            Self::Unsubscribe(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::SetLevel(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientRequest {
+        blank Unknown decide;
+        Initialize(InitializeRequest);
+        Ping(PingRequest);
+        ListResources(ListResourcesRequest);
+        ListResourceTemplates(ListResourceTemplatesRequest);
+        ReadResource(ReadResourceRequest);
+        Subscribe(SubscribeRequest);
+        Unsubscribe(UnsubscribeRequest);
+        ListPrompts(ListPromptsRequest);
+        GetPrompt(GetPromptRequest);
+        ListTools(ListToolsRequest);
+        CallTool(CallToolRequest);
+        SetLevel(SetLevelRequest);
+        Complete(CompleteRequest);
+        Unknown;
     }
 }
 
-impl Decode for ClientResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-        }
+mcp_wire::variants! {
+    ClientResult {
+        blank Any;
+        Any(AnyResult);
+        CreateMessage(CreateMessageResult);
+        ListRoots(ListRootsResult);
     }
 }
 
-impl Encode for ClientResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for ServerNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -199,40 +157,26 @@ impl Decode for ServerNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::ResourceListChanged(value) => value.fill(reader),
-            Self::ResourceUpdated(value) => value.fill(reader),
-            Self::PromptListChanged(value) => value.fill(reader),
-            Self::ToolListChanged(value) => value.fill(reader),
-            Self::LoggingMessage(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::ResourceListChanged(value) => value.encode(writer),
-            Self::ResourceUpdated(value) => value.encode(writer),
-            Self::PromptListChanged(value) => value.encode(writer),
-            Self::ToolListChanged(value) => value.encode(writer),
-            Self::LoggingMessage(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Progress(ProgressNotification);
+        ResourceListChanged(ResourceListChangedNotification);
+        ResourceUpdated(ResourceUpdatedNotification);
+        PromptListChanged(PromptListChangedNotification);
+        ToolListChanged(ToolListChangedNotification);
+        LoggingMessage(LoggingMessageNotification);
+        Unknown;
     }
 }
 
-impl Decode for ServerRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerRequest",
             "method",
@@ -245,62 +189,33 @@ impl Decode for ServerRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Ping(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Ping(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerRequest {
+        blank Unknown decide;
+        Ping(PingRequest);
+        CreateMessage(CreateMessageRequest);
+        ListRoots(ListRootsRequest);
+        Unknown;
     }
 }
 
-impl Decode for ServerResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::Initialize(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ServerResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::Initialize(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerResult {
+        blank Any;
+        Any(AnyResult);
+        Initialize(InitializeResult);
+        ListResources(ListResourcesResult);
+        ListResourceTemplates(ListResourceTemplatesResult);
+        ReadResource(ReadResourceResult);
+        ListPrompts(ListPromptsResult);
+        GetPrompt(GetPromptResult);
+        ListTools(ListToolsResult);
+        CallTool(CallToolResult);
+        Complete(CompleteResult);
     }
 }
 

@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `prompts`.
 
-use crate::{GetPromptRequest, GetPromptResult, PromptMessage};
-
-mcp_wire::record! {
-    GetPromptRequest open {
-        const 0 "method": constant("prompts/get");
-        1 "params": required params;
-    }
-}
+use crate::{GetPromptResult, PromptMessage};
 
 mcp_wire::record! {
     GetPromptResult open {
@@ -27,4 +20,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(GetPromptRequest, GetPromptResult, PromptMessage);
+mcp_wire::serde_bridge!(GetPromptResult, PromptMessage);

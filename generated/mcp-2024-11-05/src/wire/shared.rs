@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{Annotations, ContentBlock, EmbeddedResource, ImageContent, TextContent};
 
@@ -14,12 +14,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ContentBlock {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ContentBlock {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
@@ -31,21 +27,16 @@ impl Decode for ContentBlock {
             Some(_) => *self = Self::Text(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Resource(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ContentBlock {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Resource(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ContentBlock {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Resource(EmbeddedResource);
     }
 }
 

@@ -3,16 +3,11 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
-use crate::{CompleteRequest, CompleteRequestParams, CompletionReference};
-
-mcp_wire::record! {
-    CompleteRequest open {
-        const 0 "method": constant("completion/complete");
-        1 "params": required params;
-    }
-}
+use crate::{
+    CompleteRequestParams, CompletionReference, PromptReference, ResourceReference,
+};
 
 mcp_wire::record! {
     CompleteRequestParams open {
@@ -22,12 +17,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for CompletionReference {
-    fn blank() -> Self {
-        Self::Prompt(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl CompletionReference {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "CompletionReference",
             "type",
@@ -38,20 +29,16 @@ impl Decode for CompletionReference {
             Some(_) => *self = Self::Resource(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Prompt(value) => value.fill(reader),
-            Self::Resource(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for CompletionReference {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Prompt(value) => value.encode(writer),
-            Self::Resource(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    CompletionReference {
+        blank Prompt decide;
+        Prompt(PromptReference);
+        Resource(ResourceReference);
     }
 }
 
-mcp_wire::serde_bridge!(CompleteRequest, CompleteRequestParams, CompletionReference);
+mcp_wire::serde_bridge!(CompleteRequestParams, CompletionReference);

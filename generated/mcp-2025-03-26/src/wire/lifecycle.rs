@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::{InitializeRequest, InitializeResult};
-
-mcp_wire::record! {
-    InitializeRequest open {
-        const 0 "method": constant("initialize");
-        1 "params": required params;
-    }
-}
+use crate::InitializeResult;
 
 mcp_wire::record! {
     InitializeResult open {
@@ -22,4 +15,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(InitializeRequest, InitializeResult);
+mcp_wire::serde_bridge!(InitializeResult);

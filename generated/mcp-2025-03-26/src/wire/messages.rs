@@ -3,19 +3,23 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Kind, Paths, Reader, Tag, TagFound};
 
 use crate::{
-    ClientRequest, ClientResult, JsonRpcBatchRequestItem, JsonRpcBatchResponseItem,
-    JsonRpcMessage, ServerRequest, ServerResult,
+    AnyResult, CallToolRequest, CallToolResult, ClientRequest, ClientResult,
+    CompleteRequest, CompleteResult, CreateMessageRequest, CreateMessageResult,
+    GetPromptRequest, GetPromptResult, InitializeRequest, InitializeResult,
+    JsonRpcBatchRequestItem, JsonRpcBatchResponseItem, JsonRpcError, JsonRpcMessage,
+    JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, ListPromptsRequest,
+    ListPromptsResult, ListResourceTemplatesRequest, ListResourceTemplatesResult,
+    ListResourcesRequest, ListResourcesResult, ListRootsRequest, ListRootsResult,
+    ListToolsRequest, ListToolsResult, PingRequest, ReadResourceRequest,
+    ReadResourceResult, ServerRequest, ServerResult, SetLevelRequest, SubscribeRequest,
+    UnsubscribeRequest,
 };
 
-impl Decode for ClientRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -52,77 +56,41 @@ impl Decode for ClientRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Initialize(value) => value.fill(reader),
-            Self::Ping(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::Subscribe(value) => value.fill(reader),
-            Self::Unsubscribe(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::SetLevel(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Initialize(value) => value.encode(writer),
-            Self::Ping(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::Subscribe(value) => value.encode(writer),
-            Self::Unsubscribe(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::SetLevel(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientRequest {
+        blank Unknown decide;
+        Initialize(InitializeRequest);
+        Ping(PingRequest);
+        ListResources(ListResourcesRequest);
+        ListResourceTemplates(ListResourceTemplatesRequest);
+        ReadResource(ReadResourceRequest);
+        Subscribe(SubscribeRequest);
+        Unsubscribe(UnsubscribeRequest);
+        ListPrompts(ListPromptsRequest);
+        GetPrompt(GetPromptRequest);
+        ListTools(ListToolsRequest);
+        CallTool(CallToolRequest);
+        SetLevel(SetLevelRequest);
+        Complete(CompleteRequest);
+        Unknown;
     }
 }
 
-impl Decode for ClientResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-        }
+mcp_wire::variants! {
+    ClientResult {
+        blank Any;
+        Any(AnyResult);
+        CreateMessage(CreateMessageResult);
+        ListRoots(ListRootsResult);
     }
 }
 
-impl Encode for ClientResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for JsonRpcBatchRequestItem {
-    fn blank() -> Self {
-        Self::Notification(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcBatchRequestItem {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("JsonRpcBatchRequestItem", &[&["id"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
@@ -130,28 +98,20 @@ impl Decode for JsonRpcBatchRequestItem {
         } else {
             *self = Self::Notification(Decode::blank())
         }
-        match self {
-            Self::Request(value) => value.fill(reader),
-            Self::Notification(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcBatchRequestItem {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Request(value) => value.encode(writer),
-            Self::Notification(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcBatchRequestItem {
+        blank Notification decide;
+        Request(JsonRpcRequest);
+        Notification(JsonRpcNotification);
     }
 }
 
-impl Decode for JsonRpcBatchResponseItem {
-    fn blank() -> Self {
-        Self::Response(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcBatchResponseItem {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcBatchResponseItem",
             &[&["result"], &["error"]],
@@ -161,28 +121,20 @@ impl Decode for JsonRpcBatchResponseItem {
             Some(_) => *self = Self::Error(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Response(value) => value.fill(reader),
-            Self::Error(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcBatchResponseItem {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Response(value) => value.encode(writer),
-            Self::Error(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcBatchResponseItem {
+        blank Response decide;
+        Response(JsonRpcResponse);
+        Error(JsonRpcError);
     }
 }
 
-impl Decode for JsonRpcMessage {
-    fn blank() -> Self {
-        Self::Notification(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcMessage {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => {
                 static PATHS: Paths = Paths::new(
@@ -220,36 +172,24 @@ impl Decode for JsonRpcMessage {
             }
             _ => return Err(reader.refuse("an object or an array")),
         }
-        match self {
-            Self::Request(value) => value.fill(reader),
-            Self::Notification(value) => value.fill(reader),
-            Self::JsonRpcBatchRequestItemList(value) => value.fill(reader),
-            Self::Response(value) => value.fill(reader),
-            Self::Error(value) => value.fill(reader),
-            Self::JsonRpcBatchResponseItemList(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcMessage {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Request(value) => value.encode(writer),
-            Self::Notification(value) => value.encode(writer),
-            Self::JsonRpcBatchRequestItemList(value) => value.encode(writer),
-            Self::Response(value) => value.encode(writer),
-            Self::Error(value) => value.encode(writer),
-            Self::JsonRpcBatchResponseItemList(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcMessage {
+        blank Notification decide;
+        Request(JsonRpcRequest);
+        Notification(JsonRpcNotification);
+        JsonRpcBatchRequestItemList(Vec<JsonRpcBatchRequestItem>);
+        Response(JsonRpcResponse);
+        Error(JsonRpcError);
+        JsonRpcBatchResponseItemList(Vec<JsonRpcBatchResponseItem>);
     }
 }
 
-impl Decode for ServerRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerRequest",
             "method",
@@ -262,62 +202,33 @@ impl Decode for ServerRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Ping(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Ping(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerRequest {
+        blank Unknown decide;
+        Ping(PingRequest);
+        CreateMessage(CreateMessageRequest);
+        ListRoots(ListRootsRequest);
+        Unknown;
     }
 }
 
-impl Decode for ServerResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::Initialize(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ServerResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::Initialize(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerResult {
+        blank Any;
+        Any(AnyResult);
+        Initialize(InitializeResult);
+        ListResources(ListResourcesResult);
+        ListResourceTemplates(ListResourceTemplatesResult);
+        ReadResource(ReadResourceResult);
+        ListPrompts(ListPromptsResult);
+        GetPrompt(GetPromptResult);
+        ListTools(ListToolsResult);
+        CallTool(CallToolResult);
+        Complete(CompleteResult);
     }
 }
 

@@ -4,29 +4,14 @@
 //! Reading and writing the types of `resources`.
 
 use crate::{
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, Resource, ResourceTemplate,
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
 };
-
-mcp_wire::record! {
-    ListResourceTemplatesRequest open {
-        const 0 "method": constant("resources/templates/list");
-        1 "params": optional params;
-    }
-}
 
 mcp_wire::record! {
     ListResourceTemplatesResult open {
         1 "_meta": optional meta;
         2 "nextCursor": optional next_cursor;
         0 "resourceTemplates": required resource_templates;
-    }
-}
-
-mcp_wire::record! {
-    ListResourcesRequest open {
-        const 0 "method": constant("resources/list");
-        1 "params": optional params;
     }
 }
 
@@ -60,6 +45,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, Resource, ResourceTemplate
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate
 );

@@ -3,27 +3,13 @@
 
 //! Reading and writing the types of `tools`.
 
-use crate::{CallToolRequest, CallToolResult, ListToolsRequest, ListToolsResult, Tool};
-
-mcp_wire::record! {
-    CallToolRequest open {
-        const 0 "method": constant("tools/call");
-        1 "params": required params;
-    }
-}
+use crate::{CallToolResult, ListToolsResult, Tool};
 
 mcp_wire::record! {
     CallToolResult open {
         1 "_meta": optional meta;
         0 "content": required content;
         2 "isError": optional is_error;
-    }
-}
-
-mcp_wire::record! {
-    ListToolsRequest open {
-        const 0 "method": constant("tools/list");
-        1 "params": optional params;
     }
 }
 
@@ -44,6 +30,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    CallToolRequest, CallToolResult, ListToolsRequest, ListToolsResult, Tool
-);
+mcp_wire::serde_bridge!(CallToolResult, ListToolsResult, Tool);

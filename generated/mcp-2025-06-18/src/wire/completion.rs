@@ -3,16 +3,12 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
-use crate::{CompleteRequest, CompleteRequestParams, CompletionReference};
-
-mcp_wire::record! {
-    CompleteRequest open {
-        const 0 "method": constant("completion/complete");
-        1 "params": required params;
-    }
-}
+use crate::{
+    CompleteRequestParams, CompletionReference, PromptReference,
+    ResourceTemplateReference,
+};
 
 mcp_wire::record! {
     CompleteRequestParams open {
@@ -23,12 +19,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for CompletionReference {
-    fn blank() -> Self {
-        Self::Prompt(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl CompletionReference {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "CompletionReference",
             "type",
@@ -39,20 +31,16 @@ impl Decode for CompletionReference {
             Some(_) => *self = Self::ResourceTemplate(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Prompt(value) => value.fill(reader),
-            Self::ResourceTemplate(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for CompletionReference {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Prompt(value) => value.encode(writer),
-            Self::ResourceTemplate(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    CompletionReference {
+        blank Prompt decide;
+        Prompt(PromptReference);
+        ResourceTemplate(ResourceTemplateReference);
     }
 }
 
-mcp_wire::serde_bridge!(CompleteRequest, CompleteRequestParams, CompletionReference);
+mcp_wire::serde_bridge!(CompleteRequestParams, CompletionReference);

@@ -3,19 +3,12 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Paths, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Kind, Number, Paths, Reader, Tag};
 
 use crate::{
-    ElicitRequest, ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult,
+    BooleanSchema, ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult,
     ElicitValue, EnumSchema, NumberSchema, PrimitiveSchemaDefinition, StringSchema,
 };
-
-mcp_wire::record! {
-    ElicitRequest open {
-        const 0 "method": constant("elicitation/create");
-        1 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     ElicitRequestParams open {
@@ -41,33 +34,24 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ElicitValue {
-    fn blank() -> Self {
-        Self::Boolean(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ElicitValue {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::String => *self = Self::String(Decode::blank()),
             Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
             Kind::Boolean => *self = Self::Boolean(Decode::blank()),
             _ => return Err(reader.refuse("a string, a number or a boolean")),
         }
-        match self {
-            Self::Boolean(value) => value.fill(reader),
-            Self::Number(value) => value.fill(reader),
-            Self::String(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ElicitValue {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Boolean(value) => value.encode(writer),
-            Self::Number(value) => value.encode(writer),
-            Self::String(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ElicitValue {
+        blank Boolean decide;
+        Boolean(bool);
+        Number(Number);
+        String(String);
     }
 }
 
@@ -91,12 +75,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for PrimitiveSchemaDefinition {
-    fn blank() -> Self {
-        Self::String(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl PrimitiveSchemaDefinition {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "PrimitiveSchemaDefinition",
             "type",
@@ -120,23 +100,17 @@ impl Decode for PrimitiveSchemaDefinition {
             }
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::String(value) => value.fill(reader),
-            Self::Number(value) => value.fill(reader),
-            Self::Boolean(value) => value.fill(reader),
-            Self::Enum(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for PrimitiveSchemaDefinition {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::String(value) => value.encode(writer),
-            Self::Number(value) => value.encode(writer),
-            Self::Boolean(value) => value.encode(writer),
-            Self::Enum(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    PrimitiveSchemaDefinition {
+        blank String decide;
+        String(StringSchema);
+        Number(NumberSchema);
+        Boolean(BooleanSchema);
+        Enum(EnumSchema);
     }
 }
 
@@ -152,6 +126,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ElicitRequest, ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult,
-    ElicitValue, EnumSchema, NumberSchema, PrimitiveSchemaDefinition, StringSchema
+    ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult, ElicitValue,
+    EnumSchema, NumberSchema, PrimitiveSchemaDefinition, StringSchema
 );

@@ -4,8 +4,7 @@
 //! Reading and writing the types of `lifecycle`.
 
 use crate::{
-    ClientCapabilities, Implementation, InitializeRequest, InitializeRequestParams,
-    InitializeResult,
+    ClientCapabilities, Implementation, InitializeRequestParams, InitializeResult,
 };
 
 mcp_wire::record! {
@@ -22,13 +21,6 @@ mcp_wire::record! {
         0 "name": required name;
         2 "title": optional title;
         1 "version": required version;
-    }
-}
-
-mcp_wire::record! {
-    InitializeRequest open {
-        const 0 "method": constant("initialize");
-        1 "params": required params;
     }
 }
 
@@ -52,6 +44,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ClientCapabilities, Implementation, InitializeRequest, InitializeRequestParams,
-    InitializeResult
+    ClientCapabilities, Implementation, InitializeRequestParams, InitializeResult
 );

@@ -3,16 +3,21 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
-use crate::{ClientRequest, ClientResult, ServerRequest, ServerResult};
+use crate::{
+    AnyResult, CallToolRequest, CallToolResult, ClientRequest, ClientResult,
+    CompleteRequest, CompleteResult, CreateMessageRequest, CreateMessageResult,
+    ElicitRequest, ElicitResult, GetPromptRequest, GetPromptResult, InitializeRequest,
+    InitializeResult, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListRootsRequest, ListRootsResult, ListToolsRequest,
+    ListToolsResult, PingRequest, ReadResourceRequest, ReadResourceResult, ServerRequest,
+    ServerResult, SetLevelRequest, SubscribeRequest, UnsubscribeRequest,
+};
 
-impl Decode for ClientRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -49,79 +54,42 @@ impl Decode for ClientRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Initialize(value) => value.fill(reader),
-            Self::Ping(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::Subscribe(value) => value.fill(reader),
-            Self::Unsubscribe(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::SetLevel(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Initialize(value) => value.encode(writer),
-            Self::Ping(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::Subscribe(value) => value.encode(writer),
-            Self::Unsubscribe(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::SetLevel(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientRequest {
+        blank Unknown decide;
+        Initialize(InitializeRequest);
+        Ping(PingRequest);
+        ListResources(ListResourcesRequest);
+        ListResourceTemplates(ListResourceTemplatesRequest);
+        ReadResource(ReadResourceRequest);
+        Subscribe(SubscribeRequest);
+        Unsubscribe(UnsubscribeRequest);
+        ListPrompts(ListPromptsRequest);
+        GetPrompt(GetPromptRequest);
+        ListTools(ListToolsRequest);
+        CallTool(CallToolRequest);
+        SetLevel(SetLevelRequest);
+        Complete(CompleteRequest);
+        Unknown;
     }
 }
 
-impl Decode for ClientResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Elicit(value) => value.fill(reader),
-        }
+mcp_wire::variants! {
+    ClientResult {
+        blank Any;
+        Any(AnyResult);
+        CreateMessage(CreateMessageResult);
+        ListRoots(ListRootsResult);
+        Elicit(ElicitResult);
     }
 }
 
-impl Encode for ClientResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Elicit(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for ServerRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerRequest",
             "method",
@@ -135,64 +103,34 @@ impl Decode for ServerRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Ping(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Elicit(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Ping(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Elicit(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerRequest {
+        blank Unknown decide;
+        Ping(PingRequest);
+        CreateMessage(CreateMessageRequest);
+        ListRoots(ListRootsRequest);
+        Elicit(ElicitRequest);
+        Unknown;
     }
 }
 
-impl Decode for ServerResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::Initialize(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ServerResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::Initialize(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerResult {
+        blank Any;
+        Any(AnyResult);
+        Initialize(InitializeResult);
+        ListResources(ListResourcesResult);
+        ListResourceTemplates(ListResourceTemplatesResult);
+        ReadResource(ReadResourceResult);
+        ListPrompts(ListPromptsResult);
+        GetPrompt(GetPromptResult);
+        ListTools(ListToolsResult);
+        CallTool(CallToolResult);
+        Complete(CompleteResult);
     }
 }
 

@@ -3,30 +3,13 @@
 
 //! Reading and writing the types of `prompts`.
 
-use crate::{
-    GetPromptRequest, GetPromptResult, ListPromptsRequest, ListPromptsResult, Prompt,
-    PromptMessage,
-};
-
-mcp_wire::record! {
-    GetPromptRequest open {
-        const 0 "method": constant("prompts/get");
-        1 "params": required params;
-    }
-}
+use crate::{GetPromptResult, ListPromptsResult, Prompt, PromptMessage};
 
 mcp_wire::record! {
     GetPromptResult open {
         1 "_meta": optional meta;
         2 "description": optional description;
         0 "messages": required messages;
-    }
-}
-
-mcp_wire::record! {
-    ListPromptsRequest open {
-        const 0 "method": constant("prompts/list");
-        1 "params": optional params;
     }
 }
 
@@ -55,7 +38,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    GetPromptRequest, GetPromptResult, ListPromptsRequest, ListPromptsResult, Prompt,
-    PromptMessage
-);
+mcp_wire::serde_bridge!(GetPromptResult, ListPromptsResult, Prompt, PromptMessage);

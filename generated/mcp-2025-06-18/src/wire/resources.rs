@@ -4,16 +4,8 @@
 //! Reading and writing the types of `resources`.
 
 use crate::{
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceRequest, Resource, ResourceTemplate,
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
 };
-
-mcp_wire::record! {
-    ListResourceTemplatesRequest open {
-        const 0 "method": constant("resources/templates/list");
-        1 "params": optional params;
-    }
-}
 
 mcp_wire::record! {
     ListResourceTemplatesResult open {
@@ -24,24 +16,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ListResourcesRequest open {
-        const 0 "method": constant("resources/list");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ListResourcesResult open {
         1 "_meta": optional meta;
         2 "nextCursor": optional next_cursor;
         0 "resources": required resources;
-    }
-}
-
-mcp_wire::record! {
-    ReadResourceRequest open {
-        const 0 "method": constant("resources/read");
-        1 "params": required params;
     }
 }
 
@@ -71,6 +49,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceRequest, Resource, ResourceTemplate
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate
 );

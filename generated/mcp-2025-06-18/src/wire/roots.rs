@@ -2,14 +2,3 @@
 // Do not edit: change spec/ or codegen/ and run the command again.
 
 //! Reading and writing the types of `roots`.
-
-use crate::ListRootsRequest;
-
-mcp_wire::record! {
-    ListRootsRequest open {
-        const 0 "method": constant("roots/list");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::serde_bridge!(ListRootsRequest);

@@ -3,19 +3,12 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{
-    CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
-    SamplingContent, SamplingMessage,
+    AudioContent, CreateMessageRequestParams, CreateMessageResult, ImageContent,
+    SamplingContent, SamplingMessage, TextContent,
 };
-
-mcp_wire::record! {
-    CreateMessageRequest open {
-        const 0 "method": constant("sampling/createMessage");
-        1 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     CreateMessageRequestParams open {
@@ -41,12 +34,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for SamplingContent {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl SamplingContent {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "SamplingContent",
             "type",
@@ -58,21 +47,16 @@ impl Decode for SamplingContent {
             Some(_) => *self = Self::Text(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for SamplingContent {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    SamplingContent {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
     }
 }
 
@@ -84,6 +68,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
-    SamplingContent, SamplingMessage
+    CreateMessageRequestParams, CreateMessageResult, SamplingContent, SamplingMessage
 );

@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `tools`.
 
-use crate::{CallToolRequest, CallToolResult, ListToolsRequest, ListToolsResult, Tool};
-
-mcp_wire::record! {
-    CallToolRequest open {
-        const 0 "method": constant("tools/call");
-        1 "params": required params;
-    }
-}
+use crate::{CallToolResult, ListToolsResult, Tool};
 
 mcp_wire::record! {
     CallToolResult open {
@@ -18,13 +11,6 @@ mcp_wire::record! {
         0 "content": required content;
         2 "isError": optional is_error;
         3 "structuredContent": optional structured_content;
-    }
-}
-
-mcp_wire::record! {
-    ListToolsRequest open {
-        const 0 "method": constant("tools/list");
-        1 "params": optional params;
     }
 }
 
@@ -48,6 +34,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    CallToolRequest, CallToolResult, ListToolsRequest, ListToolsResult, Tool
-);
+mcp_wire::serde_bridge!(CallToolResult, ListToolsResult, Tool);

@@ -3,48 +3,30 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader, Tag};
 
 use crate::{
-    ElicitOutcome, ElicitRequest, ElicitRequestFormParams, ElicitRequestParams,
-    ElicitRequestUrlParams, ElicitResult, ElicitationCompleteNotification,
-    ElicitationCompleteNotificationParams,
+    CreateTaskResult, ElicitOutcome, ElicitRequestFormParams, ElicitRequestParams,
+    ElicitRequestUrlParams, ElicitResult, ElicitationCompleteNotificationParams,
 };
 
-impl Decode for ElicitOutcome {
-    fn blank() -> Self {
-        Self::Elicit(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ElicitOutcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("ElicitOutcome", &[&["action"], &["task"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::Elicit(Decode::blank()),
             Some(_) => *self = Self::CreateTask(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Elicit(value) => value.fill(reader),
-            Self::CreateTask(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ElicitOutcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Elicit(value) => value.encode(writer),
-            Self::CreateTask(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    ElicitRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("elicitation/create");
-        2 "id": required id;
-        3 "params": required params;
+mcp_wire::variants! {
+    ElicitOutcome {
+        blank Elicit decide;
+        Elicit(ElicitResult);
+        CreateTask(CreateTaskResult);
     }
 }
 
@@ -58,31 +40,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ElicitRequestParams {
-    fn blank() -> Self {
-        Self::Url(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ElicitRequestParams {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
             Some(0) => *self = Self::Form(Decode::blank()),
             Some(_) => *self = Self::Url(Decode::blank()),
             None => *self = Self::Form(Decode::blank()),
         }
-        match self {
-            Self::Url(value) => value.fill(reader),
-            Self::Form(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ElicitRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Url(value) => value.encode(writer),
-            Self::Form(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ElicitRequestParams {
+        blank Url decide;
+        Url(ElicitRequestUrlParams);
+        Form(ElicitRequestFormParams);
     }
 }
 
@@ -106,14 +80,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ElicitationCompleteNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/elicitation/complete");
-        2 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     ElicitationCompleteNotificationParams open {
         1 "_meta": optional meta;
         0 "elicitationId": required elicitation_id;
@@ -121,7 +87,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ElicitOutcome, ElicitRequest, ElicitRequestFormParams, ElicitRequestParams,
-    ElicitRequestUrlParams, ElicitResult, ElicitationCompleteNotification,
-    ElicitationCompleteNotificationParams
+    ElicitOutcome, ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams,
+    ElicitResult, ElicitationCompleteNotificationParams
 );

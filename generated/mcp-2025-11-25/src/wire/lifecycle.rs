@@ -4,22 +4,13 @@
 //! Reading and writing the types of `lifecycle`.
 
 use crate::{
-    CancelledNotification, CancelledNotificationParams, ClientCapabilities,
-    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, ClientCapabilitiesTasks,
-    ClientCapabilitiesTasksRequests, ClientCapabilitiesTasksRequestsElicitation,
-    ClientCapabilitiesTasksRequestsSampling, InitializeRequest, InitializeRequestParams,
-    InitializeResult, InitializedNotification, PingRequest, ProgressNotification,
-    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesTasks,
-    ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools,
+    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesElicitation,
+    ClientCapabilitiesSampling, ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
+    ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
+    InitializeRequestParams, InitializeResult, ProgressNotificationParams,
+    ServerCapabilities, ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
+    ServerCapabilitiesTasksRequestsTools,
 };
-
-mcp_wire::record! {
-    CancelledNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/cancelled");
-        2 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     CancelledNotificationParams open {
@@ -81,15 +72,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    InitializeRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("initialize");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     InitializeRequestParams open {
         3 "_meta": optional meta;
         0 "capabilities": required capabilities;
@@ -105,31 +87,6 @@ mcp_wire::record! {
         4 "instructions": optional instructions;
         1 "protocolVersion": required protocol_version;
         2 "serverInfo": required server_info;
-    }
-}
-
-mcp_wire::record! {
-    InitializedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/initialized");
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
-    PingRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("ping");
-        2 "id": required id;
-        3 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
-    ProgressNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/progress");
-        2 "params": required params;
     }
 }
 
@@ -176,11 +133,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CancelledNotification, CancelledNotificationParams, ClientCapabilities,
-    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, ClientCapabilitiesTasks,
-    ClientCapabilitiesTasksRequests, ClientCapabilitiesTasksRequestsElicitation,
-    ClientCapabilitiesTasksRequestsSampling, InitializeRequest, InitializeRequestParams,
-    InitializeResult, InitializedNotification, PingRequest, ProgressNotification,
-    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesTasks,
-    ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools
+    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesElicitation,
+    ClientCapabilitiesSampling, ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
+    ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
+    InitializeRequestParams, InitializeResult, ProgressNotificationParams,
+    ServerCapabilities, ServerCapabilitiesTasks, ServerCapabilitiesTasksRequests,
+    ServerCapabilitiesTasksRequestsTools
 );

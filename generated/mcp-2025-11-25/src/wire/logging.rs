@@ -3,18 +3,7 @@
 
 //! Reading and writing the types of `logging`.
 
-use crate::{
-    LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
-    SetLevelRequestParams,
-};
-
-mcp_wire::record! {
-    LoggingMessageNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/message");
-        2 "params": required params;
-    }
-}
+use crate::{LoggingMessageNotificationParams, SetLevelRequestParams};
 
 mcp_wire::record! {
     LoggingMessageNotificationParams open {
@@ -26,22 +15,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    SetLevelRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("logging/setLevel");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     SetLevelRequestParams open {
         1 "_meta": optional meta;
         0 "level": required level;
     }
 }
 
-mcp_wire::serde_bridge!(
-    LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
-    SetLevelRequestParams
-);
+mcp_wire::serde_bridge!(LoggingMessageNotificationParams, SetLevelRequestParams);

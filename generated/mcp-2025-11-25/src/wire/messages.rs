@@ -3,23 +3,32 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader, Tag, TagFound};
 
 use crate::{
-    ClientNotification, ClientRequest, ClientResult, JsonRpcMessage, JsonRpcNotification,
-    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, Notification,
-    PaginatedRequest, RelatedTaskMetadata, Request, ResourceRequestParams,
-    ServerNotification, ServerRequest, ServerResult, TaskAugmentedRequestParams,
-    UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
+    AnyResult, CallToolRequest, CallToolResult, CancelTaskRequest, CancelTaskResult,
+    CancelledNotification, ClientNotification, ClientRequest, ClientResult,
+    CompleteRequest, CompleteResult, CreateMessageRequest, CreateMessageResult,
+    ElicitRequest, ElicitResult, ElicitationCompleteNotification, GetPromptRequest,
+    GetPromptResult, GetTaskPayloadRequest, GetTaskPayloadResult, GetTaskRequest,
+    GetTaskResult, InitializeRequest, InitializeResult, InitializedNotification,
+    JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest,
+    JsonRpcResponse, JsonRpcResultResponse, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListRootsRequest, ListRootsResult, ListTasksRequest,
+    ListTasksResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
+    Notification, PaginatedRequest, PingRequest, ProgressNotification,
+    PromptListChangedNotification, ReadResourceRequest, ReadResourceResult,
+    RelatedTaskMetadata, Request, ResourceListChangedNotification, ResourceRequestParams,
+    ResourceUpdatedNotification, RootsListChangedNotification, ServerNotification,
+    ServerRequest, ServerResult, SetLevelRequest, SubscribeRequest,
+    TaskAugmentedRequestParams, TaskStatusNotification, ToolListChangedNotification,
+    UnsubscribeRequest, UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
     UrlElicitationRequiredErrorErrorData,
 };
 
-impl Decode for ClientNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
@@ -40,36 +49,24 @@ impl Decode for ClientNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Initialized(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::TaskStatus(value) => value.fill(reader),
-            Self::RootsListChanged(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Initialized(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::TaskStatus(value) => value.encode(writer),
-            Self::RootsListChanged(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Initialized(InitializedNotification);
+        Progress(ProgressNotification);
+        TaskStatus(TaskStatusNotification);
+        RootsListChanged(RootsListChangedNotification);
+        Unknown;
     }
 }
 
-impl Decode for ClientRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -114,95 +111,50 @@ impl Decode for ClientRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Initialize(value) => value.fill(reader),
-            Self::Ping(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::Subscribe(value) => value.fill(reader),
-            Self::Unsubscribe(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::GetTask(value) => value.fill(reader),
-            Self::GetTaskPayload(value) => value.fill(reader),
-            Self::CancelTask(value) => value.fill(reader),
-            Self::ListTasks(value) => value.fill(reader),
-            Self::SetLevel(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Initialize(value) => value.encode(writer),
-            Self::Ping(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::Subscribe(value) => value.encode(writer),
-            Self::Unsubscribe(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::GetTask(value) => value.encode(writer),
-            Self::GetTaskPayload(value) => value.encode(writer),
-            Self::CancelTask(value) => value.encode(writer),
-            Self::ListTasks(value) => value.encode(writer),
-            Self::SetLevel(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientRequest {
+        blank Unknown decide;
+        Initialize(InitializeRequest);
+        Ping(PingRequest);
+        ListResources(ListResourcesRequest);
+        ListResourceTemplates(ListResourceTemplatesRequest);
+        ReadResource(ReadResourceRequest);
+        Subscribe(SubscribeRequest);
+        Unsubscribe(UnsubscribeRequest);
+        ListPrompts(ListPromptsRequest);
+        GetPrompt(GetPromptRequest);
+        ListTools(ListToolsRequest);
+        CallTool(CallToolRequest);
+        GetTask(GetTaskRequest);
+        GetTaskPayload(GetTaskPayloadRequest);
+        CancelTask(CancelTaskRequest);
+        ListTasks(ListTasksRequest);
+        SetLevel(SetLevelRequest);
+        Complete(CompleteRequest);
+        Unknown;
     }
 }
 
-impl Decode for ClientResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::GetTask(value) => value.fill(reader),
-            Self::GetTaskPayload(value) => value.fill(reader),
-            Self::CancelTask(value) => value.fill(reader),
-            Self::ListTasks(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Elicit(value) => value.fill(reader),
-        }
+mcp_wire::variants! {
+    ClientResult {
+        blank Any;
+        Any(AnyResult);
+        GetTask(GetTaskResult);
+        GetTaskPayload(GetTaskPayloadResult);
+        CancelTask(CancelTaskResult);
+        ListTasks(ListTasksResult);
+        CreateMessage(CreateMessageResult);
+        ListRoots(ListRootsResult);
+        Elicit(ElicitResult);
     }
 }
 
-impl Encode for ClientResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::GetTask(value) => value.encode(writer),
-            Self::GetTaskPayload(value) => value.encode(writer),
-            Self::CancelTask(value) => value.encode(writer),
-            Self::ListTasks(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Elicit(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for JsonRpcMessage {
-    fn blank() -> Self {
-        Self::Notification(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcMessage {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcMessage",
             &[&["result"], &["error"], &["id"]],
@@ -217,23 +169,17 @@ impl Decode for JsonRpcMessage {
         } else {
             *self = Self::Notification(Decode::blank())
         }
-        match self {
-            Self::Request(value) => value.fill(reader),
-            Self::Notification(value) => value.fill(reader),
-            Self::ResultResponse(value) => value.fill(reader),
-            Self::ErrorResponse(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcMessage {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Request(value) => value.encode(writer),
-            Self::Notification(value) => value.encode(writer),
-            Self::ResultResponse(value) => value.encode(writer),
-            Self::ErrorResponse(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcMessage {
+        blank Notification decide;
+        Request(JsonRpcRequest);
+        Notification(JsonRpcNotification);
+        ResultResponse(JsonRpcResultResponse);
+        ErrorResponse(JsonRpcErrorResponse);
     }
 }
 
@@ -254,31 +200,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for JsonRpcResponse {
-    fn blank() -> Self {
-        Self::Result(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcResponse {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("JsonRpcResponse", &[&["result"], &["error"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::Result(Decode::blank()),
             Some(_) => *self = Self::Error(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Result(value) => value.fill(reader),
-            Self::Error(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcResponse {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Result(value) => value.encode(writer),
-            Self::Error(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcResponse {
+        blank Result decide;
+        Result(JsonRpcResultResponse);
+        Error(JsonRpcErrorResponse);
     }
 }
 
@@ -326,12 +264,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ServerNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -360,44 +294,28 @@ impl Decode for ServerNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::ResourceListChanged(value) => value.fill(reader),
-            Self::ResourceUpdated(value) => value.fill(reader),
-            Self::PromptListChanged(value) => value.fill(reader),
-            Self::ToolListChanged(value) => value.fill(reader),
-            Self::TaskStatus(value) => value.fill(reader),
-            Self::LoggingMessage(value) => value.fill(reader),
-            Self::ElicitationComplete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::ResourceListChanged(value) => value.encode(writer),
-            Self::ResourceUpdated(value) => value.encode(writer),
-            Self::PromptListChanged(value) => value.encode(writer),
-            Self::ToolListChanged(value) => value.encode(writer),
-            Self::TaskStatus(value) => value.encode(writer),
-            Self::LoggingMessage(value) => value.encode(writer),
-            Self::ElicitationComplete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Progress(ProgressNotification);
+        ResourceListChanged(ResourceListChangedNotification);
+        ResourceUpdated(ResourceUpdatedNotification);
+        PromptListChanged(PromptListChangedNotification);
+        ToolListChanged(ToolListChangedNotification);
+        TaskStatus(TaskStatusNotification);
+        LoggingMessage(LoggingMessageNotification);
+        ElicitationComplete(ElicitationCompleteNotification);
+        Unknown;
     }
 }
 
-impl Decode for ServerRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerRequest",
             "method",
@@ -424,80 +342,42 @@ impl Decode for ServerRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Ping(value) => value.fill(reader),
-            Self::GetTask(value) => value.fill(reader),
-            Self::GetTaskPayload(value) => value.fill(reader),
-            Self::CancelTask(value) => value.fill(reader),
-            Self::ListTasks(value) => value.fill(reader),
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Elicit(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Ping(value) => value.encode(writer),
-            Self::GetTask(value) => value.encode(writer),
-            Self::GetTaskPayload(value) => value.encode(writer),
-            Self::CancelTask(value) => value.encode(writer),
-            Self::ListTasks(value) => value.encode(writer),
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Elicit(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerRequest {
+        blank Unknown decide;
+        Ping(PingRequest);
+        GetTask(GetTaskRequest);
+        GetTaskPayload(GetTaskPayloadRequest);
+        CancelTask(CancelTaskRequest);
+        ListTasks(ListTasksRequest);
+        CreateMessage(CreateMessageRequest);
+        ListRoots(ListRootsRequest);
+        Elicit(ElicitRequest);
+        Unknown;
     }
 }
 
-impl Decode for ServerResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::Initialize(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::GetTask(value) => value.fill(reader),
-            Self::GetTaskPayload(value) => value.fill(reader),
-            Self::CancelTask(value) => value.fill(reader),
-            Self::ListTasks(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ServerResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::Initialize(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::GetTask(value) => value.encode(writer),
-            Self::GetTaskPayload(value) => value.encode(writer),
-            Self::CancelTask(value) => value.encode(writer),
-            Self::ListTasks(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerResult {
+        blank Any;
+        Any(AnyResult);
+        Initialize(InitializeResult);
+        ListResources(ListResourcesResult);
+        ListResourceTemplates(ListResourceTemplatesResult);
+        ReadResource(ReadResourceResult);
+        ListPrompts(ListPromptsResult);
+        GetPrompt(GetPromptResult);
+        ListTools(ListToolsResult);
+        CallTool(CallToolResult);
+        GetTask(GetTaskResult);
+        GetTaskPayload(GetTaskPayloadResult);
+        CancelTask(CancelTaskResult);
+        ListTasks(ListTasksResult);
+        Complete(CompleteResult);
     }
 }
 
@@ -518,7 +398,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     UrlElicitationRequiredErrorError open {
-        const 0 "code": constant_integer(- 32042);
+        const 0 "code": constant_integer(-32042);
         1 "data": required data;
         2 "message": required message;
     }

@@ -4,18 +4,8 @@
 //! Reading and writing the types of `prompts`.
 
 use crate::{
-    GetPromptRequest, GetPromptRequestParams, GetPromptResult, ListPromptsRequest,
-    ListPromptsResult, Prompt, PromptListChangedNotification, PromptMessage,
+    GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptMessage,
 };
-
-mcp_wire::record! {
-    GetPromptRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("prompts/get");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     GetPromptRequestParams open {
@@ -30,15 +20,6 @@ mcp_wire::record! {
         1 "_meta": optional meta;
         2 "description": optional description;
         0 "messages": required messages;
-    }
-}
-
-mcp_wire::record! {
-    ListPromptsRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("prompts/list");
-        2 "id": required id;
-        3 "params": optional params;
     }
 }
 
@@ -62,14 +43,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    PromptListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/prompts/list_changed");
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     PromptMessage open {
         0 "content": required content;
         1 "role": required role;
@@ -77,6 +50,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    GetPromptRequest, GetPromptRequestParams, GetPromptResult, ListPromptsRequest,
-    ListPromptsResult, Prompt, PromptListChangedNotification, PromptMessage
+    GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptMessage
 );

@@ -4,21 +4,10 @@
 //! Reading and writing the types of `resources`.
 
 use crate::{
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams, Resource,
-    ResourceListChangedNotification, ResourceTemplate, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParams, SubscribeRequest, SubscribeRequestParams,
-    UnsubscribeRequest, UnsubscribeRequestParams,
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceRequestParams,
+    Resource, ResourceTemplate, ResourceUpdatedNotificationParams,
+    SubscribeRequestParams, UnsubscribeRequestParams,
 };
-
-mcp_wire::record! {
-    ListResourceTemplatesRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/templates/list");
-        2 "id": required id;
-        3 "params": optional params;
-    }
-}
 
 mcp_wire::record! {
     ListResourceTemplatesResult open {
@@ -29,28 +18,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ListResourcesRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/list");
-        2 "id": required id;
-        3 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ListResourcesResult open {
         1 "_meta": optional meta;
         2 "nextCursor": optional next_cursor;
         0 "resources": required resources;
-    }
-}
-
-mcp_wire::record! {
-    ReadResourceRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/read");
-        2 "id": required id;
-        3 "params": required params;
     }
 }
 
@@ -76,14 +47,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ResourceListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/resources/list_changed");
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ResourceTemplate open {
         2 "_meta": optional meta;
         3 "annotations": optional annotations;
@@ -97,26 +60,9 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ResourceUpdatedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/resources/updated");
-        2 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     ResourceUpdatedNotificationParams open {
         1 "_meta": optional meta;
         0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
-    SubscribeRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/subscribe");
-        2 "id": required id;
-        3 "params": required params;
     }
 }
 
@@ -128,15 +74,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    UnsubscribeRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/unsubscribe");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     UnsubscribeRequestParams open {
         1 "_meta": optional meta;
         0 "uri": required uri;
@@ -144,9 +81,7 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams, Resource,
-    ResourceListChangedNotification, ResourceTemplate, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParams, SubscribeRequest, SubscribeRequestParams,
-    UnsubscribeRequest, UnsubscribeRequestParams
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceRequestParams,
+    Resource, ResourceTemplate, ResourceUpdatedNotificationParams,
+    SubscribeRequestParams, UnsubscribeRequestParams
 );

@@ -2,24 +2,3 @@
 // Do not edit: change spec/ or codegen/ and run the command again.
 
 //! Reading and writing the types of `roots`.
-
-use crate::{ListRootsRequest, RootsListChangedNotification};
-
-mcp_wire::record! {
-    ListRootsRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("roots/list");
-        2 "id": required id;
-        3 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
-    RootsListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/roots/list_changed");
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::serde_bridge!(ListRootsRequest, RootsListChangedNotification);

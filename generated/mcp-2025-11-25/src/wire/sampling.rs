@@ -3,20 +3,16 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Paths, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Kind, Paths, Reader, Tag};
 
 use crate::{
-    CreateMessageOutcome, CreateMessageRequest, CreateMessageRequestParams,
-    CreateMessageResult, SamplingContent, SamplingMessage, SamplingMessageContentBlock,
-    ToolResultContent, ToolUseContent,
+    AudioContent, CreateMessageOutcome, CreateMessageRequestParams, CreateMessageResult,
+    CreateTaskResult, ImageContent, SamplingContent, SamplingMessage,
+    SamplingMessageContentBlock, TextContent, ToolResultContent, ToolUseContent,
 };
 
-impl Decode for CreateMessageOutcome {
-    fn blank() -> Self {
-        Self::Message(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl CreateMessageOutcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "CreateMessageOutcome",
             &[&["content"], &["task"]],
@@ -26,28 +22,15 @@ impl Decode for CreateMessageOutcome {
             Some(_) => *self = Self::Task(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Message(value) => value.fill(reader),
-            Self::Task(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for CreateMessageOutcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Message(value) => value.encode(writer),
-            Self::Task(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    CreateMessageRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("sampling/createMessage");
-        2 "id": required id;
-        3 "params": required params;
+mcp_wire::variants! {
+    CreateMessageOutcome {
+        blank Message decide;
+        Message(CreateMessageResult);
+        Task(CreateTaskResult);
     }
 }
 
@@ -78,12 +61,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for SamplingContent {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl SamplingContent {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => {
                 static TAG: Tag = Tag::new(
@@ -103,27 +82,19 @@ impl Decode for SamplingContent {
             Kind::Array => *self = Self::List(Decode::blank()),
             _ => return Err(reader.refuse("an object or an array")),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-            Self::ToolUse(value) => value.fill(reader),
-            Self::ToolResult(value) => value.fill(reader),
-            Self::List(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for SamplingContent {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-            Self::ToolUse(value) => value.encode(writer),
-            Self::ToolResult(value) => value.encode(writer),
-            Self::List(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    SamplingContent {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
+        ToolUse(ToolUseContent);
+        ToolResult(ToolResultContent);
+        List(Vec<SamplingMessageContentBlock>);
     }
 }
 
@@ -135,12 +106,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for SamplingMessageContentBlock {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl SamplingMessageContentBlock {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "SamplingMessageContentBlock",
             "type",
@@ -154,25 +121,18 @@ impl Decode for SamplingMessageContentBlock {
             Some(_) => *self = Self::ToolUse(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-            Self::ToolUse(value) => value.fill(reader),
-            Self::ToolResult(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for SamplingMessageContentBlock {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-            Self::ToolUse(value) => value.encode(writer),
-            Self::ToolResult(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    SamplingMessageContentBlock {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
+        ToolUse(ToolUseContent);
+        ToolResult(ToolResultContent);
     }
 }
 
@@ -198,7 +158,7 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CreateMessageOutcome, CreateMessageRequest, CreateMessageRequestParams,
-    CreateMessageResult, SamplingContent, SamplingMessage, SamplingMessageContentBlock,
-    ToolResultContent, ToolUseContent
+    CreateMessageOutcome, CreateMessageRequestParams, CreateMessageResult,
+    SamplingContent, SamplingMessage, SamplingMessageContentBlock, ToolResultContent,
+    ToolUseContent
 );

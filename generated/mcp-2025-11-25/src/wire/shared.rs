@@ -3,20 +3,16 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{
-    ContentBlock, CreateTaskResult, NotificationParams, PaginatedRequestParams,
-    RequestParams, ResourceLink, Task, TaskMetadata, TaskStatus, TaskSupport,
-    ToolExecution,
+    AudioContent, ContentBlock, CreateTaskResult, EmbeddedResource, ImageContent,
+    NotificationParams, PaginatedRequestParams, RequestParams, ResourceLink, Task,
+    TaskMetadata, TaskStatus, TaskSupport, TextContent, ToolExecution,
 };
 
-impl Decode for ContentBlock {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ContentBlock {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
@@ -30,25 +26,18 @@ impl Decode for ContentBlock {
             Some(_) => *self = Self::Text(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-            Self::ResourceLink(value) => value.fill(reader),
-            Self::Resource(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ContentBlock {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-            Self::ResourceLink(value) => value.encode(writer),
-            Self::Resource(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ContentBlock {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
+        ResourceLink(ResourceLink);
+        Resource(EmbeddedResource);
     }
 }
 
@@ -111,51 +100,21 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for TaskStatus {
-    fn blank() -> Self {
-        Self::Cancelled
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader
-            .string_enum(
-                &["cancelled", "completed", "failed", "input_required", "working"],
-            )?
-        {
-            0 => Self::Cancelled,
-            1 => Self::Completed,
-            2 => Self::Failed,
-            3 => Self::InputRequired,
-            _ => Self::Working,
-        };
-        Ok(())
+mcp_wire::strings! {
+    TaskStatus {
+        Cancelled "cancelled";
+        Completed "completed";
+        Failed "failed";
+        InputRequired "input_required";
+        Working "working";
     }
 }
 
-impl Encode for TaskStatus {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
-impl Decode for TaskSupport {
-    fn blank() -> Self {
-        Self::Forbidden
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["forbidden", "optional", "required"])? {
-            0 => Self::Forbidden,
-            1 => Self::Optional,
-            _ => Self::Required,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for TaskSupport {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    TaskSupport {
+        Forbidden "forbidden";
+        Optional "optional";
+        Required "required";
     }
 }
 

@@ -4,20 +4,10 @@
 //! Reading and writing the types of `tasks`.
 
 use crate::{
-    CancelTaskRequest, CancelTaskRequestParams, CancelTaskResult, GetTaskPayloadRequest,
-    GetTaskPayloadRequestParams, GetTaskPayloadResult, GetTaskRequest,
-    GetTaskRequestParams, GetTaskResult, ListTasksRequest, ListTasksResult,
-    TaskStatusNotification, TaskStatusNotificationParams,
+    CancelTaskRequestParams, CancelTaskResult, GetTaskPayloadRequestParams,
+    GetTaskPayloadResult, GetTaskRequestParams, GetTaskResult, ListTasksResult,
+    TaskStatusNotificationParams,
 };
-
-mcp_wire::record! {
-    CancelTaskRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tasks/cancel");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     CancelTaskRequestParams open {
@@ -40,15 +30,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    GetTaskPayloadRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tasks/result");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     GetTaskPayloadRequestParams open {
         1 "_meta": optional meta;
         0 "taskId": required task_id;
@@ -58,15 +39,6 @@ mcp_wire::record! {
 mcp_wire::record! {
     GetTaskPayloadResult open {
         0 "_meta": optional meta;
-    }
-}
-
-mcp_wire::record! {
-    GetTaskRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tasks/get");
-        2 "id": required id;
-        3 "params": required params;
     }
 }
 
@@ -91,27 +63,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ListTasksRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tasks/list");
-        2 "id": required id;
-        3 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ListTasksResult open {
         1 "_meta": optional meta;
         2 "nextCursor": optional next_cursor;
         0 "tasks": required tasks;
-    }
-}
-
-mcp_wire::record! {
-    TaskStatusNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/tasks/status");
-        2 "params": required params;
     }
 }
 
@@ -129,8 +84,7 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CancelTaskRequest, CancelTaskRequestParams, CancelTaskResult, GetTaskPayloadRequest,
-    GetTaskPayloadRequestParams, GetTaskPayloadResult, GetTaskRequest,
-    GetTaskRequestParams, GetTaskResult, ListTasksRequest, ListTasksResult,
-    TaskStatusNotification, TaskStatusNotificationParams
+    CancelTaskRequestParams, CancelTaskResult, GetTaskPayloadRequestParams,
+    GetTaskPayloadResult, GetTaskRequestParams, GetTaskResult, ListTasksResult,
+    TaskStatusNotificationParams
 );

@@ -3,47 +3,30 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::{
-    CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, Tool, ToolListChangedNotification,
+    CallToolOutcome, CallToolRequestParams, CallToolResult, CreateTaskResult,
+    ListToolsResult, Tool,
 };
 
-impl Decode for CallToolOutcome {
-    fn blank() -> Self {
-        Self::CallTool(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl CallToolOutcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("CallToolOutcome", &[&["content"], &["task"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::CallTool(Decode::blank()),
             Some(_) => *self = Self::CreateTask(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::CallTool(value) => value.fill(reader),
-            Self::CreateTask(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for CallToolOutcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::CallTool(value) => value.encode(writer),
-            Self::CreateTask(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    CallToolRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tools/call");
-        2 "id": required id;
-        3 "params": required params;
+mcp_wire::variants! {
+    CallToolOutcome {
+        blank CallTool decide;
+        CallTool(CallToolResult);
+        CreateTask(CreateTaskResult);
     }
 }
 
@@ -62,15 +45,6 @@ mcp_wire::record! {
         0 "content": required content;
         2 "isError": optional is_error;
         3 "structuredContent": optional structured_content;
-    }
-}
-
-mcp_wire::record! {
-    ListToolsRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tools/list");
-        2 "id": required id;
-        3 "params": optional params;
     }
 }
 
@@ -96,15 +70,6 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::record! {
-    ToolListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/tools/list_changed");
-        2 "params": optional params;
-    }
-}
-
 mcp_wire::serde_bridge!(
-    CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, Tool, ToolListChangedNotification
+    CallToolOutcome, CallToolRequestParams, CallToolResult, ListToolsResult, Tool
 );

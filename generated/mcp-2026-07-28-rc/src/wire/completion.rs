@@ -3,16 +3,7 @@
 
 //! Reading and writing the types of `completion`.
 
-use crate::{CompleteRequest, CompleteRequestParams, CompleteResult};
-
-mcp_wire::record! {
-    CompleteRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("completion/complete");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
+use crate::{CompleteRequestParams, CompleteResult};
 
 mcp_wire::record! {
     CompleteRequestParams open {
@@ -31,4 +22,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(CompleteRequest, CompleteRequestParams, CompleteResult);
+mcp_wire::serde_bridge!(CompleteRequestParams, CompleteResult);

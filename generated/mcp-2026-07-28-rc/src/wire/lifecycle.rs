@@ -3,33 +3,13 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::{
-    CancelledNotification, CancelledNotificationParams, DiscoverRequest, DiscoverResult,
-    ProgressNotification, ProgressNotificationParams,
-};
-
-mcp_wire::record! {
-    CancelledNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/cancelled");
-        2 "params": required params;
-    }
-}
+use crate::{CancelledNotificationParams, DiscoverResult, ProgressNotificationParams};
 
 mcp_wire::record! {
     CancelledNotificationParams open {
         0 "_meta": optional meta;
         1 "reason": optional reason;
         2 "requestId": optional request_id;
-    }
-}
-
-mcp_wire::record! {
-    DiscoverRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("server/discover");
-        2 "id": required id;
-        3 "params": required params;
     }
 }
 
@@ -47,14 +27,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ProgressNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/progress");
-        2 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     ProgressNotificationParams open {
         2 "_meta": optional meta;
         3 "message": optional message;
@@ -65,6 +37,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CancelledNotification, CancelledNotificationParams, DiscoverRequest, DiscoverResult,
-    ProgressNotification, ProgressNotificationParams
+    CancelledNotificationParams, DiscoverResult, ProgressNotificationParams
 );

@@ -3,15 +3,7 @@
 
 //! Reading and writing the types of `logging`.
 
-use crate::{LoggingMessageNotification, LoggingMessageNotificationParams};
-
-mcp_wire::record! {
-    LoggingMessageNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/message");
-        2 "params": required params;
-    }
-}
+use crate::LoggingMessageNotificationParams;
 
 mcp_wire::record! {
     LoggingMessageNotificationParams open {
@@ -22,4 +14,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(LoggingMessageNotification, LoggingMessageNotificationParams);
+mcp_wire::serde_bridge!(LoggingMessageNotificationParams);

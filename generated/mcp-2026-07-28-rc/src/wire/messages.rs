@@ -3,17 +3,23 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader, Tag, TagFound};
 
 use crate::{
-    CacheableResult, CallToolResultResponse, ClientNotification, ClientRequest,
-    ClientResult, CompleteResultResponse, DiscoverResultResponse,
-    GetPromptResultResponse, InputResponseRequestParams, JsonRpcMessage, JsonRpcResponse,
-    JsonRpcResultResponse, ListPromptsResultResponse,
-    ListResourceTemplatesResultResponse, ListResourcesResultResponse,
-    ListToolsResultResponse, MissingRequiredClientCapabilityError,
-    MissingRequiredClientCapabilityErrorError, PaginatedRequest, PaginatedResult,
-    ReadResourceResultResponse, ResourceRequestParams, ServerNotification, ServerResult,
+    AnyResult, CacheableResult, CallToolRequest, CallToolResult, CancelledNotification,
+    ClientNotification, ClientRequest, ClientResult, CompleteRequest, CompleteResult,
+    DiscoverRequest, DiscoverResult, ElicitationCompleteNotification, GetPromptRequest,
+    GetPromptResult, InputRequiredResult, InputResponseRequestParams,
+    JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest,
+    JsonRpcResponse, JsonRpcResultResponse, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
+    MissingRequiredClientCapabilityError, MissingRequiredClientCapabilityErrorError,
+    PaginatedRequest, PaginatedResult, ProgressNotification,
+    PromptListChangedNotification, ReadResourceRequest, ReadResourceResult,
+    ResourceListChangedNotification, ResourceRequestParams, ResourceUpdatedNotification,
+    ServerNotification, ServerResult, SubscriptionsAcknowledgedNotification,
+    SubscriptionsListenRequest, ToolListChangedNotification,
     UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError,
 };
 
@@ -26,20 +32,8 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::record! {
-    CallToolResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-impl Decode for ClientNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
@@ -51,30 +45,21 @@ impl Decode for ClientNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Progress(ProgressNotification);
+        Unknown;
     }
 }
 
-impl Decode for ClientRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -105,81 +90,31 @@ impl Decode for ClientRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Discover(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::SubscriptionsListen(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Discover(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::SubscriptionsListen(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientRequest {
+        blank Unknown decide;
+        Discover(DiscoverRequest);
+        ListResources(ListResourcesRequest);
+        ListResourceTemplates(ListResourceTemplatesRequest);
+        ReadResource(ReadResourceRequest);
+        SubscriptionsListen(SubscriptionsListenRequest);
+        ListPrompts(ListPromptsRequest);
+        GetPrompt(GetPromptRequest);
+        ListTools(ListToolsRequest);
+        CallTool(CallToolRequest);
+        Complete(CompleteRequest);
+        Unknown;
     }
 }
 
-impl Decode for ClientResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match self {
-            Self::Any(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ClientResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    CompleteResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
-    DiscoverResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
-    GetPromptResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
+mcp_wire::variants! {
+    ClientResult {
+        blank Any;
+        Any(AnyResult);
     }
 }
 
@@ -191,12 +126,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for JsonRpcMessage {
-    fn blank() -> Self {
-        Self::Notification(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcMessage {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcMessage",
             &[&["result"], &["error"], &["id"]],
@@ -211,88 +142,42 @@ impl Decode for JsonRpcMessage {
         } else {
             *self = Self::Notification(Decode::blank())
         }
-        match self {
-            Self::Request(value) => value.fill(reader),
-            Self::Notification(value) => value.fill(reader),
-            Self::ResultResponse(value) => value.fill(reader),
-            Self::ErrorResponse(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcMessage {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Request(value) => value.encode(writer),
-            Self::Notification(value) => value.encode(writer),
-            Self::ResultResponse(value) => value.encode(writer),
-            Self::ErrorResponse(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcMessage {
+        blank Notification decide;
+        Request(JsonRpcRequest);
+        Notification(JsonRpcNotification);
+        ResultResponse(JsonRpcResultResponse);
+        ErrorResponse(JsonRpcErrorResponse);
     }
 }
 
-impl Decode for JsonRpcResponse {
-    fn blank() -> Self {
-        Self::Result(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcResponse {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("JsonRpcResponse", &[&["result"], &["error"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::Result(Decode::blank()),
             Some(_) => *self = Self::Error(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Result(value) => value.fill(reader),
-            Self::Error(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcResponse {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Result(value) => value.encode(writer),
-            Self::Error(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcResponse {
+        blank Result decide;
+        Result(JsonRpcResultResponse);
+        Error(JsonRpcErrorResponse);
     }
 }
 
 mcp_wire::record! {
     JsonRpcResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
-    ListPromptsResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
-    ListResourceTemplatesResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
-    ListResourcesResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
-    ListToolsResultResponse open {
         const 0 "jsonrpc": constant("2.0");
         1 "id": required id;
         2 "result": required result;
@@ -309,7 +194,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     MissingRequiredClientCapabilityErrorError open {
-        const 0 "code": constant_integer(- 32003);
+        const 0 "code": constant_integer(-32003);
         1 "data": required data;
         2 "message": required message;
     }
@@ -333,26 +218,14 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ReadResourceResultResponse open {
-        const 0 "jsonrpc": constant("2.0");
-        1 "id": required id;
-        2 "result": required result;
-    }
-}
-
-mcp_wire::record! {
     ResourceRequestParams open {
         0 "_meta": required meta;
         1 "uri": required uri;
     }
 }
 
-impl Decode for ServerNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -383,76 +256,40 @@ impl Decode for ServerNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::ResourceListChanged(value) => value.fill(reader),
-            Self::SubscriptionsAcknowledged(value) => value.fill(reader),
-            Self::ResourceUpdated(value) => value.fill(reader),
-            Self::PromptListChanged(value) => value.fill(reader),
-            Self::ToolListChanged(value) => value.fill(reader),
-            Self::LoggingMessage(value) => value.fill(reader),
-            Self::ElicitationComplete(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::ResourceListChanged(value) => value.encode(writer),
-            Self::SubscriptionsAcknowledged(value) => value.encode(writer),
-            Self::ResourceUpdated(value) => value.encode(writer),
-            Self::PromptListChanged(value) => value.encode(writer),
-            Self::ToolListChanged(value) => value.encode(writer),
-            Self::LoggingMessage(value) => value.encode(writer),
-            Self::ElicitationComplete(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Progress(ProgressNotification);
+        ResourceListChanged(ResourceListChangedNotification);
+        SubscriptionsAcknowledged(SubscriptionsAcknowledgedNotification);
+        ResourceUpdated(ResourceUpdatedNotification);
+        PromptListChanged(PromptListChangedNotification);
+        ToolListChanged(ToolListChangedNotification);
+        LoggingMessage(LoggingMessageNotification);
+        ElicitationComplete(ElicitationCompleteNotification);
+        Unknown;
     }
 }
 
-impl Decode for ServerResult {
-    fn blank() -> Self {
-        Self::Any(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Any(Decode::blank());
-        match self {
-            Self::Any(value) => value.fill(reader),
-            Self::InputRequired(value) => value.fill(reader),
-            Self::Discover(value) => value.fill(reader),
-            Self::ListResources(value) => value.fill(reader),
-            Self::ListResourceTemplates(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-            Self::ListPrompts(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-            Self::ListTools(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-            Self::Complete(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ServerResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Any(value) => value.encode(writer),
-            Self::InputRequired(value) => value.encode(writer),
-            Self::Discover(value) => value.encode(writer),
-            Self::ListResources(value) => value.encode(writer),
-            Self::ListResourceTemplates(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-            Self::ListPrompts(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-            Self::ListTools(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-            Self::Complete(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerResult {
+        blank Any;
+        Any(AnyResult);
+        InputRequired(InputRequiredResult);
+        Discover(DiscoverResult);
+        ListResources(ListResourcesResult);
+        ListResourceTemplates(ListResourceTemplatesResult);
+        ReadResource(ReadResourceResult);
+        ListPrompts(ListPromptsResult);
+        GetPrompt(GetPromptResult);
+        ListTools(ListToolsResult);
+        CallTool(CallToolResult);
+        Complete(CompleteResult);
     }
 }
 
@@ -466,20 +303,16 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     UnsupportedProtocolVersionErrorError open {
-        const 0 "code": constant_integer(- 32004);
+        const 0 "code": constant_integer(-32004);
         1 "data": required data;
         2 "message": required message;
     }
 }
 
 mcp_wire::serde_bridge!(
-    CacheableResult, CallToolResultResponse, ClientNotification, ClientRequest,
-    ClientResult, CompleteResultResponse, DiscoverResultResponse,
-    GetPromptResultResponse, InputResponseRequestParams, JsonRpcMessage, JsonRpcResponse,
-    JsonRpcResultResponse, ListPromptsResultResponse,
-    ListResourceTemplatesResultResponse, ListResourcesResultResponse,
-    ListToolsResultResponse, MissingRequiredClientCapabilityError,
-    MissingRequiredClientCapabilityErrorError, PaginatedRequest, PaginatedResult,
-    ReadResourceResultResponse, ResourceRequestParams, ServerNotification, ServerResult,
-    UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError
+    CacheableResult, ClientNotification, ClientRequest, ClientResult,
+    InputResponseRequestParams, JsonRpcMessage, JsonRpcResponse, JsonRpcResultResponse,
+    MissingRequiredClientCapabilityError, MissingRequiredClientCapabilityErrorError,
+    PaginatedRequest, PaginatedResult, ResourceRequestParams, ServerNotification,
+    ServerResult, UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError
 );

@@ -3,11 +3,12 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader, Tag, TagFound};
 
 use crate::{
-    AnyResult, InputRequest, InputRequiredResult, InputResponse, NotificationParams,
-    PaginatedRequestParams, RequestMetaObject, RequestParams,
+    AnyResult, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitResult,
+    InputRequest, InputRequiredResult, InputResponse, ListRootsRequest, ListRootsResult,
+    NotificationParams, PaginatedRequestParams, RequestMetaObject, RequestParams,
 };
 
 mcp_wire::record! {
@@ -17,12 +18,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for InputRequest {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl InputRequest {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "InputRequest",
             "method",
@@ -35,23 +32,17 @@ impl Decode for InputRequest {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Elicit(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for InputRequest {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Elicit(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    InputRequest {
+        blank Unknown decide;
+        CreateMessage(CreateMessageRequest);
+        ListRoots(ListRootsRequest);
+        Elicit(ElicitRequest);
+        Unknown;
     }
 }
 
@@ -64,12 +55,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for InputResponse {
-    fn blank() -> Self {
-        Self::ListRoots(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl InputResponse {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "InputResponse",
             &[&["model"], &["roots"], &["action"]],
@@ -80,21 +67,16 @@ impl Decode for InputResponse {
             Some(_) => *self = Self::Elicit(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::CreateMessage(value) => value.fill(reader),
-            Self::ListRoots(value) => value.fill(reader),
-            Self::Elicit(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for InputResponse {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::CreateMessage(value) => value.encode(writer),
-            Self::ListRoots(value) => value.encode(writer),
-            Self::Elicit(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    InputResponse {
+        blank ListRoots decide;
+        CreateMessage(CreateMessageResult);
+        ListRoots(ListRootsResult);
+        Elicit(ElicitResult);
     }
 }
 

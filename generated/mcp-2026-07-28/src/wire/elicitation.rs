@@ -3,42 +3,27 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
-use crate::{ElicitRequest, ElicitRequestParams, ElicitRequestUrlParams};
+use crate::{ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams};
 
-mcp_wire::record! {
-    ElicitRequest open {
-        const 0 "method": constant("elicitation/create");
-        1 "params": required params;
-    }
-}
-
-impl Decode for ElicitRequestParams {
-    fn blank() -> Self {
-        Self::Url(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ElicitRequestParams {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
             Some(0) => *self = Self::Form(Decode::blank()),
             Some(_) => *self = Self::Url(Decode::blank()),
             None => *self = Self::Form(Decode::blank()),
         }
-        match self {
-            Self::Form(value) => value.fill(reader),
-            Self::Url(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ElicitRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Form(value) => value.encode(writer),
-            Self::Url(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ElicitRequestParams {
+        blank Url decide;
+        Form(ElicitRequestFormParams);
+        Url(ElicitRequestUrlParams);
     }
 }
 
@@ -50,4 +35,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ElicitRequest, ElicitRequestParams, ElicitRequestUrlParams);
+mcp_wire::serde_bridge!(ElicitRequestParams, ElicitRequestUrlParams);

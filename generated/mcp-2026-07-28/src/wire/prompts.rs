@@ -3,19 +3,15 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
 use crate::{
-    GetPromptOutcome, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
-    ListPromptsRequest, ListPromptsResult, PromptListChangedNotification,
+    GetPromptOutcome, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
+    ListPromptsResult,
 };
 
-impl Decode for GetPromptOutcome {
-    fn blank() -> Self {
-        Self::InputRequired(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl GetPromptOutcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "GetPromptOutcome",
             "resultType",
@@ -26,28 +22,15 @@ impl Decode for GetPromptOutcome {
             TagFound::Other => *self = Self::GetPrompt(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::InputRequired(value) => value.fill(reader),
-            Self::GetPrompt(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for GetPromptOutcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::InputRequired(value) => value.encode(writer),
-            Self::GetPrompt(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    GetPromptRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("prompts/get");
-        2 "id": required id;
-        3 "params": required params;
+mcp_wire::variants! {
+    GetPromptOutcome {
+        blank InputRequired decide;
+        InputRequired(InputRequiredResult);
+        GetPrompt(GetPromptResult);
     }
 }
 
@@ -71,15 +54,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ListPromptsRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("prompts/list");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     ListPromptsResult open {
         4 "_meta": optional meta;
         0 "cacheScope": required cache_scope;
@@ -90,15 +64,6 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::record! {
-    PromptListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/prompts/list_changed");
-        2 "params": optional params;
-    }
-}
-
 mcp_wire::serde_bridge!(
-    GetPromptOutcome, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
-    ListPromptsRequest, ListPromptsResult, PromptListChangedNotification
+    GetPromptOutcome, GetPromptRequestParams, GetPromptResult, ListPromptsResult
 );

@@ -3,23 +3,13 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
 use crate::{
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceOutcome, ReadResourceRequest,
-    ReadResourceRequestParams, ReadResourceResult, ResourceListChangedNotification,
-    ResourceUpdatedNotification, ResourceUpdatedNotificationParams,
+    InputRequiredResult, ListResourceTemplatesResult, ListResourcesResult,
+    ReadResourceOutcome, ReadResourceRequestParams, ReadResourceResult,
+    ResourceUpdatedNotificationParams,
 };
-
-mcp_wire::record! {
-    ListResourceTemplatesRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/templates/list");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     ListResourceTemplatesResult open {
@@ -29,15 +19,6 @@ mcp_wire::record! {
         1 "resourceTemplates": required resource_templates;
         2 "resultType": required result_type;
         3 "ttlMs": required ttl_ms;
-    }
-}
-
-mcp_wire::record! {
-    ListResourcesRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/list");
-        2 "id": required id;
-        3 "params": required params;
     }
 }
 
@@ -52,12 +33,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ReadResourceOutcome {
-    fn blank() -> Self {
-        Self::InputRequired(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ReadResourceOutcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ReadResourceOutcome",
             "resultType",
@@ -68,28 +45,15 @@ impl Decode for ReadResourceOutcome {
             TagFound::Other => *self = Self::ReadResource(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::InputRequired(value) => value.fill(reader),
-            Self::ReadResource(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ReadResourceOutcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::InputRequired(value) => value.encode(writer),
-            Self::ReadResource(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    ReadResourceRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("resources/read");
-        2 "id": required id;
-        3 "params": required params;
+mcp_wire::variants! {
+    ReadResourceOutcome {
+        blank InputRequired decide;
+        InputRequired(InputRequiredResult);
+        ReadResource(ReadResourceResult);
     }
 }
 
@@ -113,22 +77,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ResourceListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/resources/list_changed");
-        2 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
-    ResourceUpdatedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/resources/updated");
-        2 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     ResourceUpdatedNotificationParams open {
         1 "_meta": optional meta;
         0 "uri": required uri;
@@ -136,8 +84,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceOutcome, ReadResourceRequest,
-    ReadResourceRequestParams, ReadResourceResult, ResourceListChangedNotification,
-    ResourceUpdatedNotification, ResourceUpdatedNotificationParams
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceOutcome,
+    ReadResourceRequestParams, ReadResourceResult, ResourceUpdatedNotificationParams
 );

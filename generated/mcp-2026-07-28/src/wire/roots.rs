@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `roots`.
 
-use crate::{ListRootsRequest, ListRootsRequestParams};
-
-mcp_wire::record! {
-    ListRootsRequest open {
-        const 0 "method": constant("roots/list");
-        1 "params": optional params;
-    }
-}
+use crate::ListRootsRequestParams;
 
 mcp_wire::record! {
     ListRootsRequestParams open {
@@ -18,4 +11,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ListRootsRequest, ListRootsRequestParams);
+mcp_wire::serde_bridge!(ListRootsRequestParams);

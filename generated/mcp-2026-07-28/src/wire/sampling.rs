@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `sampling`.
 
-use crate::{CreateMessageRequest, CreateMessageResult};
-
-mcp_wire::record! {
-    CreateMessageRequest open {
-        const 0 "method": constant("sampling/createMessage");
-        1 "params": required params;
-    }
-}
+use crate::CreateMessageResult;
 
 mcp_wire::record! {
     CreateMessageResult open {
@@ -22,4 +15,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(CreateMessageRequest, CreateMessageResult);
+mcp_wire::serde_bridge!(CreateMessageResult);

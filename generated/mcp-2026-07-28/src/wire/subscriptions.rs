@@ -4,32 +4,14 @@
 //! Reading and writing the types of `subscriptions`.
 
 use crate::{
-    SubscriptionsAcknowledgedNotification, SubscriptionsAcknowledgedNotificationParams,
-    SubscriptionsListenRequest, SubscriptionsListenRequestParams,
+    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
     SubscriptionsListenResult, SubscriptionsListenResultMetaObject,
 };
-
-mcp_wire::record! {
-    SubscriptionsAcknowledgedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/subscriptions/acknowledged");
-        2 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     SubscriptionsAcknowledgedNotificationParams open {
         1 "_meta": optional meta;
         0 "notifications": required notifications;
-    }
-}
-
-mcp_wire::record! {
-    SubscriptionsListenRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("subscriptions/listen");
-        2 "id": required id;
-        3 "params": required params;
     }
 }
 
@@ -55,7 +37,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    SubscriptionsAcknowledgedNotification, SubscriptionsAcknowledgedNotificationParams,
-    SubscriptionsListenRequest, SubscriptionsListenRequestParams,
+    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
     SubscriptionsListenResult, SubscriptionsListenResultMetaObject
 );

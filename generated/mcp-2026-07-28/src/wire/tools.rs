@@ -3,47 +3,30 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
 use crate::{
-    CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, ToolListChangedNotification,
+    CallToolOutcome, CallToolRequestParams, CallToolResult, InputRequiredResult,
+    ListToolsResult,
 };
 
-impl Decode for CallToolOutcome {
-    fn blank() -> Self {
-        Self::InputRequired(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl CallToolOutcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("CallToolOutcome", "resultType", &["input_required"]);
         match reader.tag_or_other(&TAG)? {
             TagFound::Known(_) => *self = Self::InputRequired(Decode::blank()),
             TagFound::Other => *self = Self::CallTool(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::InputRequired(value) => value.fill(reader),
-            Self::CallTool(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for CallToolOutcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::InputRequired(value) => value.encode(writer),
-            Self::CallTool(value) => value.encode(writer),
-        }
-    }
-}
-
-mcp_wire::record! {
-    CallToolRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tools/call");
-        2 "id": required id;
-        3 "params": required params;
+mcp_wire::variants! {
+    CallToolOutcome {
+        blank InputRequired decide;
+        InputRequired(InputRequiredResult);
+        CallTool(CallToolResult);
     }
 }
 
@@ -68,15 +51,6 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ListToolsRequest open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("tools/list");
-        2 "id": required id;
-        3 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     ListToolsResult open {
         4 "_meta": optional meta;
         0 "cacheScope": required cache_scope;
@@ -87,15 +61,6 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::record! {
-    ToolListChangedNotification open {
-        const 0 "jsonrpc": constant("2.0");
-        const 1 "method": constant("notifications/tools/list_changed");
-        2 "params": optional params;
-    }
-}
-
 mcp_wire::serde_bridge!(
-    CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, ToolListChangedNotification
+    CallToolOutcome, CallToolRequestParams, CallToolResult, ListToolsResult
 );

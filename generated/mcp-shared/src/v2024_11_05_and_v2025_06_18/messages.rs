@@ -21,27 +21,3 @@ pub enum JsonRpcMessage {
     /// Envelope either side sends in place of a result when a request failed.
     Error(JsonRpcError),
 }
-
-impl From<JsonRpcRequest> for JsonRpcMessage {
-    fn from(value: JsonRpcRequest) -> Self {
-        Self::Request(value)
-    }
-}
-
-impl From<JsonRpcNotification> for JsonRpcMessage {
-    fn from(value: JsonRpcNotification) -> Self {
-        Self::Notification(value)
-    }
-}
-
-impl From<JsonRpcResponse> for JsonRpcMessage {
-    fn from(value: JsonRpcResponse) -> Self {
-        Self::Response(value)
-    }
-}
-
-impl From<JsonRpcError> for JsonRpcMessage {
-    fn from(value: JsonRpcError) -> Self {
-        Self::Error(value)
-    }
-}

@@ -3,35 +3,19 @@
 
 //! Types of prompts.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_06_18::ListPromptsRequestParams;
 
 /// Sent by the client to learn which prompts the server offers, one page at a time.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListPromptsRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListPromptsRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListPromptsRequest = BareOf<ListPromptsMethod>;
 
-impl ListPromptsRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<ListPromptsRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListPromptsMethod "prompts/list" optional ListPromptsRequestParams =>
+    ListPromptsResult
+);
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
@@ -157,10 +141,4 @@ impl PromptArgument {
         self.required = Some(required);
         self
     }
-}
-
-impl mcp_wire::Request for ListPromptsRequest {
-    const METHOD: &'static str = "prompts/list";
-    type Params = ListPromptsRequestParams;
-    type Result = ListPromptsResult;
 }

@@ -3,7 +3,7 @@
 
 //! Types of resources.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_03_26::TextOrBlobContents;
 
@@ -12,24 +12,12 @@ use crate::v2024_11_05_to_v2025_06_18::ReadResourceRequestParams;
 /// Sent by the client to fetch the contents of one resource by its URI.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceRequest {
-    /// What the message carries; see the type of the method.
-    pub params: ReadResourceRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ReadResourceRequest = BareOf<ReadResourceMethod>;
 
-impl ReadResourceRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ReadResourceRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
+    ReadResourceResult
+);
 
 /// Contents of the resource, in the server's answer to `resources/read`.
 ///
@@ -61,10 +49,4 @@ impl ReadResourceResult {
         self.meta = Some(meta);
         self
     }
-}
-
-impl mcp_wire::Request for ReadResourceRequest {
-    const METHOD: &'static str = "resources/read";
-    type Params = ReadResourceRequestParams;
-    type Result = ReadResourceResult;
 }

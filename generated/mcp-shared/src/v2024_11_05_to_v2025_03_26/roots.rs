@@ -3,35 +3,18 @@
 
 //! Types of roots.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_06_18::ListRootsRequestParams;
 
 /// Server's question which files and directories it may work in, from 2026-07-28 only put through `InputRequests`; deprecated since that revision.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListRootsRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ListRootsRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ListRootsRequest = BareOf<ListRootsMethod>;
 
-impl ListRootsRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<ListRootsRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ListRootsMethod "roots/list" optional ListRootsRequestParams => ListRootsResult
+);
 
 /// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
 ///
@@ -95,10 +78,4 @@ impl Root {
         self.name = Some(name.into());
         self
     }
-}
-
-impl mcp_wire::Request for ListRootsRequest {
-    const METHOD: &'static str = "roots/list";
-    type Params = ListRootsRequestParams;
-    type Result = ListRootsResult;
 }

@@ -52,18 +52,6 @@ pub enum TextOrBlobContents {
     Blob(BlobResourceContents),
 }
 
-impl From<TextResourceContents> for TextOrBlobContents {
-    fn from(value: TextResourceContents) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<BlobResourceContents> for TextOrBlobContents {
-    fn from(value: BlobResourceContents) -> Self {
-        Self::Blob(value)
-    }
-}
-
 /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)

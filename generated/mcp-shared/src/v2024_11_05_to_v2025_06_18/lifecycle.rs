@@ -3,7 +3,7 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
 
@@ -12,24 +12,11 @@ use crate::v2024_11_05_to_v2026_07_28::RequestId;
 /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#cancellednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CancelledNotification {
-    /// What the message carries; see the type of the method.
-    pub params: CancelledNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type CancelledNotification = BareOf<CancelledMethod>;
 
-impl CancelledNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<CancelledNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    CancelledMethod "notifications/cancelled" required CancelledNotificationParams
+);
 
 /// Which request `notifications/cancelled` gives up, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,31 +61,11 @@ impl CancelledNotificationParams {
 /// Sent by the client once it has accepted the answer to `initialize`; normal traffic may start after it.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#initializednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct InitializedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<InitializedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type InitializedNotification = BareOf<InitializedMethod>;
 
-impl InitializedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<InitializedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    InitializedMethod "notifications/initialized" optional InitializedNotificationParams
+);
 
 /// Parameters of `notifications/initialized`; none are defined beyond `_meta`, and further keys are allowed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -127,28 +94,9 @@ impl InitializedNotificationParams {
 /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#pingrequest)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PingRequest {
-    /// What the message carries; see the type of the method.
-    pub params: Option<PingRequestParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type PingRequest = BareOf<PingMethod>;
 
-impl PingRequest {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<PingRequestParams>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(PingMethod "ping" optional PingRequestParams => EmptyResult);
 
 /// Parameters of `ping`; none are defined beyond `_meta`, and further keys are allowed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -172,20 +120,4 @@ impl PingRequestParams {
         self.meta = Some(meta.into());
         self
     }
-}
-
-impl mcp_wire::Notification for CancelledNotification {
-    const METHOD: &'static str = "notifications/cancelled";
-    type Params = CancelledNotificationParams;
-}
-
-impl mcp_wire::Notification for InitializedNotification {
-    const METHOD: &'static str = "notifications/initialized";
-    type Params = InitializedNotificationParams;
-}
-
-impl mcp_wire::Request for PingRequest {
-    const METHOD: &'static str = "ping";
-    type Params = PingRequestParams;
-    type Result = EmptyResult;
 }

@@ -3,7 +3,7 @@
 
 //! Types of logging.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
 
@@ -12,24 +12,12 @@ use crate::v2024_11_05_to_v2026_07_28::LoggingLevel;
 /// Log record sent by the server; if `logging/setLevel` was never called, the server picks what to send. Deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#loggingmessagenotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoggingMessageNotification {
-    /// What the message carries; see the type of the method.
-    pub params: LoggingMessageNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type LoggingMessageNotification = BareOf<LoggingMessageMethod>;
 
-impl LoggingMessageNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<LoggingMessageNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    LoggingMessageMethod "notifications/message" required
+    LoggingMessageNotificationParams
+);
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,24 +65,11 @@ impl LoggingMessageNotificationParams {
 /// `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#setlevelrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SetLevelRequest {
-    /// What the message carries; see the type of the method.
-    pub params: SetLevelRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type SetLevelRequest = BareOf<SetLevelMethod>;
 
-impl SetLevelRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<SetLevelRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    SetLevelMethod "logging/setLevel" required SetLevelRequestParams => EmptyResult
+);
 
 /// Parameters of `logging/setLevel`: the severity from which messages are wanted.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,15 +99,4 @@ impl SetLevelRequestParams {
         self.meta = Some(meta.into());
         self
     }
-}
-
-impl mcp_wire::Notification for LoggingMessageNotification {
-    const METHOD: &'static str = "notifications/message";
-    type Params = LoggingMessageNotificationParams;
-}
-
-impl mcp_wire::Request for SetLevelRequest {
-    const METHOD: &'static str = "logging/setLevel";
-    type Params = SetLevelRequestParams;
-    type Result = EmptyResult;
 }

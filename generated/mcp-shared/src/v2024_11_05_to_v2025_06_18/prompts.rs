@@ -3,7 +3,7 @@
 
 //! Types of prompts.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
@@ -83,31 +83,12 @@ impl ListPromptsRequestParams {
 /// Sent by the server, unasked, when its set of prompts has changed and `prompts/list` is worth calling again.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#promptlistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PromptListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<PromptListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type PromptListChangedNotification = BareOf<PromptListChangedMethod>;
 
-impl PromptListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<PromptListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    PromptListChangedMethod "notifications/prompts/list_changed" optional
+    PromptListChangedNotificationParams
+);
 
 /// Parameters of `notifications/prompts/list_changed`; none are defined beyond `_meta`, and further keys are allowed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -131,9 +112,4 @@ impl PromptListChangedNotificationParams {
         self.meta = Some(meta);
         self
     }
-}
-
-impl mcp_wire::Notification for PromptListChangedNotification {
-    const METHOD: &'static str = "notifications/prompts/list_changed";
-    type Params = PromptListChangedNotificationParams;
 }

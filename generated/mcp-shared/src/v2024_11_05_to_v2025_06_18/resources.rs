@@ -3,7 +3,7 @@
 
 //! Types of resources.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
 
@@ -106,31 +106,12 @@ impl ReadResourceRequestParams {
 /// Sent by a server when `resources/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `resourcesListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourcelistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ResourceListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ResourceListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ResourceListChangedNotification = BareOf<ResourceListChangedMethod>;
 
-impl ResourceListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<ResourceListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ResourceListChangedMethod "notifications/resources/list_changed" optional
+    ResourceListChangedNotificationParams
+);
 
 /// Optional parameters of `notifications/resources/list_changed`: nothing but `_meta`, the new list has to be requested.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -159,24 +140,12 @@ impl ResourceListChangedNotificationParams {
 /// Sent by a server when a resource the client subscribed to has new content; the client reads it again if it still cares.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourceupdatednotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceUpdatedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ResourceUpdatedNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ResourceUpdatedNotification = BareOf<ResourceUpdatedMethod>;
 
-impl ResourceUpdatedNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ResourceUpdatedNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ResourceUpdatedMethod "notifications/resources/updated" required
+    ResourceUpdatedNotificationParams
+);
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,24 +180,11 @@ impl ResourceUpdatedNotificationParams {
 /// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#subscriberequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscribeRequest {
-    /// What the message carries; see the type of the method.
-    pub params: SubscribeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type SubscribeRequest = BareOf<SubscribeMethod>;
 
-impl SubscribeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<SubscribeRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    SubscribeMethod "resources/subscribe" required SubscribeRequestParams => EmptyResult
+);
 
 /// Parameters of `resources/subscribe`, which takes one resource at a time.
 #[derive(Debug, Clone, PartialEq)]
@@ -263,24 +219,12 @@ impl SubscribeRequestParams {
 /// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#unsubscriberequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnsubscribeRequest {
-    /// What the message carries; see the type of the method.
-    pub params: UnsubscribeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type UnsubscribeRequest = BareOf<UnsubscribeMethod>;
 
-impl UnsubscribeRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<UnsubscribeRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams =>
+    EmptyResult
+);
 
 /// Parameters of `resources/unsubscribe`, which takes one resource at a time.
 #[derive(Debug, Clone, PartialEq)]
@@ -310,26 +254,4 @@ impl UnsubscribeRequestParams {
         self.meta = Some(meta.into());
         self
     }
-}
-
-impl mcp_wire::Notification for ResourceListChangedNotification {
-    const METHOD: &'static str = "notifications/resources/list_changed";
-    type Params = ResourceListChangedNotificationParams;
-}
-
-impl mcp_wire::Notification for ResourceUpdatedNotification {
-    const METHOD: &'static str = "notifications/resources/updated";
-    type Params = ResourceUpdatedNotificationParams;
-}
-
-impl mcp_wire::Request for SubscribeRequest {
-    const METHOD: &'static str = "resources/subscribe";
-    type Params = SubscribeRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for UnsubscribeRequest {
-    const METHOD: &'static str = "resources/unsubscribe";
-    type Params = UnsubscribeRequestParams;
-    type Result = EmptyResult;
 }

@@ -3,7 +3,7 @@
 
 //! Types of roots.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{BareOf, Extra, Json, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
@@ -34,31 +34,12 @@ impl ListRootsRequestParams {
 /// Sent by a client when it adds, drops or alters a root, so that the server asks `roots/list` again; removed in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#rootslistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RootsListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<RootsListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type RootsListChangedNotification = BareOf<RootsListChangedMethod>;
 
-impl RootsListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<RootsListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    RootsListChangedMethod "notifications/roots/list_changed" optional
+    RootsListChangedNotificationParams
+);
 
 /// Optional parameters of `notifications/roots/list_changed`: nothing but `_meta`, the new list has to be requested.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -82,9 +63,4 @@ impl RootsListChangedNotificationParams {
         self.meta = Some(meta);
         self
     }
-}
-
-impl mcp_wire::Notification for RootsListChangedNotification {
-    const METHOD: &'static str = "notifications/roots/list_changed";
-    type Params = RootsListChangedNotificationParams;
 }

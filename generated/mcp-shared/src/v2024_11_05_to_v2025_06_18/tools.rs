@@ -3,7 +3,7 @@
 
 //! Types of tools.
 
-use mcp_wire::{Extra, Json, JsonObject, Map};
+use mcp_wire::{BareOf, Extra, Json, JsonObject, Map};
 
 use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
@@ -83,31 +83,12 @@ impl ListToolsRequestParams {
 /// Sent by a server when `tools/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `toolsListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#toollistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ToolListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ToolListChangedNotification = BareOf<ToolListChangedMethod>;
 
-impl ToolListChangedNotification {
-    /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<ToolListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
+mcp_wire::method!(
+    ToolListChangedMethod "notifications/tools/list_changed" optional
+    ToolListChangedNotificationParams
+);
 
 /// Optional parameters of `notifications/tools/list_changed`: nothing but `_meta`, the new list has to be requested.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -131,9 +112,4 @@ impl ToolListChangedNotificationParams {
         self.meta = Some(meta);
         self
     }
-}
-
-impl mcp_wire::Notification for ToolListChangedNotification {
-    const METHOD: &'static str = "notifications/tools/list_changed";
-    type Params = ToolListChangedNotificationParams;
 }

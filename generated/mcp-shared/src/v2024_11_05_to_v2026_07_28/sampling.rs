@@ -16,26 +16,6 @@ pub enum IncludeContext {
     ThisServer,
 }
 
-impl IncludeContext {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::AllServers, Self::None, Self::ThisServer];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AllServers => "allServers",
-            Self::None => "none",
-            Self::ThisServer => "thisServer",
-        }
-    }
-}
-
-impl std::fmt::Display for IncludeContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// A server's wish for some model or model family, given in `ModelPreferences`; keys other than `name` are open. Deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#modelhint)

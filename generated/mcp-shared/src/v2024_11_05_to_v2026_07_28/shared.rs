@@ -16,18 +16,6 @@ pub enum ProgressToken {
     String(String),
 }
 
-impl From<Integer> for ProgressToken {
-    fn from(value: Integer) -> Self {
-        Self::Integer(value)
-    }
-}
-
-impl From<String> for ProgressToken {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-
 /// Side of a conversation, `user` or `assistant`: who speaks in a message, or whom annotated content is meant for.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#role)
@@ -37,23 +25,4 @@ pub enum Role {
     Assistant,
     /// `user`
     User,
-}
-
-impl Role {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::Assistant, Self::User];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Assistant => "assistant",
-            Self::User => "user",
-        }
-    }
-}
-
-impl std::fmt::Display for Role {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
 }

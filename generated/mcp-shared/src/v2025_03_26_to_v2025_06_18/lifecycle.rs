@@ -3,7 +3,7 @@
 
 //! Types of lifecycle.
 
-use mcp_wire::{Extra, Json, JsonObject, Map, Number};
+use mcp_wire::{BareOf, Extra, Json, JsonObject, Map, Number};
 
 use crate::v2024_11_05_to_v2026_07_28::{
     ProgressToken, ServerCapabilitiesPrompts, ServerCapabilitiesResources,
@@ -13,24 +13,11 @@ use crate::v2024_11_05_to_v2026_07_28::{
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#progressnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProgressNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ProgressNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type ProgressNotification = BareOf<ProgressMethod>;
 
-impl ProgressNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(
+    ProgressMethod "notifications/progress" required ProgressNotificationParams
+);
 
 /// Content of one `notifications/progress` report.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,9 +150,4 @@ impl ServerCapabilities {
         self.tools = Some(tools.into());
         self
     }
-}
-
-impl mcp_wire::Notification for ProgressNotification {
-    const METHOD: &'static str = "notifications/progress";
-    type Params = ProgressNotificationParams;
 }

@@ -31,31 +31,7 @@ pub enum ClientNotification {
     Unknown(UnknownMessage),
 }
 
-impl From<CancelledNotification> for ClientNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<InitializedNotification> for ClientNotification {
-    fn from(value: InitializedNotification) -> Self {
-        Self::Initialized(value)
-    }
-}
-
-impl From<ProgressNotification> for ClientNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
-}
-
-impl From<RootsListChangedNotification> for ClientNotification {
-    fn from(value: RootsListChangedNotification) -> Self {
-        Self::RootsListChanged(value)
-    }
-}
-
-/// Any notification a server may send to a client in this revision, distinguished by `method`.
+/// Any notification a server may send to a client in this revision, told apart by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]
@@ -76,46 +52,4 @@ pub enum ServerNotification {
     LoggingMessage(LoggingMessageNotification),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
-}
-
-impl From<CancelledNotification> for ServerNotification {
-    fn from(value: CancelledNotification) -> Self {
-        Self::Cancelled(value)
-    }
-}
-
-impl From<ProgressNotification> for ServerNotification {
-    fn from(value: ProgressNotification) -> Self {
-        Self::Progress(value)
-    }
-}
-
-impl From<ResourceListChangedNotification> for ServerNotification {
-    fn from(value: ResourceListChangedNotification) -> Self {
-        Self::ResourceListChanged(value)
-    }
-}
-
-impl From<ResourceUpdatedNotification> for ServerNotification {
-    fn from(value: ResourceUpdatedNotification) -> Self {
-        Self::ResourceUpdated(value)
-    }
-}
-
-impl From<PromptListChangedNotification> for ServerNotification {
-    fn from(value: PromptListChangedNotification) -> Self {
-        Self::PromptListChanged(value)
-    }
-}
-
-impl From<ToolListChangedNotification> for ServerNotification {
-    fn from(value: ToolListChangedNotification) -> Self {
-        Self::ToolListChanged(value)
-    }
-}
-
-impl From<LoggingMessageNotification> for ServerNotification {
-    fn from(value: LoggingMessageNotification) -> Self {
-        Self::LoggingMessage(value)
-    }
 }

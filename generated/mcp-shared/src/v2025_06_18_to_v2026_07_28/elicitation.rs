@@ -60,26 +60,6 @@ pub enum ElicitAction {
     Decline,
 }
 
-impl ElicitAction {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::Accept, Self::Cancel, Self::Decline];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Cancel => "cancel",
-            Self::Decline => "decline",
-        }
-    }
-}
-
-impl std::fmt::Display for ElicitAction {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// Whether a number field takes fractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NumberSchemaType {
@@ -87,25 +67,6 @@ pub enum NumberSchemaType {
     Integer,
     /// `number`
     Number,
-}
-
-impl NumberSchemaType {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::Integer, Self::Number];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Integer => "integer",
-            Self::Number => "number",
-        }
-    }
-}
-
-impl std::fmt::Display for NumberSchemaType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// The form that the text of a field must have.
@@ -119,25 +80,4 @@ pub enum StringSchemaFormat {
     Email,
     /// `uri`
     Uri,
-}
-
-impl StringSchemaFormat {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 4] = [Self::Date, Self::DateTime, Self::Email, Self::Uri];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::DateTime => "date-time",
-            Self::Email => "email",
-            Self::Uri => "uri",
-        }
-    }
-}
-
-impl std::fmt::Display for StringSchemaFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
 }

@@ -16,24 +16,6 @@ pub enum ElicitRequestFormParamsMode {
     Form,
 }
 
-impl ElicitRequestFormParamsMode {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 1] = [Self::Form];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Form => "form",
-        }
-    }
-}
-
-impl std::fmt::Display for ElicitRequestFormParamsMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// Small part of JSON Schema that describes a form: one object whose properties do not nest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElicitRequestFormParamsRequestedSchema {
@@ -87,30 +69,6 @@ pub enum ElicitValue {
     String(String),
 }
 
-impl From<Vec<String>> for ElicitValue {
-    fn from(value: Vec<String>) -> Self {
-        Self::List(value)
-    }
-}
-
-impl From<bool> for ElicitValue {
-    fn from(value: bool) -> Self {
-        Self::Boolean(value)
-    }
-}
-
-impl From<Number> for ElicitValue {
-    fn from(value: Number) -> Self {
-        Self::Number(value)
-    }
-}
-
-impl From<String> for ElicitValue {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-
 /// Field in an elicitation form whose answer comes from a fixed list of strings.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#enumschema)
@@ -126,36 +84,6 @@ pub enum EnumSchema {
     TitledMultiSelect(TitledMultiSelectEnumSchema),
     /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
     LegacyTitled(LegacyTitledEnumSchema),
-}
-
-impl From<UntitledSingleSelectEnumSchema> for EnumSchema {
-    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
-        Self::UntitledSingleSelect(value)
-    }
-}
-
-impl From<TitledSingleSelectEnumSchema> for EnumSchema {
-    fn from(value: TitledSingleSelectEnumSchema) -> Self {
-        Self::TitledSingleSelect(value)
-    }
-}
-
-impl From<UntitledMultiSelectEnumSchema> for EnumSchema {
-    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
-        Self::UntitledMultiSelect(value)
-    }
-}
-
-impl From<TitledMultiSelectEnumSchema> for EnumSchema {
-    fn from(value: TitledMultiSelectEnumSchema) -> Self {
-        Self::TitledMultiSelect(value)
-    }
-}
-
-impl From<LegacyTitledEnumSchema> for EnumSchema {
-    fn from(value: LegacyTitledEnumSchema) -> Self {
-        Self::LegacyTitled(value)
-    }
 }
 
 /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
@@ -313,54 +241,6 @@ pub enum PrimitiveSchemaDefinition {
     TitledMultiSelectEnum(TitledMultiSelectEnumSchema),
     /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
     LegacyTitledEnum(LegacyTitledEnumSchema),
-}
-
-impl From<StringSchema> for PrimitiveSchemaDefinition {
-    fn from(value: StringSchema) -> Self {
-        Self::String(value)
-    }
-}
-
-impl From<NumberSchema> for PrimitiveSchemaDefinition {
-    fn from(value: NumberSchema) -> Self {
-        Self::Number(value)
-    }
-}
-
-impl From<BooleanSchema> for PrimitiveSchemaDefinition {
-    fn from(value: BooleanSchema) -> Self {
-        Self::Boolean(value)
-    }
-}
-
-impl From<UntitledSingleSelectEnumSchema> for PrimitiveSchemaDefinition {
-    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
-        Self::UntitledSingleSelectEnum(value)
-    }
-}
-
-impl From<TitledSingleSelectEnumSchema> for PrimitiveSchemaDefinition {
-    fn from(value: TitledSingleSelectEnumSchema) -> Self {
-        Self::TitledSingleSelectEnum(value)
-    }
-}
-
-impl From<UntitledMultiSelectEnumSchema> for PrimitiveSchemaDefinition {
-    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
-        Self::UntitledMultiSelectEnum(value)
-    }
-}
-
-impl From<TitledMultiSelectEnumSchema> for PrimitiveSchemaDefinition {
-    fn from(value: TitledMultiSelectEnumSchema) -> Self {
-        Self::TitledMultiSelectEnum(value)
-    }
-}
-
-impl From<LegacyTitledEnumSchema> for PrimitiveSchemaDefinition {
-    fn from(value: LegacyTitledEnumSchema) -> Self {
-        Self::LegacyTitledEnum(value)
-    }
 }
 
 /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.

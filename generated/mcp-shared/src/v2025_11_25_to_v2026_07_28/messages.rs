@@ -116,18 +116,6 @@ pub enum MultiSelectEnumSchema {
     Titled(TitledMultiSelectEnumSchema),
 }
 
-impl From<UntitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
-    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
-        Self::Untitled(value)
-    }
-}
-
-impl From<TitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
-    fn from(value: TitledMultiSelectEnumSchema) -> Self {
-        Self::Titled(value)
-    }
-}
-
 /// Elicitation form field where the user picks exactly one option, with or without display texts for the options.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#singleselectenumschema)
@@ -137,16 +125,4 @@ pub enum SingleSelectEnumSchema {
     Untitled(UntitledSingleSelectEnumSchema),
     /// Elicitation form field where the user picks one option, each shown by a text of its own.
     Titled(TitledSingleSelectEnumSchema),
-}
-
-impl From<UntitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
-    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
-        Self::Untitled(value)
-    }
-}
-
-impl From<TitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
-    fn from(value: TitledSingleSelectEnumSchema) -> Self {
-        Self::Titled(value)
-    }
 }

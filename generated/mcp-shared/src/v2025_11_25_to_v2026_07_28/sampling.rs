@@ -41,23 +41,3 @@ pub enum ToolChoiceMode {
     /// `required`
     Required,
 }
-
-impl ToolChoiceMode {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::None, Self::Required];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::None => "none",
-            Self::Required => "required",
-        }
-    }
-}
-
-impl std::fmt::Display for ToolChoiceMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}

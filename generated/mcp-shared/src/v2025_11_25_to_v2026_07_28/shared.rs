@@ -65,22 +65,3 @@ pub enum IconTheme {
     /// `light`
     Light,
 }
-
-impl IconTheme {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::Dark, Self::Light];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Dark => "dark",
-            Self::Light => "light",
-        }
-    }
-}
-
-impl std::fmt::Display for IconTheme {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}

@@ -13,15 +13,3 @@ pub enum CompletionReference {
     /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceReference` before 2025-06-18.
     ResourceTemplate(ResourceTemplateReference),
 }
-
-impl From<PromptReference> for CompletionReference {
-    fn from(value: PromptReference) -> Self {
-        Self::Prompt(value)
-    }
-}
-
-impl From<ResourceTemplateReference> for CompletionReference {
-    fn from(value: ResourceTemplateReference) -> Self {
-        Self::ResourceTemplate(value)
-    }
-}

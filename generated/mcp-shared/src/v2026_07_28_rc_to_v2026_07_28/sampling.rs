@@ -141,42 +141,6 @@ pub enum SamplingContent {
     List(Vec<SamplingMessageContentBlock>),
 }
 
-impl From<TextContent> for SamplingContent {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for SamplingContent {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for SamplingContent {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ToolUseContent> for SamplingContent {
-    fn from(value: ToolUseContent) -> Self {
-        Self::ToolUse(value)
-    }
-}
-
-impl From<ToolResultContent> for SamplingContent {
-    fn from(value: ToolResultContent) -> Self {
-        Self::ToolResult(value)
-    }
-}
-
-impl From<Vec<SamplingMessageContentBlock>> for SamplingContent {
-    fn from(value: Vec<SamplingMessageContentBlock>) -> Self {
-        Self::List(value)
-    }
-}
-
 /// One turn of the conversation a server hands to the client's model in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage)
@@ -227,36 +191,6 @@ pub enum SamplingMessageContentBlock {
     ToolUse(ToolUseContent),
     /// Outcome of a tool call the model made during sampling, in a `user` message of the server's next `sampling/createMessage`; deprecated since 2026-07-28.
     ToolResult(ToolResultContent),
-}
-
-impl From<TextContent> for SamplingMessageContentBlock {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for SamplingMessageContentBlock {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for SamplingMessageContentBlock {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ToolUseContent> for SamplingMessageContentBlock {
-    fn from(value: ToolUseContent) -> Self {
-        Self::ToolUse(value)
-    }
-}
-
-impl From<ToolResultContent> for SamplingMessageContentBlock {
-    fn from(value: ToolResultContent) -> Self {
-        Self::ToolResult(value)
-    }
 }
 
 /// Outcome of a tool call the model made during sampling, in a `user` message of the server's next `sampling/createMessage`; deprecated since 2026-07-28.

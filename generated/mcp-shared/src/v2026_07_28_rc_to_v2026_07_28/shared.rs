@@ -114,25 +114,6 @@ pub enum CacheScope {
     Public,
 }
 
-impl CacheScope {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::Private, Self::Public];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Public => "public",
-        }
-    }
-}
-
-impl std::fmt::Display for CacheScope {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// One piece of a prompt message or tool result: text, image, audio, resource link or embedded resource.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock)
@@ -148,36 +129,6 @@ pub enum ContentBlock {
     ResourceLink(ResourceLink),
     /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
     Resource(EmbeddedResource),
-}
-
-impl From<TextContent> for ContentBlock {
-    fn from(value: TextContent) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<ImageContent> for ContentBlock {
-    fn from(value: ImageContent) -> Self {
-        Self::Image(value)
-    }
-}
-
-impl From<AudioContent> for ContentBlock {
-    fn from(value: AudioContent) -> Self {
-        Self::Audio(value)
-    }
-}
-
-impl From<ResourceLink> for ContentBlock {
-    fn from(value: ResourceLink) -> Self {
-        Self::ResourceLink(value)
-    }
-}
-
-impl From<EmbeddedResource> for ContentBlock {
-    fn from(value: EmbeddedResource) -> Self {
-        Self::Resource(value)
-    }
 }
 
 /// Contents of a resource carried inline in a prompt message or tool result; the client decides how to show them.
@@ -425,18 +376,6 @@ pub enum TextOrBlobContents {
     Text(TextResourceContents),
     /// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
     Blob(BlobResourceContents),
-}
-
-impl From<TextResourceContents> for TextOrBlobContents {
-    fn from(value: TextResourceContents) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<BlobResourceContents> for TextOrBlobContents {
-    fn from(value: BlobResourceContents) -> Self {
-        Self::Blob(value)
-    }
 }
 
 /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.

@@ -19,6 +19,22 @@ pub struct Hop {
     pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
 }
 
+/// Declares `HOPS`, the conversions of one step by the names of their types: `exact` or `fallible` ones, each with its
+/// function, and the `same` for a type that both revisions share.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! hops {
+    ($($from:literal => $to:literal $how:ident $($convert:path)?;)*) => {
+        /// The conversions of this step, by the names of their types.
+        pub(crate) const HOPS: &[$crate::dynamic::Hop] = &[$(
+            $crate::dynamic::Hop { from: $from, to: $to, run: $crate::hops!(@$how $($convert)?) },
+        )*];
+    };
+    (@same) => { $crate::dynamic::same };
+    (@exact $convert:path) => { |value, cx| $crate::dynamic::exact(value, cx, $convert) };
+    (@fallible $convert:path) => { |value, cx| $crate::dynamic::fallible(value, cx, $convert) };
+}
+
 /// Two adjacent revisions.
 #[derive(Debug)]
 pub struct Pair {

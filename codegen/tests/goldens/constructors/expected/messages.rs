@@ -109,22 +109,3 @@ pub enum PageScope {
     /// `mine`
     Mine,
 }
-
-impl PageScope {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::All, Self::Mine];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Mine => "mine",
-        }
-    }
-}
-
-impl std::fmt::Display for PageScope {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}

@@ -70,18 +70,6 @@ pub enum OrderResult {
     Done(OrderResultDone),
 }
 
-impl From<OrderResultOpen> for OrderResult {
-    fn from(value: OrderResultOpen) -> Self {
-        Self::Open(value)
-    }
-}
-
-impl From<OrderResultDone> for OrderResult {
-    fn from(value: OrderResultDone) -> Self {
-        Self::Done(value)
-    }
-}
-
 /// `OrderResultDone`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OrderResultDone {

@@ -1,6 +1,6 @@
 //! Types of log.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map, NoParams};
 
 /// `DoneNotification`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,25 +17,15 @@ impl DoneNotification {
     }
 }
 
-/// `LogNotification`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LogNotification {
-    /// No doc line yet.
-    pub params: LogParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
+impl mcp_wire::Notification for DoneNotification {
+    const METHOD: &'static str = "notifications/done";
+    type Params = NoParams;
 }
 
-impl LogNotification {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<LogParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+/// `LogNotification`, which has no doc line yet.
+pub type LogNotification = BareOf<LogMethod>;
+
+mcp_wire::method!(LogMethod "notifications/log" required LogParams);
 
 /// `LogParams`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,15 +14,3 @@ pub enum ServerNotification {
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
 }
-
-impl From<LogNotification> for ServerNotification {
-    fn from(value: LogNotification) -> Self {
-        Self::Log(value)
-    }
-}
-
-impl From<DoneNotification> for ServerNotification {
-    fn from(value: DoneNotification) -> Self {
-        Self::Done(value)
-    }
-}

@@ -38,21 +38,3 @@ pub enum FormKind {
     /// `form`
     Form,
 }
-
-impl FormKind {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 1] = [Self::Form];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Form => "form",
-        }
-    }
-}
-
-impl std::fmt::Display for FormKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}

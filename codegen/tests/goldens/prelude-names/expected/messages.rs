@@ -44,25 +44,6 @@ pub enum HolderKind {
     B,
 }
 
-impl HolderKind {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::A, Self::B];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::A => "a",
-            Self::B => "b",
-        }
-    }
-}
-
-impl std::fmt::Display for HolderKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// `Option`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OptionItem {

@@ -11,18 +11,6 @@ pub enum Expression {
     Negation(Box<Negation>),
 }
 
-impl From<String> for Expression {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-
-impl From<Negation> for Expression {
-    fn from(value: Negation) -> Self {
-        Self::Negation(Box::new(value))
-    }
-}
-
 /// `Negation`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Negation {

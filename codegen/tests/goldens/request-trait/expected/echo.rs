@@ -1,6 +1,6 @@
 //! Types of echo.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{BareOf, Extra, Map, NoParams};
 
 /// `EchoParams`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,24 +23,9 @@ impl EchoParams {
 }
 
 /// `EchoRequest`, which has no doc line yet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EchoRequest {
-    /// No doc line yet.
-    pub params: EchoParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
+pub type EchoRequest = BareOf<EchoMethod>;
 
-impl EchoRequest {
-    /// Creates a value with its fields.
-    #[must_use]
-    pub fn new(params: impl Into<EchoParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
+mcp_wire::method!(EchoMethod "echo/say" required EchoParams => EchoResult);
 
 /// `EchoResult`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,4 +60,9 @@ impl TickNotification {
     pub fn new() -> Self {
         Self::default()
     }
+}
+
+impl mcp_wire::Notification for TickNotification {
+    const METHOD: &'static str = "notifications/echo/tick";
+    type Params = NoParams;
 }

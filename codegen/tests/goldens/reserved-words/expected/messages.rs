@@ -11,25 +11,6 @@ pub enum Word {
     Type,
 }
 
-impl Word {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::SelfValue, Self::Type];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SelfValue => "self",
-            Self::Type => "type",
-        }
-    }
-}
-
-impl std::fmt::Display for Word {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// `Words`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {

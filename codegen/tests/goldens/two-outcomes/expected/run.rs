@@ -1,6 +1,6 @@
 //! Types of run.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{Extra, Map, NoParams};
 
 /// `RunOutcome`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,18 +9,6 @@ pub enum RunOutcome {
     Run(RunResult),
     /// `TaskResult`, which has no doc line yet.
     Task(TaskResult),
-}
-
-impl From<RunResult> for RunOutcome {
-    fn from(value: RunResult) -> Self {
-        Self::Run(value)
-    }
-}
-
-impl From<TaskResult> for RunOutcome {
-    fn from(value: TaskResult) -> Self {
-        Self::Task(value)
-    }
 }
 
 /// `RunRequest`, which has no doc line yet.
@@ -36,6 +24,12 @@ impl RunRequest {
     pub fn new() -> Self {
         Self::default()
     }
+}
+
+impl mcp_wire::Request for RunRequest {
+    const METHOD: &'static str = "run/now";
+    type Params = NoParams;
+    type Result = RunOutcome;
 }
 
 /// `RunResult`, which has no doc line yet.

@@ -39,24 +39,6 @@ pub enum FormParamsMode {
     Form,
 }
 
-impl FormParamsMode {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 1] = [Self::Form];
-    /// Returns the string that messages carry.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Form => "form",
-        }
-    }
-}
-
-impl std::fmt::Display for FormParamsMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// `Params`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Params {
@@ -64,18 +46,6 @@ pub enum Params {
     Form(FormParams),
     /// `UrlParams`, which has no doc line yet.
     Url(UrlParams),
-}
-
-impl From<FormParams> for Params {
-    fn from(value: FormParams) -> Self {
-        Self::Form(value)
-    }
-}
-
-impl From<UrlParams> for Params {
-    fn from(value: UrlParams) -> Self {
-        Self::Url(value)
-    }
 }
 
 /// `UrlParams`, which has no doc line yet.

@@ -31,18 +31,6 @@ pub enum Batch {
     AnswerList(Vec<Answer>),
 }
 
-impl From<Vec<Call>> for Batch {
-    fn from(value: Vec<Call>) -> Self {
-        Self::CallList(value)
-    }
-}
-
-impl From<Vec<Answer>> for Batch {
-    fn from(value: Vec<Answer>) -> Self {
-        Self::AnswerList(value)
-    }
-}
-
 /// `Call`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {

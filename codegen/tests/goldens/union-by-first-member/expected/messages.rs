@@ -41,18 +41,6 @@ pub enum Contents {
     Blob(BlobContents),
 }
 
-impl From<TextContents> for Contents {
-    fn from(value: TextContents) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<BlobContents> for Contents {
-    fn from(value: BlobContents) -> Self {
-        Self::Blob(value)
-    }
-}
-
 /// `TextContents`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextContents {

@@ -31,18 +31,6 @@ pub enum Token {
     String(String),
 }
 
-impl From<Integer> for Token {
-    fn from(value: Integer) -> Self {
-        Self::Integer(value)
-    }
-}
-
-impl From<String> for Token {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-
 /// `Value`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -56,34 +44,4 @@ pub enum Value {
     List(Vec<String>),
     /// `Bag`, which has no doc line yet.
     Bag(Bag),
-}
-
-impl From<String> for Value {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-
-impl From<Number> for Value {
-    fn from(value: Number) -> Self {
-        Self::Number(value)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Boolean(value)
-    }
-}
-
-impl From<Vec<String>> for Value {
-    fn from(value: Vec<String>) -> Self {
-        Self::List(value)
-    }
-}
-
-impl From<Bag> for Value {
-    fn from(value: Bag) -> Self {
-        Self::Bag(value)
-    }
 }

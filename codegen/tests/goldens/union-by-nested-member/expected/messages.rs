@@ -31,18 +31,6 @@ pub enum Schema {
     Titled(TitledSchema),
 }
 
-impl From<PlainSchema> for Schema {
-    fn from(value: PlainSchema) -> Self {
-        Self::Plain(value)
-    }
-}
-
-impl From<TitledSchema> for Schema {
-    fn from(value: TitledSchema) -> Self {
-        Self::Titled(value)
-    }
-}
-
 /// `TitledSchema`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TitledSchema {

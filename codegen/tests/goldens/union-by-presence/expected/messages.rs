@@ -11,18 +11,6 @@ pub enum Choice {
     Titled(TitledChoice),
 }
 
-impl From<PlainChoice> for Choice {
-    fn from(value: PlainChoice) -> Self {
-        Self::Plain(value)
-    }
-}
-
-impl From<TitledChoice> for Choice {
-    fn from(value: TitledChoice) -> Self {
-        Self::Titled(value)
-    }
-}
-
 /// `PlainChoice`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlainChoice {

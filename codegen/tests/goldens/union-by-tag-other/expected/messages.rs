@@ -41,18 +41,6 @@ pub enum Reference {
     Other(OtherReference),
 }
 
-impl From<ToolReference> for Reference {
-    fn from(value: ToolReference) -> Self {
-        Self::Tool(value)
-    }
-}
-
-impl From<OtherReference> for Reference {
-    fn from(value: OtherReference) -> Self {
-        Self::Other(value)
-    }
-}
-
 /// `ToolReference`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolReference {

@@ -31,18 +31,6 @@ pub enum Shape {
     Square(SquareShape),
 }
 
-impl From<CircleShape> for Shape {
-    fn from(value: CircleShape) -> Self {
-        Self::Circle(value)
-    }
-}
-
-impl From<SquareShape> for Shape {
-    fn from(value: SquareShape) -> Self {
-        Self::Square(value)
-    }
-}
-
 /// `SquareShape`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SquareShape {

@@ -11,18 +11,6 @@ pub enum Answer {
     Long(Long),
 }
 
-impl From<Short> for Answer {
-    fn from(value: Short) -> Self {
-        Self::Short(value)
-    }
-}
-
-impl From<Long> for Answer {
-    fn from(value: Long) -> Self {
-        Self::Long(value)
-    }
-}
-
 /// `Long`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Long {
@@ -63,18 +51,6 @@ pub enum Outcome {
     Short(Short),
     /// `Long`, which has no doc line yet.
     Long(Long),
-}
-
-impl From<Short> for Outcome {
-    fn from(value: Short) -> Self {
-        Self::Short(value)
-    }
-}
-
-impl From<Long> for Outcome {
-    fn from(value: Long) -> Self {
-        Self::Long(value)
-    }
 }
 
 /// `Short`, which has no doc line yet.

@@ -45,15 +45,3 @@ pub enum Moment {
     /// `Custom`, which has no doc line yet.
     Custom(Custom),
 }
-
-impl From<Begun> for Moment {
-    fn from(value: Begun) -> Self {
-        Self::Begun(value)
-    }
-}
-
-impl From<Custom> for Moment {
-    fn from(value: Custom) -> Self {
-        Self::Custom(value)
-    }
-}

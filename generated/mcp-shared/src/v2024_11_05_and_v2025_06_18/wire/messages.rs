@@ -3,16 +3,16 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::v2024_11_05_and_v2025_06_18::JsonRpcMessage;
 
-impl Decode for JsonRpcMessage {
-    fn blank() -> Self {
-        Self::Notification(Decode::blank())
-    }
+use crate::v2024_11_05_to_v2025_06_18::{
+    JsonRpcError, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse,
+};
 
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl JsonRpcMessage {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcMessage",
             &[&["result"], &["error"], &["id"]],
@@ -27,23 +27,17 @@ impl Decode for JsonRpcMessage {
         } else {
             *self = Self::Notification(Decode::blank())
         }
-        match self {
-            Self::Request(value) => value.fill(reader),
-            Self::Notification(value) => value.fill(reader),
-            Self::Response(value) => value.fill(reader),
-            Self::Error(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for JsonRpcMessage {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Request(value) => value.encode(writer),
-            Self::Notification(value) => value.encode(writer),
-            Self::Response(value) => value.encode(writer),
-            Self::Error(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    JsonRpcMessage {
+        blank Notification decide;
+        Request(JsonRpcRequest);
+        Notification(JsonRpcNotification);
+        Response(JsonRpcResponse);
+        Error(JsonRpcError);
     }
 }
 

@@ -3,16 +3,7 @@
 
 //! Reading and writing the types of `prompts`.
 
-use crate::v2024_11_05_to_v2025_03_26::{
-    ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
-};
-
-mcp_wire::record! {
-    ListPromptsRequest open {
-        const 0 "method": constant("prompts/list");
-        1 "params": optional params;
-    }
-}
+use crate::v2024_11_05_to_v2025_03_26::{ListPromptsResult, Prompt, PromptArgument};
 
 mcp_wire::record! {
     ListPromptsResult open {
@@ -38,4 +29,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument);
+mcp_wire::serde_bridge!(ListPromptsResult, Prompt, PromptArgument);

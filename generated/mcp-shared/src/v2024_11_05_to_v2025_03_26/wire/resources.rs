@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `resources`.
 
-use crate::v2024_11_05_to_v2025_03_26::{ReadResourceRequest, ReadResourceResult};
-
-mcp_wire::record! {
-    ReadResourceRequest open {
-        const 0 "method": constant("resources/read");
-        1 "params": required params;
-    }
-}
+use crate::v2024_11_05_to_v2025_03_26::ReadResourceResult;
 
 mcp_wire::record! {
     ReadResourceResult open {
@@ -19,4 +12,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ReadResourceRequest, ReadResourceResult);
+mcp_wire::serde_bridge!(ReadResourceResult);

@@ -3,14 +3,7 @@
 
 //! Reading and writing the types of `roots`.
 
-use crate::v2024_11_05_to_v2025_03_26::{ListRootsRequest, ListRootsResult, Root};
-
-mcp_wire::record! {
-    ListRootsRequest open {
-        const 0 "method": constant("roots/list");
-        1 "params": optional params;
-    }
-}
+use crate::v2024_11_05_to_v2025_03_26::{ListRootsResult, Root};
 
 mcp_wire::record! {
     ListRootsResult open {
@@ -26,4 +19,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(ListRootsRequest, ListRootsResult, Root);
+mcp_wire::serde_bridge!(ListRootsResult, Root);

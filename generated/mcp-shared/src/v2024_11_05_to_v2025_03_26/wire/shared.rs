@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::v2024_11_05_to_v2025_03_26::{
     BlobResourceContents, TextOrBlobContents, TextResourceContents,
@@ -17,31 +17,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for TextOrBlobContents {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl TextOrBlobContents {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::Text(Decode::blank()),
             Some(_) => *self = Self::Blob(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Blob(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for TextOrBlobContents {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Blob(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    TextOrBlobContents {
+        blank Text decide;
+        Text(TextResourceContents);
+        Blob(BlobResourceContents);
     }
 }
 

@@ -4,16 +4,8 @@
 //! Reading and writing the types of `lifecycle`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    CancelledNotification, CancelledNotificationParams, InitializedNotification,
-    InitializedNotificationParams, PingRequest, PingRequestParams,
+    CancelledNotificationParams, InitializedNotificationParams, PingRequestParams,
 };
-
-mcp_wire::record! {
-    CancelledNotification open {
-        const 0 "method": constant("notifications/cancelled");
-        1 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     CancelledNotificationParams open {
@@ -24,22 +16,8 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    InitializedNotification open {
-        const 0 "method": constant("notifications/initialized");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     InitializedNotificationParams open {
         0 "_meta": optional meta;
-    }
-}
-
-mcp_wire::record! {
-    PingRequest open {
-        const 0 "method": constant("ping");
-        1 "params": optional params;
     }
 }
 
@@ -50,6 +28,5 @@ mcp_wire::record! {
 }
 
 mcp_wire::serde_bridge!(
-    CancelledNotification, CancelledNotificationParams, InitializedNotification,
-    InitializedNotificationParams, PingRequest, PingRequestParams
+    CancelledNotificationParams, InitializedNotificationParams, PingRequestParams
 );

@@ -4,16 +4,8 @@
 //! Reading and writing the types of `logging`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
-    SetLevelRequestParams,
+    LoggingMessageNotificationParams, SetLevelRequestParams,
 };
-
-mcp_wire::record! {
-    LoggingMessageNotification open {
-        const 0 "method": constant("notifications/message");
-        1 "params": required params;
-    }
-}
 
 mcp_wire::record! {
     LoggingMessageNotificationParams open {
@@ -25,20 +17,10 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    SetLevelRequest open {
-        const 0 "method": constant("logging/setLevel");
-        1 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     SetLevelRequestParams open {
         1 "_meta": optional meta;
         0 "level": required level;
     }
 }
 
-mcp_wire::serde_bridge!(
-    LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
-    SetLevelRequestParams
-);
+mcp_wire::serde_bridge!(LoggingMessageNotificationParams, SetLevelRequestParams);

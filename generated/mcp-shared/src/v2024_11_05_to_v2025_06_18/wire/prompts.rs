@@ -4,8 +4,7 @@
 //! Reading and writing the types of `prompts`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    GetPromptRequestParams, ListPromptsRequestParams, PromptListChangedNotification,
-    PromptListChangedNotificationParams,
+    GetPromptRequestParams, ListPromptsRequestParams, PromptListChangedNotificationParams,
 };
 
 mcp_wire::record! {
@@ -24,19 +23,11 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    PromptListChangedNotification open {
-        const 0 "method": constant("notifications/prompts/list_changed");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     PromptListChangedNotificationParams open {
         0 "_meta": optional meta;
     }
 }
 
 mcp_wire::serde_bridge!(
-    GetPromptRequestParams, ListPromptsRequestParams, PromptListChangedNotification,
-    PromptListChangedNotificationParams
+    GetPromptRequestParams, ListPromptsRequestParams, PromptListChangedNotificationParams
 );

@@ -5,10 +5,8 @@
 
 use crate::v2024_11_05_to_v2025_06_18::{
     ListResourceTemplatesRequestParams, ListResourcesRequestParams,
-    ReadResourceRequestParams, ResourceListChangedNotification,
-    ResourceListChangedNotificationParams, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParams, SubscribeRequest, SubscribeRequestParams,
-    UnsubscribeRequest, UnsubscribeRequestParams,
+    ReadResourceRequestParams, ResourceListChangedNotificationParams,
+    ResourceUpdatedNotificationParams, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 
 mcp_wire::record! {
@@ -33,22 +31,8 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ResourceListChangedNotification open {
-        const 0 "method": constant("notifications/resources/list_changed");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ResourceListChangedNotificationParams open {
         0 "_meta": optional meta;
-    }
-}
-
-mcp_wire::record! {
-    ResourceUpdatedNotification open {
-        const 0 "method": constant("notifications/resources/updated");
-        1 "params": required params;
     }
 }
 
@@ -60,23 +44,9 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    SubscribeRequest open {
-        const 0 "method": constant("resources/subscribe");
-        1 "params": required params;
-    }
-}
-
-mcp_wire::record! {
     SubscribeRequestParams open {
         1 "_meta": optional meta;
         0 "uri": required uri;
-    }
-}
-
-mcp_wire::record! {
-    UnsubscribeRequest open {
-        const 0 "method": constant("resources/unsubscribe");
-        1 "params": required params;
     }
 }
 
@@ -89,8 +59,6 @@ mcp_wire::record! {
 
 mcp_wire::serde_bridge!(
     ListResourceTemplatesRequestParams, ListResourcesRequestParams,
-    ReadResourceRequestParams, ResourceListChangedNotification,
-    ResourceListChangedNotificationParams, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParams, SubscribeRequest, SubscribeRequestParams,
-    UnsubscribeRequest, UnsubscribeRequestParams
+    ReadResourceRequestParams, ResourceListChangedNotificationParams,
+    ResourceUpdatedNotificationParams, SubscribeRequestParams, UnsubscribeRequestParams
 );

@@ -4,8 +4,7 @@
 //! Reading and writing the types of `roots`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    ListRootsRequestParams, RootsListChangedNotification,
-    RootsListChangedNotificationParams,
+    ListRootsRequestParams, RootsListChangedNotificationParams,
 };
 
 mcp_wire::record! {
@@ -15,19 +14,9 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    RootsListChangedNotification open {
-        const 0 "method": constant("notifications/roots/list_changed");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     RootsListChangedNotificationParams open {
         0 "_meta": optional meta;
     }
 }
 
-mcp_wire::serde_bridge!(
-    ListRootsRequestParams, RootsListChangedNotification,
-    RootsListChangedNotificationParams
-);
+mcp_wire::serde_bridge!(ListRootsRequestParams, RootsListChangedNotificationParams);

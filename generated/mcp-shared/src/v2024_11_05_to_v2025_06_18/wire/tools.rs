@@ -4,8 +4,7 @@
 //! Reading and writing the types of `tools`.
 
 use crate::v2024_11_05_to_v2025_06_18::{
-    CallToolRequestParams, ListToolsRequestParams, ToolListChangedNotification,
-    ToolListChangedNotificationParams,
+    CallToolRequestParams, ListToolsRequestParams, ToolListChangedNotificationParams,
 };
 
 mcp_wire::record! {
@@ -24,19 +23,11 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    ToolListChangedNotification open {
-        const 0 "method": constant("notifications/tools/list_changed");
-        1 "params": optional params;
-    }
-}
-
-mcp_wire::record! {
     ToolListChangedNotificationParams open {
         0 "_meta": optional meta;
     }
 }
 
 mcp_wire::serde_bridge!(
-    CallToolRequestParams, ListToolsRequestParams, ToolListChangedNotification,
-    ToolListChangedNotificationParams
+    CallToolRequestParams, ListToolsRequestParams, ToolListChangedNotificationParams
 );

@@ -3,46 +3,18 @@
 
 //! Reading and writing the types of `logging`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::v2024_11_05_to_v2026_07_28::LoggingLevel;
 
-impl Decode for LoggingLevel {
-    fn blank() -> Self {
-        Self::Alert
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader
-            .string_enum(
-                &[
-                    "alert",
-                    "critical",
-                    "debug",
-                    "emergency",
-                    "error",
-                    "info",
-                    "notice",
-                    "warning",
-                ],
-            )?
-        {
-            0 => Self::Alert,
-            1 => Self::Critical,
-            2 => Self::Debug,
-            3 => Self::Emergency,
-            4 => Self::Error,
-            5 => Self::Info,
-            6 => Self::Notice,
-            _ => Self::Warning,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for LoggingLevel {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    LoggingLevel {
+        Alert "alert";
+        Critical "critical";
+        Debug "debug";
+        Emergency "emergency";
+        Error "error";
+        Info "info";
+        Notice "notice";
+        Warning "warning";
     }
 }
 

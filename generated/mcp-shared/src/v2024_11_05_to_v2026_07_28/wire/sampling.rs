@@ -3,28 +3,13 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::v2024_11_05_to_v2026_07_28::{IncludeContext, ModelHint, ModelPreferences};
 
-impl Decode for IncludeContext {
-    fn blank() -> Self {
-        Self::AllServers
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["allServers", "none", "thisServer"])? {
-            0 => Self::AllServers,
-            1 => Self::None,
-            _ => Self::ThisServer,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for IncludeContext {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    IncludeContext {
+        AllServers "allServers";
+        None "none";
+        ThisServer "thisServer";
     }
 }
 

@@ -3,54 +3,33 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Reader, Writer};
+use mcp_wire::{Decode, Fault, Integer, Kind, Reader};
 
 use crate::v2024_11_05_to_v2026_07_28::{ProgressToken, Role};
 
-impl Decode for ProgressToken {
-    fn blank() -> Self {
-        Self::Integer(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ProgressToken {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::String => *self = Self::String(Decode::blank()),
             Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
             _ => return Err(reader.refuse("a string or an integer")),
         }
-        match self {
-            Self::Integer(value) => value.fill(reader),
-            Self::String(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ProgressToken {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Integer(value) => value.encode(writer),
-            Self::String(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for Role {
-    fn blank() -> Self {
-        Self::Assistant
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["assistant", "user"])? {
-            0 => Self::Assistant,
-            _ => Self::User,
-        };
         Ok(())
     }
 }
 
-impl Encode for Role {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::variants! {
+    ProgressToken {
+        blank Integer decide;
+        Integer(Integer);
+        String(String);
+    }
+}
+
+mcp_wire::strings! {
+    Role {
+        Assistant "assistant";
+        User "user";
     }
 }
 

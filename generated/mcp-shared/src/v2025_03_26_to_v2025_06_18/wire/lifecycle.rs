@@ -3,16 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use crate::v2025_03_26_to_v2025_06_18::{
-    ProgressNotification, ProgressNotificationParams, ServerCapabilities,
-};
-
-mcp_wire::record! {
-    ProgressNotification open {
-        const 0 "method": constant("notifications/progress");
-        1 "params": required params;
-    }
-}
+use crate::v2025_03_26_to_v2025_06_18::{ProgressNotificationParams, ServerCapabilities};
 
 mcp_wire::record! {
     ProgressNotificationParams open {
@@ -35,6 +26,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(
-    ProgressNotification, ProgressNotificationParams, ServerCapabilities
-);
+mcp_wire::serde_bridge!(ProgressNotificationParams, ServerCapabilities);

@@ -3,16 +3,21 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
-use crate::v2025_03_26_to_v2025_06_18::{ClientNotification, ServerNotification};
+use crate::v2024_11_05_to_v2025_06_18::{
+    CancelledNotification, InitializedNotification, LoggingMessageNotification,
+    PromptListChangedNotification, ResourceListChangedNotification,
+    ResourceUpdatedNotification, RootsListChangedNotification,
+    ToolListChangedNotification,
+};
 
-impl Decode for ClientNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
+use crate::v2025_03_26_to_v2025_06_18::{
+    ClientNotification, ProgressNotification, ServerNotification,
+};
 
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ClientNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
@@ -31,34 +36,23 @@ impl Decode for ClientNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Initialized(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::RootsListChanged(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ClientNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Initialized(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::RootsListChanged(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ClientNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Initialized(InitializedNotification);
+        Progress(ProgressNotification);
+        RootsListChanged(RootsListChangedNotification);
+        Unknown;
     }
 }
 
-impl Decode for ServerNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -83,31 +77,21 @@ impl Decode for ServerNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Cancelled(value) => value.fill(reader),
-            Self::Progress(value) => value.fill(reader),
-            Self::ResourceListChanged(value) => value.fill(reader),
-            Self::ResourceUpdated(value) => value.fill(reader),
-            Self::PromptListChanged(value) => value.fill(reader),
-            Self::ToolListChanged(value) => value.fill(reader),
-            Self::LoggingMessage(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Cancelled(value) => value.encode(writer),
-            Self::Progress(value) => value.encode(writer),
-            Self::ResourceListChanged(value) => value.encode(writer),
-            Self::ResourceUpdated(value) => value.encode(writer),
-            Self::PromptListChanged(value) => value.encode(writer),
-            Self::ToolListChanged(value) => value.encode(writer),
-            Self::LoggingMessage(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerNotification {
+        blank Unknown decide;
+        Cancelled(CancelledNotification);
+        Progress(ProgressNotification);
+        ResourceListChanged(ResourceListChangedNotification);
+        ResourceUpdated(ResourceUpdatedNotification);
+        PromptListChanged(PromptListChangedNotification);
+        ToolListChanged(ToolListChangedNotification);
+        LoggingMessage(LoggingMessageNotification);
+        Unknown;
     }
 }
 

@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::v2025_06_18_to_v2026_07_28::{
     BooleanSchema, ElicitAction, NumberSchemaType, StringSchemaFormat,
 };
@@ -18,66 +16,27 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ElicitAction {
-    fn blank() -> Self {
-        Self::Accept
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
-            0 => Self::Accept,
-            1 => Self::Cancel,
-            _ => Self::Decline,
-        };
-        Ok(())
+mcp_wire::strings! {
+    ElicitAction {
+        Accept "accept";
+        Cancel "cancel";
+        Decline "decline";
     }
 }
 
-impl Encode for ElicitAction {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    NumberSchemaType {
+        Integer "integer";
+        Number "number";
     }
 }
 
-impl Decode for NumberSchemaType {
-    fn blank() -> Self {
-        Self::Integer
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["integer", "number"])? {
-            0 => Self::Integer,
-            _ => Self::Number,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for NumberSchemaType {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
-impl Decode for StringSchemaFormat {
-    fn blank() -> Self {
-        Self::Date
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
-            0 => Self::Date,
-            1 => Self::DateTime,
-            2 => Self::Email,
-            _ => Self::Uri,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for StringSchemaFormat {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    StringSchemaFormat {
+        Date "date";
+        DateTime "date-time";
+        Email "email";
+        Uri "uri";
     }
 }
 

@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Paths, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Kind, Number, Paths, Reader, Tag};
+
+use crate::v2025_06_18_to_v2026_07_28::BooleanSchema;
 
 use crate::v2025_11_25_to_v2026_07_28::{
     ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema, ElicitValue,
@@ -14,20 +16,9 @@ use crate::v2025_11_25_to_v2026_07_28::{
     UntitledMultiSelectEnumSchemaItems, UntitledSingleSelectEnumSchema,
 };
 
-impl Decode for ElicitRequestFormParamsMode {
-    fn blank() -> Self {
-        Self::Form
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        reader.string_enum(&["form"])?;
-        Ok(())
-    }
-}
-
-impl Encode for ElicitRequestFormParamsMode {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    ElicitRequestFormParamsMode {
+        Form "form";
     }
 }
 
@@ -40,12 +31,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ElicitValue {
-    fn blank() -> Self {
-        Self::List(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ElicitValue {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Array => *self = Self::List(Decode::blank()),
             Kind::String => *self = Self::String(Decode::blank()),
@@ -53,32 +40,22 @@ impl Decode for ElicitValue {
             Kind::Boolean => *self = Self::Boolean(Decode::blank()),
             _ => return Err(reader.refuse("an array, a string, a number or a boolean")),
         }
-        match self {
-            Self::List(value) => value.fill(reader),
-            Self::Boolean(value) => value.fill(reader),
-            Self::Number(value) => value.fill(reader),
-            Self::String(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ElicitValue {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::List(value) => value.encode(writer),
-            Self::Boolean(value) => value.encode(writer),
-            Self::Number(value) => value.encode(writer),
-            Self::String(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ElicitValue {
+        blank List decide;
+        List(Vec<String>);
+        Boolean(bool);
+        Number(Number);
+        String(String);
     }
 }
 
-impl Decode for EnumSchema {
-    fn blank() -> Self {
-        Self::UntitledSingleSelect(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl EnumSchema {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
         match reader.tag(&TAG)? {
             Some(0) => {
@@ -111,25 +88,18 @@ impl Decode for EnumSchema {
             }
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::UntitledSingleSelect(value) => value.fill(reader),
-            Self::TitledSingleSelect(value) => value.fill(reader),
-            Self::UntitledMultiSelect(value) => value.fill(reader),
-            Self::TitledMultiSelect(value) => value.fill(reader),
-            Self::LegacyTitled(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for EnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::UntitledSingleSelect(value) => value.encode(writer),
-            Self::TitledSingleSelect(value) => value.encode(writer),
-            Self::UntitledMultiSelect(value) => value.encode(writer),
-            Self::TitledMultiSelect(value) => value.encode(writer),
-            Self::LegacyTitled(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    EnumSchema {
+        blank UntitledSingleSelect decide;
+        UntitledSingleSelect(UntitledSingleSelectEnumSchema);
+        TitledSingleSelect(TitledSingleSelectEnumSchema);
+        UntitledMultiSelect(UntitledMultiSelectEnumSchema);
+        TitledMultiSelect(TitledMultiSelectEnumSchema);
+        LegacyTitled(LegacyTitledEnumSchema);
     }
 }
 
@@ -155,12 +125,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for PrimitiveSchemaDefinition {
-    fn blank() -> Self {
-        Self::String(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl PrimitiveSchemaDefinition {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "PrimitiveSchemaDefinition",
             "type",
@@ -202,31 +168,21 @@ impl Decode for PrimitiveSchemaDefinition {
             }
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::String(value) => value.fill(reader),
-            Self::Number(value) => value.fill(reader),
-            Self::Boolean(value) => value.fill(reader),
-            Self::UntitledSingleSelectEnum(value) => value.fill(reader),
-            Self::TitledSingleSelectEnum(value) => value.fill(reader),
-            Self::UntitledMultiSelectEnum(value) => value.fill(reader),
-            Self::TitledMultiSelectEnum(value) => value.fill(reader),
-            Self::LegacyTitledEnum(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for PrimitiveSchemaDefinition {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::String(value) => value.encode(writer),
-            Self::Number(value) => value.encode(writer),
-            Self::Boolean(value) => value.encode(writer),
-            Self::UntitledSingleSelectEnum(value) => value.encode(writer),
-            Self::TitledSingleSelectEnum(value) => value.encode(writer),
-            Self::UntitledMultiSelectEnum(value) => value.encode(writer),
-            Self::TitledMultiSelectEnum(value) => value.encode(writer),
-            Self::LegacyTitledEnum(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    PrimitiveSchemaDefinition {
+        blank String decide;
+        String(StringSchema);
+        Number(NumberSchema);
+        Boolean(BooleanSchema);
+        UntitledSingleSelectEnum(UntitledSingleSelectEnumSchema);
+        TitledSingleSelectEnum(TitledSingleSelectEnumSchema);
+        UntitledMultiSelectEnum(UntitledMultiSelectEnumSchema);
+        TitledMultiSelectEnum(TitledMultiSelectEnumSchema);
+        LegacyTitledEnum(LegacyTitledEnumSchema);
     }
 }
 

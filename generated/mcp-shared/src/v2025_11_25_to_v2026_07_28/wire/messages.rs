@@ -3,11 +3,12 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::v2025_11_25_to_v2026_07_28::{
     ErrorObject, Icons, JsonRpcErrorResponse, MultiSelectEnumSchema,
-    SingleSelectEnumSchema,
+    SingleSelectEnumSchema, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
+    UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
 
 mcp_wire::record! {
@@ -32,12 +33,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for MultiSelectEnumSchema {
-    fn blank() -> Self {
-        Self::Untitled(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl MultiSelectEnumSchema {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "MultiSelectEnumSchema",
             &[&["items", "enum"], &["items", "anyOf"]],
@@ -50,28 +47,20 @@ impl Decode for MultiSelectEnumSchema {
         } else {
             return Err(reader.undecided(&PATHS))
         }
-        match self {
-            Self::Untitled(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for MultiSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Untitled(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    MultiSelectEnumSchema {
+        blank Untitled decide;
+        Untitled(UntitledMultiSelectEnumSchema);
+        Titled(TitledMultiSelectEnumSchema);
     }
 }
 
-impl Decode for SingleSelectEnumSchema {
-    fn blank() -> Self {
-        Self::Untitled(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl SingleSelectEnumSchema {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "SingleSelectEnumSchema",
             &[&["enum"], &["oneOf"]],
@@ -81,19 +70,15 @@ impl Decode for SingleSelectEnumSchema {
             Some(_) => *self = Self::Titled(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Untitled(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for SingleSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Untitled(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    SingleSelectEnumSchema {
+        blank Untitled decide;
+        Untitled(UntitledSingleSelectEnumSchema);
+        Titled(TitledSingleSelectEnumSchema);
     }
 }
 

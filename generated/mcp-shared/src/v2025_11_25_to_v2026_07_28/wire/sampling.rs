@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::v2025_11_25_to_v2026_07_28::{ToolChoice, ToolChoiceMode};
 
 mcp_wire::record! {
@@ -13,24 +11,11 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for ToolChoiceMode {
-    fn blank() -> Self {
-        Self::Auto
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["auto", "none", "required"])? {
-            0 => Self::Auto,
-            1 => Self::None,
-            _ => Self::Required,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for ToolChoiceMode {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    ToolChoiceMode {
+        Auto "auto";
+        None "none";
+        Required "required";
     }
 }
 

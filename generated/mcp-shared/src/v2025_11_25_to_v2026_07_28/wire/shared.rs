@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::v2025_11_25_to_v2026_07_28::{Icon, IconTheme};
 
 mcp_wire::record! {
@@ -16,23 +14,10 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for IconTheme {
-    fn blank() -> Self {
-        Self::Dark
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["dark", "light"])? {
-            0 => Self::Dark,
-            _ => Self::Light,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for IconTheme {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    IconTheme {
+        Dark "dark";
+        Light "light";
     }
 }
 

@@ -3,16 +3,14 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
+
+use crate::v2025_06_18_to_v2026_07_28::{PromptReference, ResourceTemplateReference};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::CompletionReference;
 
-impl Decode for CompletionReference {
-    fn blank() -> Self {
-        Self::Prompt(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl CompletionReference {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "CompletionReference",
             "type",
@@ -23,19 +21,15 @@ impl Decode for CompletionReference {
             Some(_) => *self = Self::ResourceTemplate(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Prompt(value) => value.fill(reader),
-            Self::ResourceTemplate(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for CompletionReference {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Prompt(value) => value.encode(writer),
-            Self::ResourceTemplate(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    CompletionReference {
+        blank Prompt decide;
+        Prompt(PromptReference);
+        ResourceTemplate(ResourceTemplateReference);
     }
 }
 

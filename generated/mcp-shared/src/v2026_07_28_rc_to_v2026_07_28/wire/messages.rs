@@ -14,7 +14,7 @@ use crate::v2026_07_28_rc_to_v2026_07_28::{
 
 mcp_wire::record! {
     InternalError open {
-        const 0 "code": constant_integer(- 32603);
+        const 0 "code": constant_integer(-32603);
         2 "data": json data;
         1 "message": required message;
     }
@@ -22,7 +22,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     InvalidParamsError open {
-        const 0 "code": constant_integer(- 32602);
+        const 0 "code": constant_integer(-32602);
         2 "data": json data;
         1 "message": required message;
     }
@@ -30,7 +30,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     InvalidRequestError open {
-        const 0 "code": constant_integer(- 32600);
+        const 0 "code": constant_integer(-32600);
         2 "data": json data;
         1 "message": required message;
     }
@@ -55,7 +55,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     MethodNotFoundError open {
-        const 0 "code": constant_integer(- 32601);
+        const 0 "code": constant_integer(-32601);
         2 "data": json data;
         1 "message": required message;
     }
@@ -76,7 +76,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     ParseError open {
-        const 0 "code": constant_integer(- 32700);
+        const 0 "code": constant_integer(-32700);
         2 "data": json data;
         1 "message": required message;
     }

@@ -3,11 +3,12 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Kind, Reader, Tag};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
-    CreateMessageRequestParams, SamplingContent, SamplingMessage,
-    SamplingMessageContentBlock, ToolResultContent, ToolUseContent,
+    AudioContent, CreateMessageRequestParams, ImageContent, SamplingContent,
+    SamplingMessage, SamplingMessageContentBlock, TextContent, ToolResultContent,
+    ToolUseContent,
 };
 
 mcp_wire::record! {
@@ -25,12 +26,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for SamplingContent {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl SamplingContent {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => {
                 static TAG: Tag = Tag::new(
@@ -50,27 +47,19 @@ impl Decode for SamplingContent {
             Kind::Array => *self = Self::List(Decode::blank()),
             _ => return Err(reader.refuse("an object or an array")),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-            Self::ToolUse(value) => value.fill(reader),
-            Self::ToolResult(value) => value.fill(reader),
-            Self::List(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for SamplingContent {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-            Self::ToolUse(value) => value.encode(writer),
-            Self::ToolResult(value) => value.encode(writer),
-            Self::List(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    SamplingContent {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
+        ToolUse(ToolUseContent);
+        ToolResult(ToolResultContent);
+        List(Vec<SamplingMessageContentBlock>);
     }
 }
 
@@ -82,12 +71,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for SamplingMessageContentBlock {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl SamplingMessageContentBlock {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "SamplingMessageContentBlock",
             "type",
@@ -101,25 +86,18 @@ impl Decode for SamplingMessageContentBlock {
             Some(_) => *self = Self::ToolUse(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-            Self::ToolUse(value) => value.fill(reader),
-            Self::ToolResult(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for SamplingMessageContentBlock {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-            Self::ToolUse(value) => value.encode(writer),
-            Self::ToolResult(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    SamplingMessageContentBlock {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
+        ToolUse(ToolUseContent);
+        ToolResult(ToolResultContent);
     }
 }
 

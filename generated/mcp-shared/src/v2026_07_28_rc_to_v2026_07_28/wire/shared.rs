@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader, Tag};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     AudioContent, BlobResourceContents, CacheScope, ContentBlock, EmbeddedResource,
@@ -29,32 +29,15 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for CacheScope {
-    fn blank() -> Self {
-        Self::Private
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["private", "public"])? {
-            0 => Self::Private,
-            _ => Self::Public,
-        };
-        Ok(())
+mcp_wire::strings! {
+    CacheScope {
+        Private "private";
+        Public "public";
     }
 }
 
-impl Encode for CacheScope {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
-impl Decode for ContentBlock {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ContentBlock {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
@@ -68,25 +51,18 @@ impl Decode for ContentBlock {
             Some(_) => *self = Self::Text(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Image(value) => value.fill(reader),
-            Self::Audio(value) => value.fill(reader),
-            Self::ResourceLink(value) => value.fill(reader),
-            Self::Resource(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ContentBlock {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Image(value) => value.encode(writer),
-            Self::Audio(value) => value.encode(writer),
-            Self::ResourceLink(value) => value.encode(writer),
-            Self::Resource(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ContentBlock {
+        blank Text decide;
+        Text(TextContent);
+        Image(ImageContent);
+        Audio(AudioContent);
+        ResourceLink(ResourceLink);
+        Resource(EmbeddedResource);
     }
 }
 
@@ -133,31 +109,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for TextOrBlobContents {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl TextOrBlobContents {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::Text(Decode::blank()),
             Some(_) => *self = Self::Blob(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Blob(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for TextOrBlobContents {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Blob(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    TextOrBlobContents {
+        blank Text decide;
+        Text(TextResourceContents);
+        Blob(BlobResourceContents);
     }
 }
 

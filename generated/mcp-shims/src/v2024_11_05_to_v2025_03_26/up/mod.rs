@@ -11,368 +11,77 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible, same};
-
-/// The conversions of this step, by the names of their types.
-pub(crate) const HOPS: &[Hop] = &[
-    Hop {
-        from: "Annotations",
-        to: "Annotations",
-        run: |value, cx| exact(value, cx, shared::annotations_up),
-    },
-    Hop {
-        from: "AnyResult",
-        to: "AnyResult",
-        run: same,
-    },
-    Hop {
-        from: "BlobResourceContents",
-        to: "BlobResourceContents",
-        run: same,
-    },
-    Hop {
-        from: "CallToolRequestParams",
-        to: "CallToolRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolResult",
-        run: |value, cx| exact(value, cx, tools::call_tool_result_up),
-    },
-    Hop {
-        from: "CancelledNotificationParams",
-        to: "CancelledNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ClientCapabilities",
-        to: "ClientCapabilities",
-        run: same,
-    },
-    Hop {
-        from: "ClientCapabilitiesRoots",
-        to: "ClientCapabilitiesRoots",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParams",
-        to: "CompleteRequestParams",
-        run: |value, cx| exact(value, cx, completion::complete_request_params_up),
-    },
-    Hop {
-        from: "CompleteRequestParamsArgument",
-        to: "CompleteRequestParamsArgument",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResult",
-        to: "CompleteResult",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResultCompletion",
-        to: "CompleteResultCompletion",
-        run: same,
-    },
-    Hop {
-        from: "CompletionReference",
-        to: "CompletionReference",
-        run: |value, cx| exact(value, cx, completion::completion_reference_up),
-    },
-    Hop {
-        from: "ContentBlock",
-        to: "ContentBlock",
-        run: |value, cx| exact(value, cx, shared::content_block_up),
-    },
-    Hop {
-        from: "CreateMessageRequestParams",
-        to: "CreateMessageRequestParams",
-        run: |value, cx| exact(value, cx, sampling::create_message_request_params_up),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageResult",
-        run: |value, cx| exact(value, cx, sampling::create_message_result_up),
-    },
-    Hop {
-        from: "EmbeddedResource",
-        to: "EmbeddedResource",
-        run: |value, cx| exact(value, cx, shared::embedded_resource_up),
-    },
-    Hop {
-        from: "GetPromptRequestParams",
-        to: "GetPromptRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptResult",
-        run: |value, cx| exact(value, cx, prompts::get_prompt_result_up),
-    },
-    Hop {
-        from: "ImageContent",
-        to: "ImageContent",
-        run: |value, cx| exact(value, cx, shared::image_content_up),
-    },
-    Hop {
-        from: "Implementation",
-        to: "Implementation",
-        run: same,
-    },
-    Hop {
-        from: "IncludeContext",
-        to: "IncludeContext",
-        run: same,
-    },
-    Hop {
-        from: "InitializeRequestParams",
-        to: "InitializeRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "InitializeResult",
-        to: "InitializeResult",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_result_up),
-    },
-    Hop {
-        from: "InitializedNotificationParams",
-        to: "InitializedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ListPromptsRequestParams",
-        to: "ListPromptsRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListPromptsResult",
-        to: "ListPromptsResult",
-        run: same,
-    },
-    Hop {
-        from: "ListResourceTemplatesRequestParams",
-        to: "ListResourceTemplatesRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListResourceTemplatesResult",
-        to: "ListResourceTemplatesResult",
-        run: |value, cx| exact(value, cx, resources::list_resource_templates_result_up),
-    },
-    Hop {
-        from: "ListResourcesRequestParams",
-        to: "ListResourcesRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListResourcesResult",
-        to: "ListResourcesResult",
-        run: |value, cx| exact(value, cx, resources::list_resources_result_up),
-    },
-    Hop {
-        from: "ListRootsRequestParams",
-        to: "ListRootsRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListRootsResult",
-        to: "ListRootsResult",
-        run: same,
-    },
-    Hop {
-        from: "ListToolsRequestParams",
-        to: "ListToolsRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListToolsResult",
-        to: "ListToolsResult",
-        run: |value, cx| fallible(value, cx, tools::list_tools_result_up),
-    },
-    Hop {
-        from: "LoggingLevel",
-        to: "LoggingLevel",
-        run: same,
-    },
-    Hop {
-        from: "LoggingMessageNotificationParams",
-        to: "LoggingMessageNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ModelHint",
-        to: "ModelHint",
-        run: same,
-    },
-    Hop {
-        from: "ModelPreferences",
-        to: "ModelPreferences",
-        run: same,
-    },
-    Hop {
-        from: "PingRequestParams",
-        to: "PingRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ProgressNotificationParams",
-        to: "ProgressNotificationParams",
-        run: |value, cx| fallible(value, cx, lifecycle::progress_notification_params_up),
-    },
-    Hop {
-        from: "ProgressToken",
-        to: "ProgressToken",
-        run: same,
-    },
-    Hop {
-        from: "Prompt",
-        to: "Prompt",
-        run: same,
-    },
-    Hop {
-        from: "PromptArgument",
-        to: "PromptArgument",
-        run: same,
-    },
-    Hop {
-        from: "PromptListChangedNotificationParams",
-        to: "PromptListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "PromptMessage",
-        to: "PromptMessage",
-        run: |value, cx| exact(value, cx, prompts::prompt_message_up),
-    },
-    Hop {
-        from: "PromptReference",
-        to: "PromptReference",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceRequestParams",
-        to: "ReadResourceRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceResult",
-        run: same,
-    },
-    Hop {
-        from: "RequestMetaObject",
-        to: "RequestMetaObject",
-        run: same,
-    },
-    Hop {
-        from: "Resource",
-        to: "Resource",
-        run: |value, cx| exact(value, cx, resources::resource_up),
-    },
-    Hop {
-        from: "ResourceListChangedNotificationParams",
-        to: "ResourceListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ResourceReference",
-        to: "ResourceReference",
-        run: same,
-    },
-    Hop {
-        from: "ResourceTemplate",
-        to: "ResourceTemplate",
-        run: |value, cx| exact(value, cx, resources::resource_template_up),
-    },
-    Hop {
-        from: "ResourceUpdatedNotificationParams",
-        to: "ResourceUpdatedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "Role",
-        to: "Role",
-        run: same,
-    },
-    Hop {
-        from: "Root",
-        to: "Root",
-        run: same,
-    },
-    Hop {
-        from: "RootsListChangedNotificationParams",
-        to: "RootsListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "SamplingContent",
-        to: "SamplingContent",
-        run: |value, cx| exact(value, cx, sampling::sampling_content_up),
-    },
-    Hop {
-        from: "SamplingMessage",
-        to: "SamplingMessage",
-        run: |value, cx| exact(value, cx, sampling::sampling_message_up),
-    },
-    Hop {
-        from: "ServerCapabilities",
-        to: "ServerCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::server_capabilities_up),
-    },
-    Hop {
-        from: "ServerCapabilitiesPrompts",
-        to: "ServerCapabilitiesPrompts",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesResources",
-        to: "ServerCapabilitiesResources",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesTools",
-        to: "ServerCapabilitiesTools",
-        run: same,
-    },
-    Hop {
-        from: "SetLevelRequestParams",
-        to: "SetLevelRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "SubscribeRequestParams",
-        to: "SubscribeRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "TextContent",
-        to: "TextContent",
-        run: |value, cx| exact(value, cx, shared::text_content_up),
-    },
-    Hop {
-        from: "TextOrBlobContents",
-        to: "TextOrBlobContents",
-        run: same,
-    },
-    Hop {
-        from: "TextResourceContents",
-        to: "TextResourceContents",
-        run: same,
-    },
-    Hop {
-        from: "Tool",
-        to: "Tool",
-        run: |value, cx| fallible(value, cx, tools::tool_up),
-    },
-    Hop {
-        from: "ToolListChangedNotificationParams",
-        to: "ToolListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "UnsubscribeRequestParams",
-        to: "UnsubscribeRequestParams",
-        run: same,
-    },
-];
+mcp_convert::hops! {
+    "Annotations" => "Annotations" exact shared::annotations_up;
+    "AnyResult" => "AnyResult" same;
+    "BlobResourceContents" => "BlobResourceContents" same;
+    "CallToolRequestParams" => "CallToolRequestParams" same;
+    "CallToolResult" => "CallToolResult" exact tools::call_tool_result_up;
+    "CancelledNotificationParams" => "CancelledNotificationParams" same;
+    "ClientCapabilities" => "ClientCapabilities" same;
+    "ClientCapabilitiesRoots" => "ClientCapabilitiesRoots" same;
+    "CompleteRequestParams" => "CompleteRequestParams" exact completion::complete_request_params_up;
+    "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
+    "CompleteResult" => "CompleteResult" same;
+    "CompleteResultCompletion" => "CompleteResultCompletion" same;
+    "CompletionReference" => "CompletionReference" exact completion::completion_reference_up;
+    "ContentBlock" => "ContentBlock" exact shared::content_block_up;
+    "CreateMessageRequestParams" => "CreateMessageRequestParams" exact sampling::create_message_request_params_up;
+    "CreateMessageResult" => "CreateMessageResult" exact sampling::create_message_result_up;
+    "EmbeddedResource" => "EmbeddedResource" exact shared::embedded_resource_up;
+    "GetPromptRequestParams" => "GetPromptRequestParams" same;
+    "GetPromptResult" => "GetPromptResult" exact prompts::get_prompt_result_up;
+    "ImageContent" => "ImageContent" exact shared::image_content_up;
+    "Implementation" => "Implementation" same;
+    "IncludeContext" => "IncludeContext" same;
+    "InitializeRequestParams" => "InitializeRequestParams" same;
+    "InitializeResult" => "InitializeResult" fallible lifecycle::initialize_result_up;
+    "InitializedNotificationParams" => "InitializedNotificationParams" same;
+    "ListPromptsRequestParams" => "ListPromptsRequestParams" same;
+    "ListPromptsResult" => "ListPromptsResult" same;
+    "ListResourceTemplatesRequestParams" => "ListResourceTemplatesRequestParams" same;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" exact resources::list_resource_templates_result_up;
+    "ListResourcesRequestParams" => "ListResourcesRequestParams" same;
+    "ListResourcesResult" => "ListResourcesResult" exact resources::list_resources_result_up;
+    "ListRootsRequestParams" => "ListRootsRequestParams" same;
+    "ListRootsResult" => "ListRootsResult" same;
+    "ListToolsRequestParams" => "ListToolsRequestParams" same;
+    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_up;
+    "LoggingLevel" => "LoggingLevel" same;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" same;
+    "ModelHint" => "ModelHint" same;
+    "ModelPreferences" => "ModelPreferences" same;
+    "PingRequestParams" => "PingRequestParams" same;
+    "ProgressNotificationParams" => "ProgressNotificationParams" fallible lifecycle::progress_notification_params_up;
+    "ProgressToken" => "ProgressToken" same;
+    "Prompt" => "Prompt" same;
+    "PromptArgument" => "PromptArgument" same;
+    "PromptListChangedNotificationParams" => "PromptListChangedNotificationParams" same;
+    "PromptMessage" => "PromptMessage" exact prompts::prompt_message_up;
+    "PromptReference" => "PromptReference" same;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" same;
+    "ReadResourceResult" => "ReadResourceResult" same;
+    "RequestMetaObject" => "RequestMetaObject" same;
+    "Resource" => "Resource" exact resources::resource_up;
+    "ResourceListChangedNotificationParams" => "ResourceListChangedNotificationParams" same;
+    "ResourceReference" => "ResourceReference" same;
+    "ResourceTemplate" => "ResourceTemplate" exact resources::resource_template_up;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" same;
+    "Role" => "Role" same;
+    "Root" => "Root" same;
+    "RootsListChangedNotificationParams" => "RootsListChangedNotificationParams" same;
+    "SamplingContent" => "SamplingContent" exact sampling::sampling_content_up;
+    "SamplingMessage" => "SamplingMessage" exact sampling::sampling_message_up;
+    "ServerCapabilities" => "ServerCapabilities" fallible lifecycle::server_capabilities_up;
+    "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
+    "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
+    "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
+    "SetLevelRequestParams" => "SetLevelRequestParams" same;
+    "SubscribeRequestParams" => "SubscribeRequestParams" same;
+    "TextContent" => "TextContent" exact shared::text_content_up;
+    "TextOrBlobContents" => "TextOrBlobContents" same;
+    "TextResourceContents" => "TextResourceContents" same;
+    "Tool" => "Tool" fallible tools::tool_up;
+    "ToolListChangedNotificationParams" => "ToolListChangedNotificationParams" same;
+    "UnsubscribeRequestParams" => "UnsubscribeRequestParams" same;
+}

@@ -12,382 +12,79 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible, same};
-
-/// The conversions of this step, by the names of their types.
-pub(crate) const HOPS: &[Hop] = &[
-    Hop {
-        from: "Annotations",
-        to: "Annotations",
-        run: |value, cx| fallible(value, cx, shared::annotations_up),
-    },
-    Hop {
-        from: "AnyResult",
-        to: "AnyResult",
-        run: same,
-    },
-    Hop {
-        from: "AudioContent",
-        to: "AudioContent",
-        run: |value, cx| fallible(value, cx, shared::audio_content_up),
-    },
-    Hop {
-        from: "BlobResourceContents",
-        to: "BlobResourceContents",
-        run: |value, cx| fallible(value, cx, shared::blob_resource_contents_up),
-    },
-    Hop {
-        from: "CallToolRequestParams",
-        to: "CallToolRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolResult",
-        run: |value, cx| fallible(value, cx, tools::call_tool_result_up),
-    },
-    Hop {
-        from: "CancelledNotificationParams",
-        to: "CancelledNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ClientCapabilities",
-        to: "ClientCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_up),
-    },
-    Hop {
-        from: "ClientCapabilitiesRoots",
-        to: "ClientCapabilitiesRoots",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParams",
-        to: "CompleteRequestParams",
-        run: |value, cx| fallible(value, cx, completion::complete_request_params_up),
-    },
-    Hop {
-        from: "CompleteRequestParamsArgument",
-        to: "CompleteRequestParamsArgument",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResult",
-        to: "CompleteResult",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResultCompletion",
-        to: "CompleteResultCompletion",
-        run: same,
-    },
-    Hop {
-        from: "CompletionReference",
-        to: "CompletionReference",
-        run: |value, cx| fallible(value, cx, completion::completion_reference_up),
-    },
-    Hop {
-        from: "ContentBlock",
-        to: "ContentBlock",
-        run: |value, cx| fallible(value, cx, shared::content_block_up),
-    },
-    Hop {
-        from: "CreateMessageRequestParams",
-        to: "CreateMessageRequestParams",
-        run: |value, cx| fallible(value, cx, sampling::create_message_request_params_up),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageResult",
-        run: |value, cx| fallible(value, cx, sampling::create_message_result_up),
-    },
-    Hop {
-        from: "EmbeddedResource",
-        to: "EmbeddedResource",
-        run: |value, cx| fallible(value, cx, shared::embedded_resource_up),
-    },
-    Hop {
-        from: "GetPromptRequestParams",
-        to: "GetPromptRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptResult",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_up),
-    },
-    Hop {
-        from: "ImageContent",
-        to: "ImageContent",
-        run: |value, cx| fallible(value, cx, shared::image_content_up),
-    },
-    Hop {
-        from: "Implementation",
-        to: "Implementation",
-        run: |value, cx| fallible(value, cx, lifecycle::implementation_up),
-    },
-    Hop {
-        from: "IncludeContext",
-        to: "IncludeContext",
-        run: same,
-    },
-    Hop {
-        from: "InitializeRequestParams",
-        to: "InitializeRequestParams",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_request_params_up),
-    },
-    Hop {
-        from: "InitializeResult",
-        to: "InitializeResult",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_result_up),
-    },
-    Hop {
-        from: "InitializedNotificationParams",
-        to: "InitializedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ListPromptsRequestParams",
-        to: "ListPromptsRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListPromptsResult",
-        to: "ListPromptsResult",
-        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_up),
-    },
-    Hop {
-        from: "ListResourceTemplatesRequestParams",
-        to: "ListResourceTemplatesRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListResourceTemplatesResult",
-        to: "ListResourceTemplatesResult",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::list_resource_templates_result_up,
-        ),
-    },
-    Hop {
-        from: "ListResourcesRequestParams",
-        to: "ListResourcesRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListResourcesResult",
-        to: "ListResourcesResult",
-        run: |value, cx| fallible(value, cx, resources::list_resources_result_up),
-    },
-    Hop {
-        from: "ListRootsRequestParams",
-        to: "ListRootsRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListRootsResult",
-        to: "ListRootsResult",
-        run: |value, cx| fallible(value, cx, roots::list_roots_result_up),
-    },
-    Hop {
-        from: "ListToolsRequestParams",
-        to: "ListToolsRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ListToolsResult",
-        to: "ListToolsResult",
-        run: |value, cx| fallible(value, cx, tools::list_tools_result_up),
-    },
-    Hop {
-        from: "LoggingLevel",
-        to: "LoggingLevel",
-        run: same,
-    },
-    Hop {
-        from: "LoggingMessageNotificationParams",
-        to: "LoggingMessageNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ModelHint",
-        to: "ModelHint",
-        run: same,
-    },
-    Hop {
-        from: "ModelPreferences",
-        to: "ModelPreferences",
-        run: same,
-    },
-    Hop {
-        from: "PingRequestParams",
-        to: "PingRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ProgressNotificationParams",
-        to: "ProgressNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ProgressToken",
-        to: "ProgressToken",
-        run: same,
-    },
-    Hop {
-        from: "Prompt",
-        to: "Prompt",
-        run: |value, cx| fallible(value, cx, prompts::prompt_up),
-    },
-    Hop {
-        from: "PromptArgument",
-        to: "PromptArgument",
-        run: |value, cx| fallible(value, cx, prompts::prompt_argument_up),
-    },
-    Hop {
-        from: "PromptListChangedNotificationParams",
-        to: "PromptListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "PromptMessage",
-        to: "PromptMessage",
-        run: |value, cx| fallible(value, cx, prompts::prompt_message_up),
-    },
-    Hop {
-        from: "PromptReference",
-        to: "PromptReference",
-        run: |value, cx| fallible(value, cx, completion::prompt_reference_up),
-    },
-    Hop {
-        from: "ReadResourceRequestParams",
-        to: "ReadResourceRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceResult",
-        run: |value, cx| fallible(value, cx, resources::read_resource_result_up),
-    },
-    Hop {
-        from: "RequestMetaObject",
-        to: "RequestMetaObject",
-        run: same,
-    },
-    Hop {
-        from: "Resource",
-        to: "Resource",
-        run: |value, cx| fallible(value, cx, resources::resource_up),
-    },
-    Hop {
-        from: "ResourceListChangedNotificationParams",
-        to: "ResourceListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "ResourceReference",
-        to: "ResourceTemplateReference",
-        run: |value, cx| exact(value, cx, completion::resource_reference_up),
-    },
-    Hop {
-        from: "ResourceTemplate",
-        to: "ResourceTemplate",
-        run: |value, cx| fallible(value, cx, resources::resource_template_up),
-    },
-    Hop {
-        from: "ResourceUpdatedNotificationParams",
-        to: "ResourceUpdatedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "Role",
-        to: "Role",
-        run: same,
-    },
-    Hop {
-        from: "Root",
-        to: "Root",
-        run: |value, cx| fallible(value, cx, roots::root_up),
-    },
-    Hop {
-        from: "RootsListChangedNotificationParams",
-        to: "RootsListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "SamplingContent",
-        to: "SamplingContent",
-        run: |value, cx| fallible(value, cx, sampling::sampling_content_up),
-    },
-    Hop {
-        from: "SamplingMessage",
-        to: "SamplingMessage",
-        run: |value, cx| fallible(value, cx, sampling::sampling_message_up),
-    },
-    Hop {
-        from: "ServerCapabilities",
-        to: "ServerCapabilities",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesPrompts",
-        to: "ServerCapabilitiesPrompts",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesResources",
-        to: "ServerCapabilitiesResources",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesTools",
-        to: "ServerCapabilitiesTools",
-        run: same,
-    },
-    Hop {
-        from: "SetLevelRequestParams",
-        to: "SetLevelRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "SubscribeRequestParams",
-        to: "SubscribeRequestParams",
-        run: same,
-    },
-    Hop {
-        from: "TextContent",
-        to: "TextContent",
-        run: |value, cx| fallible(value, cx, shared::text_content_up),
-    },
-    Hop {
-        from: "TextOrBlobContents",
-        to: "TextOrBlobContents",
-        run: |value, cx| fallible(value, cx, shared::text_or_blob_contents_up),
-    },
-    Hop {
-        from: "TextResourceContents",
-        to: "TextResourceContents",
-        run: |value, cx| fallible(value, cx, shared::text_resource_contents_up),
-    },
-    Hop {
-        from: "Tool",
-        to: "Tool",
-        run: |value, cx| fallible(value, cx, tools::tool_up),
-    },
-    Hop {
-        from: "ToolAnnotations",
-        to: "ToolAnnotations",
-        run: same,
-    },
-    Hop {
-        from: "ToolListChangedNotificationParams",
-        to: "ToolListChangedNotificationParams",
-        run: same,
-    },
-    Hop {
-        from: "UnsubscribeRequestParams",
-        to: "UnsubscribeRequestParams",
-        run: same,
-    },
-];
+mcp_convert::hops! {
+    "Annotations" => "Annotations" fallible shared::annotations_up;
+    "AnyResult" => "AnyResult" same;
+    "AudioContent" => "AudioContent" fallible shared::audio_content_up;
+    "BlobResourceContents" => "BlobResourceContents" fallible shared::blob_resource_contents_up;
+    "CallToolRequestParams" => "CallToolRequestParams" same;
+    "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_up;
+    "CancelledNotificationParams" => "CancelledNotificationParams" same;
+    "ClientCapabilities" => "ClientCapabilities" fallible lifecycle::client_capabilities_up;
+    "ClientCapabilitiesRoots" => "ClientCapabilitiesRoots" same;
+    "CompleteRequestParams" => "CompleteRequestParams" fallible completion::complete_request_params_up;
+    "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
+    "CompleteResult" => "CompleteResult" same;
+    "CompleteResultCompletion" => "CompleteResultCompletion" same;
+    "CompletionReference" => "CompletionReference" fallible completion::completion_reference_up;
+    "ContentBlock" => "ContentBlock" fallible shared::content_block_up;
+    "CreateMessageRequestParams" => "CreateMessageRequestParams" fallible sampling::create_message_request_params_up;
+    "CreateMessageResult" => "CreateMessageResult" fallible sampling::create_message_result_up;
+    "EmbeddedResource" => "EmbeddedResource" fallible shared::embedded_resource_up;
+    "GetPromptRequestParams" => "GetPromptRequestParams" same;
+    "GetPromptResult" => "GetPromptResult" fallible prompts::get_prompt_result_up;
+    "ImageContent" => "ImageContent" fallible shared::image_content_up;
+    "Implementation" => "Implementation" fallible lifecycle::implementation_up;
+    "IncludeContext" => "IncludeContext" same;
+    "InitializeRequestParams" => "InitializeRequestParams" fallible lifecycle::initialize_request_params_up;
+    "InitializeResult" => "InitializeResult" fallible lifecycle::initialize_result_up;
+    "InitializedNotificationParams" => "InitializedNotificationParams" same;
+    "ListPromptsRequestParams" => "ListPromptsRequestParams" same;
+    "ListPromptsResult" => "ListPromptsResult" fallible prompts::list_prompts_result_up;
+    "ListResourceTemplatesRequestParams" => "ListResourceTemplatesRequestParams" same;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" fallible resources::list_resource_templates_result_up;
+    "ListResourcesRequestParams" => "ListResourcesRequestParams" same;
+    "ListResourcesResult" => "ListResourcesResult" fallible resources::list_resources_result_up;
+    "ListRootsRequestParams" => "ListRootsRequestParams" same;
+    "ListRootsResult" => "ListRootsResult" fallible roots::list_roots_result_up;
+    "ListToolsRequestParams" => "ListToolsRequestParams" same;
+    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_up;
+    "LoggingLevel" => "LoggingLevel" same;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" same;
+    "ModelHint" => "ModelHint" same;
+    "ModelPreferences" => "ModelPreferences" same;
+    "PingRequestParams" => "PingRequestParams" same;
+    "ProgressNotificationParams" => "ProgressNotificationParams" same;
+    "ProgressToken" => "ProgressToken" same;
+    "Prompt" => "Prompt" fallible prompts::prompt_up;
+    "PromptArgument" => "PromptArgument" fallible prompts::prompt_argument_up;
+    "PromptListChangedNotificationParams" => "PromptListChangedNotificationParams" same;
+    "PromptMessage" => "PromptMessage" fallible prompts::prompt_message_up;
+    "PromptReference" => "PromptReference" fallible completion::prompt_reference_up;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" same;
+    "ReadResourceResult" => "ReadResourceResult" fallible resources::read_resource_result_up;
+    "RequestMetaObject" => "RequestMetaObject" same;
+    "Resource" => "Resource" fallible resources::resource_up;
+    "ResourceListChangedNotificationParams" => "ResourceListChangedNotificationParams" same;
+    "ResourceReference" => "ResourceTemplateReference" exact completion::resource_reference_up;
+    "ResourceTemplate" => "ResourceTemplate" fallible resources::resource_template_up;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" same;
+    "Role" => "Role" same;
+    "Root" => "Root" fallible roots::root_up;
+    "RootsListChangedNotificationParams" => "RootsListChangedNotificationParams" same;
+    "SamplingContent" => "SamplingContent" fallible sampling::sampling_content_up;
+    "SamplingMessage" => "SamplingMessage" fallible sampling::sampling_message_up;
+    "ServerCapabilities" => "ServerCapabilities" same;
+    "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
+    "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
+    "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
+    "SetLevelRequestParams" => "SetLevelRequestParams" same;
+    "SubscribeRequestParams" => "SubscribeRequestParams" same;
+    "TextContent" => "TextContent" fallible shared::text_content_up;
+    "TextOrBlobContents" => "TextOrBlobContents" fallible shared::text_or_blob_contents_up;
+    "TextResourceContents" => "TextResourceContents" fallible shared::text_resource_contents_up;
+    "Tool" => "Tool" fallible tools::tool_up;
+    "ToolAnnotations" => "ToolAnnotations" same;
+    "ToolListChangedNotificationParams" => "ToolListChangedNotificationParams" same;
+    "UnsubscribeRequestParams" => "UnsubscribeRequestParams" same;
+}

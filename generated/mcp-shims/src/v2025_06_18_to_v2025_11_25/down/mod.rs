@@ -13,539 +13,96 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible, same};
-
-/// The conversions of this step, by the names of their types.
-pub(crate) const HOPS: &[Hop] = &[
-    Hop {
-        from: "Annotations",
-        to: "Annotations",
-        run: same,
-    },
-    Hop {
-        from: "AnyResult",
-        to: "AnyResult",
-        run: same,
-    },
-    Hop {
-        from: "AudioContent",
-        to: "AudioContent",
-        run: same,
-    },
-    Hop {
-        from: "BlobResourceContents",
-        to: "BlobResourceContents",
-        run: same,
-    },
-    Hop {
-        from: "BooleanSchema",
-        to: "BooleanSchema",
-        run: same,
-    },
-    Hop {
-        from: "CallToolOutcome",
-        to: "CallToolResult",
-        run: |value, cx| fallible(value, cx, tools::call_tool_outcome_down),
-    },
-    Hop {
-        from: "CallToolRequestParams",
-        to: "CallToolRequestParams",
-        run: |value, cx| fallible(value, cx, tools::call_tool_request_params_down),
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolResult",
-        run: |value, cx| fallible(value, cx, tools::call_tool_result_down),
-    },
-    Hop {
-        from: "CancelledNotificationParams",
-        to: "CancelledNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            lifecycle::cancelled_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "ClientCapabilities",
-        to: "ClientCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_down),
-    },
-    Hop {
-        from: "ClientCapabilitiesRoots",
-        to: "ClientCapabilitiesRoots",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParams",
-        to: "CompleteRequestParams",
-        run: |value, cx| exact(value, cx, completion::complete_request_params_down),
-    },
-    Hop {
-        from: "CompleteRequestParamsArgument",
-        to: "CompleteRequestParamsArgument",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParamsContext",
-        to: "CompleteRequestParamsContext",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResult",
-        to: "CompleteResult",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResultCompletion",
-        to: "CompleteResultCompletion",
-        run: same,
-    },
-    Hop {
-        from: "CompletionReference",
-        to: "CompletionReference",
-        run: |value, cx| exact(value, cx, completion::completion_reference_down),
-    },
-    Hop {
-        from: "ContentBlock",
-        to: "ContentBlock",
-        run: |value, cx| fallible(value, cx, shared::content_block_down),
-    },
-    Hop {
-        from: "CreateMessageOutcome",
-        to: "CreateMessageResult",
-        run: |value, cx| fallible(value, cx, sampling::create_message_outcome_down),
-    },
-    Hop {
-        from: "CreateMessageRequestParams",
-        to: "CreateMessageRequestParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            sampling::create_message_request_params_down,
-        ),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageResult",
-        run: |value, cx| fallible(value, cx, sampling::create_message_result_down),
-    },
-    Hop {
-        from: "ElicitAction",
-        to: "ElicitAction",
-        run: same,
-    },
-    Hop {
-        from: "ElicitOutcome",
-        to: "ElicitResult",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_outcome_down),
-    },
-    Hop {
-        from: "ElicitRequestFormParams",
-        to: "ElicitRequestParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_down,
-        ),
-    },
-    Hop {
-        from: "ElicitRequestFormParamsRequestedSchema",
-        to: "ElicitRequestParamsRequestedSchema",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_requested_schema_down,
-        ),
-    },
-    Hop {
-        from: "ElicitRequestParams",
-        to: "ElicitRequestParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_params_down),
-    },
-    Hop {
-        from: "ElicitResult",
-        to: "ElicitResult",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_result_down),
-    },
-    Hop {
-        from: "ElicitValue",
-        to: "ElicitValue",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_value_down),
-    },
-    Hop {
-        from: "EmbeddedResource",
-        to: "EmbeddedResource",
-        run: same,
-    },
-    Hop {
-        from: "GetPromptRequestParams",
-        to: "GetPromptRequestParams",
-        run: |value, cx| exact(value, cx, prompts::get_prompt_request_params_down),
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptResult",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_down),
-    },
-    Hop {
-        from: "ImageContent",
-        to: "ImageContent",
-        run: same,
-    },
-    Hop {
-        from: "Implementation",
-        to: "Implementation",
-        run: |value, cx| fallible(value, cx, lifecycle::implementation_down),
-    },
-    Hop {
-        from: "IncludeContext",
-        to: "IncludeContext",
-        run: same,
-    },
-    Hop {
-        from: "InitializeRequestParams",
-        to: "InitializeRequestParams",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_request_params_down),
-    },
-    Hop {
-        from: "InitializeResult",
-        to: "InitializeResult",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_result_down),
-    },
-    Hop {
-        from: "ListPromptsResult",
-        to: "ListPromptsResult",
-        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_down),
-    },
-    Hop {
-        from: "ListResourceTemplatesResult",
-        to: "ListResourceTemplatesResult",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::list_resource_templates_result_down,
-        ),
-    },
-    Hop {
-        from: "ListResourcesResult",
-        to: "ListResourcesResult",
-        run: |value, cx| fallible(value, cx, resources::list_resources_result_down),
-    },
-    Hop {
-        from: "ListRootsResult",
-        to: "ListRootsResult",
-        run: same,
-    },
-    Hop {
-        from: "ListToolsResult",
-        to: "ListToolsResult",
-        run: |value, cx| fallible(value, cx, tools::list_tools_result_down),
-    },
-    Hop {
-        from: "LoggingLevel",
-        to: "LoggingLevel",
-        run: same,
-    },
-    Hop {
-        from: "LoggingMessageNotificationParams",
-        to: "LoggingMessageNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            logging::logging_message_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "ModelHint",
-        to: "ModelHint",
-        run: same,
-    },
-    Hop {
-        from: "ModelPreferences",
-        to: "ModelPreferences",
-        run: same,
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "InitializedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::notification_params_to_initialized_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "PromptListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::notification_params_to_prompt_list_changed_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "ResourceListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::notification_params_to_resource_list_changed_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "RootsListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::notification_params_to_roots_list_changed_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "ToolListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::notification_params_to_tool_list_changed_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "NumberSchema",
-        to: "NumberSchema",
-        run: |value, cx| fallible(value, cx, elicitation::number_schema_down),
-    },
-    Hop {
-        from: "NumberSchemaType",
-        to: "NumberSchemaType",
-        run: same,
-    },
-    Hop {
-        from: "PaginatedRequestParams",
-        to: "ListPromptsRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::paginated_request_params_to_list_prompts_request_params_down,
-        ),
-    },
-    Hop {
-        from: "PaginatedRequestParams",
-        to: "ListResourceTemplatesRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::paginated_request_params_to_list_resource_templates_request_params_down,
-        ),
-    },
-    Hop {
-        from: "PaginatedRequestParams",
-        to: "ListResourcesRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::paginated_request_params_to_list_resources_request_params_down,
-        ),
-    },
-    Hop {
-        from: "PaginatedRequestParams",
-        to: "ListToolsRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::paginated_request_params_to_list_tools_request_params_down,
-        ),
-    },
-    Hop {
-        from: "PrimitiveSchemaDefinition",
-        to: "PrimitiveSchemaDefinition",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::primitive_schema_definition_down,
-        ),
-    },
-    Hop {
-        from: "ProgressNotificationParams",
-        to: "ProgressNotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::progress_notification_params_down),
-    },
-    Hop {
-        from: "ProgressToken",
-        to: "ProgressToken",
-        run: same,
-    },
-    Hop {
-        from: "Prompt",
-        to: "Prompt",
-        run: |value, cx| fallible(value, cx, prompts::prompt_down),
-    },
-    Hop {
-        from: "PromptArgument",
-        to: "PromptArgument",
-        run: same,
-    },
-    Hop {
-        from: "PromptMessage",
-        to: "PromptMessage",
-        run: |value, cx| fallible(value, cx, prompts::prompt_message_down),
-    },
-    Hop {
-        from: "PromptReference",
-        to: "PromptReference",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceRequestParams",
-        to: "ReadResourceRequestParams",
-        run: |value, cx| exact(value, cx, resources::read_resource_request_params_down),
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceResult",
-        run: same,
-    },
-    Hop {
-        from: "RequestMetaObject",
-        to: "RequestMetaObject",
-        run: same,
-    },
-    Hop {
-        from: "RequestParams",
-        to: "ListRootsRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::request_params_to_list_roots_request_params_down,
-        ),
-    },
-    Hop {
-        from: "RequestParams",
-        to: "PingRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            shared::request_params_to_ping_request_params_down,
-        ),
-    },
-    Hop {
-        from: "Resource",
-        to: "Resource",
-        run: |value, cx| fallible(value, cx, resources::resource_down),
-    },
-    Hop {
-        from: "ResourceLink",
-        to: "ResourceLink",
-        run: |value, cx| fallible(value, cx, shared::resource_link_down),
-    },
-    Hop {
-        from: "ResourceTemplate",
-        to: "ResourceTemplate",
-        run: |value, cx| fallible(value, cx, resources::resource_template_down),
-    },
-    Hop {
-        from: "ResourceTemplateReference",
-        to: "ResourceTemplateReference",
-        run: same,
-    },
-    Hop {
-        from: "ResourceUpdatedNotificationParams",
-        to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_updated_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "Role",
-        to: "Role",
-        run: same,
-    },
-    Hop {
-        from: "Root",
-        to: "Root",
-        run: same,
-    },
-    Hop {
-        from: "SamplingContent",
-        to: "SamplingContent",
-        run: |value, cx| fallible(value, cx, sampling::sampling_content_down),
-    },
-    Hop {
-        from: "SamplingMessage",
-        to: "SamplingMessage",
-        run: |value, cx| fallible(value, cx, sampling::sampling_message_down),
-    },
-    Hop {
-        from: "ServerCapabilities",
-        to: "ServerCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::server_capabilities_down),
-    },
-    Hop {
-        from: "ServerCapabilitiesPrompts",
-        to: "ServerCapabilitiesPrompts",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesResources",
-        to: "ServerCapabilitiesResources",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesTools",
-        to: "ServerCapabilitiesTools",
-        run: same,
-    },
-    Hop {
-        from: "SetLevelRequestParams",
-        to: "SetLevelRequestParams",
-        run: |value, cx| exact(value, cx, logging::set_level_request_params_down),
-    },
-    Hop {
-        from: "StringSchema",
-        to: "StringSchema",
-        run: |value, cx| fallible(value, cx, elicitation::string_schema_down),
-    },
-    Hop {
-        from: "StringSchemaFormat",
-        to: "StringSchemaFormat",
-        run: same,
-    },
-    Hop {
-        from: "SubscribeRequestParams",
-        to: "SubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::subscribe_request_params_down),
-    },
-    Hop {
-        from: "TextContent",
-        to: "TextContent",
-        run: same,
-    },
-    Hop {
-        from: "TextOrBlobContents",
-        to: "TextOrBlobContents",
-        run: same,
-    },
-    Hop {
-        from: "TextResourceContents",
-        to: "TextResourceContents",
-        run: same,
-    },
-    Hop {
-        from: "Tool",
-        to: "Tool",
-        run: |value, cx| fallible(value, cx, tools::tool_down),
-    },
-    Hop {
-        from: "ToolAnnotations",
-        to: "ToolAnnotations",
-        run: same,
-    },
-    Hop {
-        from: "UnsubscribeRequestParams",
-        to: "UnsubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::unsubscribe_request_params_down),
-    },
-];
+mcp_convert::hops! {
+    "Annotations" => "Annotations" same;
+    "AnyResult" => "AnyResult" same;
+    "AudioContent" => "AudioContent" same;
+    "BlobResourceContents" => "BlobResourceContents" same;
+    "BooleanSchema" => "BooleanSchema" same;
+    "CallToolOutcome" => "CallToolResult" fallible tools::call_tool_outcome_down;
+    "CallToolRequestParams" => "CallToolRequestParams" fallible tools::call_tool_request_params_down;
+    "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_down;
+    "CancelledNotificationParams" => "CancelledNotificationParams" fallible lifecycle::cancelled_notification_params_down;
+    "ClientCapabilities" => "ClientCapabilities" fallible lifecycle::client_capabilities_down;
+    "ClientCapabilitiesRoots" => "ClientCapabilitiesRoots" same;
+    "CompleteRequestParams" => "CompleteRequestParams" exact completion::complete_request_params_down;
+    "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
+    "CompleteRequestParamsContext" => "CompleteRequestParamsContext" same;
+    "CompleteResult" => "CompleteResult" same;
+    "CompleteResultCompletion" => "CompleteResultCompletion" same;
+    "CompletionReference" => "CompletionReference" exact completion::completion_reference_down;
+    "ContentBlock" => "ContentBlock" fallible shared::content_block_down;
+    "CreateMessageOutcome" => "CreateMessageResult" fallible sampling::create_message_outcome_down;
+    "CreateMessageRequestParams" => "CreateMessageRequestParams" fallible sampling::create_message_request_params_down;
+    "CreateMessageResult" => "CreateMessageResult" fallible sampling::create_message_result_down;
+    "ElicitAction" => "ElicitAction" same;
+    "ElicitOutcome" => "ElicitResult" fallible elicitation::elicit_outcome_down;
+    "ElicitRequestFormParams" => "ElicitRequestParams" fallible elicitation::elicit_request_form_params_down;
+    "ElicitRequestFormParamsRequestedSchema" => "ElicitRequestParamsRequestedSchema" fallible elicitation::elicit_request_form_params_requested_schema_down;
+    "ElicitRequestParams" => "ElicitRequestParams" fallible elicitation::elicit_request_params_down;
+    "ElicitResult" => "ElicitResult" fallible elicitation::elicit_result_down;
+    "ElicitValue" => "ElicitValue" fallible elicitation::elicit_value_down;
+    "EmbeddedResource" => "EmbeddedResource" same;
+    "GetPromptRequestParams" => "GetPromptRequestParams" exact prompts::get_prompt_request_params_down;
+    "GetPromptResult" => "GetPromptResult" fallible prompts::get_prompt_result_down;
+    "ImageContent" => "ImageContent" same;
+    "Implementation" => "Implementation" fallible lifecycle::implementation_down;
+    "IncludeContext" => "IncludeContext" same;
+    "InitializeRequestParams" => "InitializeRequestParams" fallible lifecycle::initialize_request_params_down;
+    "InitializeResult" => "InitializeResult" fallible lifecycle::initialize_result_down;
+    "ListPromptsResult" => "ListPromptsResult" fallible prompts::list_prompts_result_down;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" fallible resources::list_resource_templates_result_down;
+    "ListResourcesResult" => "ListResourcesResult" fallible resources::list_resources_result_down;
+    "ListRootsResult" => "ListRootsResult" same;
+    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_down;
+    "LoggingLevel" => "LoggingLevel" same;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" exact logging::logging_message_notification_params_down;
+    "ModelHint" => "ModelHint" same;
+    "ModelPreferences" => "ModelPreferences" same;
+    "NotificationParams" => "InitializedNotificationParams" exact shared::notification_params_to_initialized_notification_params_down;
+    "NotificationParams" => "PromptListChangedNotificationParams" exact shared::notification_params_to_prompt_list_changed_notification_params_down;
+    "NotificationParams" => "ResourceListChangedNotificationParams" exact shared::notification_params_to_resource_list_changed_notification_params_down;
+    "NotificationParams" => "RootsListChangedNotificationParams" exact shared::notification_params_to_roots_list_changed_notification_params_down;
+    "NotificationParams" => "ToolListChangedNotificationParams" exact shared::notification_params_to_tool_list_changed_notification_params_down;
+    "NumberSchema" => "NumberSchema" fallible elicitation::number_schema_down;
+    "NumberSchemaType" => "NumberSchemaType" same;
+    "PaginatedRequestParams" => "ListPromptsRequestParams" exact shared::paginated_request_params_to_list_prompts_request_params_down;
+    "PaginatedRequestParams" => "ListResourceTemplatesRequestParams" exact shared::paginated_request_params_to_list_resource_templates_request_params_down;
+    "PaginatedRequestParams" => "ListResourcesRequestParams" exact shared::paginated_request_params_to_list_resources_request_params_down;
+    "PaginatedRequestParams" => "ListToolsRequestParams" exact shared::paginated_request_params_to_list_tools_request_params_down;
+    "PrimitiveSchemaDefinition" => "PrimitiveSchemaDefinition" fallible elicitation::primitive_schema_definition_down;
+    "ProgressNotificationParams" => "ProgressNotificationParams" exact lifecycle::progress_notification_params_down;
+    "ProgressToken" => "ProgressToken" same;
+    "Prompt" => "Prompt" fallible prompts::prompt_down;
+    "PromptArgument" => "PromptArgument" same;
+    "PromptMessage" => "PromptMessage" fallible prompts::prompt_message_down;
+    "PromptReference" => "PromptReference" same;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" exact resources::read_resource_request_params_down;
+    "ReadResourceResult" => "ReadResourceResult" same;
+    "RequestMetaObject" => "RequestMetaObject" same;
+    "RequestParams" => "ListRootsRequestParams" exact shared::request_params_to_list_roots_request_params_down;
+    "RequestParams" => "PingRequestParams" exact shared::request_params_to_ping_request_params_down;
+    "Resource" => "Resource" fallible resources::resource_down;
+    "ResourceLink" => "ResourceLink" fallible shared::resource_link_down;
+    "ResourceTemplate" => "ResourceTemplate" fallible resources::resource_template_down;
+    "ResourceTemplateReference" => "ResourceTemplateReference" same;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" exact resources::resource_updated_notification_params_down;
+    "Role" => "Role" same;
+    "Root" => "Root" same;
+    "SamplingContent" => "SamplingContent" fallible sampling::sampling_content_down;
+    "SamplingMessage" => "SamplingMessage" fallible sampling::sampling_message_down;
+    "ServerCapabilities" => "ServerCapabilities" fallible lifecycle::server_capabilities_down;
+    "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
+    "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
+    "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
+    "SetLevelRequestParams" => "SetLevelRequestParams" exact logging::set_level_request_params_down;
+    "StringSchema" => "StringSchema" fallible elicitation::string_schema_down;
+    "StringSchemaFormat" => "StringSchemaFormat" same;
+    "SubscribeRequestParams" => "SubscribeRequestParams" exact resources::subscribe_request_params_down;
+    "TextContent" => "TextContent" same;
+    "TextOrBlobContents" => "TextOrBlobContents" same;
+    "TextResourceContents" => "TextResourceContents" same;
+    "Tool" => "Tool" fallible tools::tool_down;
+    "ToolAnnotations" => "ToolAnnotations" same;
+    "UnsubscribeRequestParams" => "UnsubscribeRequestParams" exact resources::unsubscribe_request_params_down;
+}

@@ -14,515 +14,96 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible, same};
-
-/// The conversions of this step, by the names of their types.
-pub(crate) const HOPS: &[Hop] = &[
-    Hop {
-        from: "Annotations",
-        to: "Annotations",
-        run: same,
-    },
-    Hop {
-        from: "AnyResult",
-        to: "AnyResult",
-        run: same,
-    },
-    Hop {
-        from: "AudioContent",
-        to: "AudioContent",
-        run: same,
-    },
-    Hop {
-        from: "BlobResourceContents",
-        to: "BlobResourceContents",
-        run: same,
-    },
-    Hop {
-        from: "BooleanSchema",
-        to: "BooleanSchema",
-        run: same,
-    },
-    Hop {
-        from: "CallToolRequestParams",
-        to: "CallToolRequestParams",
-        run: |value, cx| fallible(value, cx, tools::call_tool_request_params_up),
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolOutcome",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            tools::call_tool_result_to_call_tool_outcome_up,
-        ),
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolResult",
-        run: |value, cx| fallible(value, cx, tools::call_tool_result_up),
-    },
-    Hop {
-        from: "CancelledNotificationParams",
-        to: "CancelledNotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::cancelled_notification_params_up),
-    },
-    Hop {
-        from: "ClientCapabilities",
-        to: "ClientCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_up),
-    },
-    Hop {
-        from: "ClientCapabilitiesRoots",
-        to: "ClientCapabilitiesRoots",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParams",
-        to: "CompleteRequestParams",
-        run: |value, cx| exact(value, cx, completion::complete_request_params_up),
-    },
-    Hop {
-        from: "CompleteRequestParamsArgument",
-        to: "CompleteRequestParamsArgument",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParamsContext",
-        to: "CompleteRequestParamsContext",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResult",
-        to: "CompleteResult",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResultCompletion",
-        to: "CompleteResultCompletion",
-        run: same,
-    },
-    Hop {
-        from: "CompletionReference",
-        to: "CompletionReference",
-        run: |value, cx| exact(value, cx, completion::completion_reference_up),
-    },
-    Hop {
-        from: "ContentBlock",
-        to: "ContentBlock",
-        run: |value, cx| fallible(value, cx, shared::content_block_up),
-    },
-    Hop {
-        from: "CreateMessageRequestParams",
-        to: "CreateMessageRequestParams",
-        run: |value, cx| fallible(value, cx, sampling::create_message_request_params_up),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageOutcome",
-        run: |value, cx| exact(
-            value,
-            cx,
-            sampling::create_message_result_to_create_message_outcome_up,
-        ),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageResult",
-        run: |value, cx| exact(value, cx, sampling::create_message_result_up),
-    },
-    Hop {
-        from: "ElicitAction",
-        to: "ElicitAction",
-        run: same,
-    },
-    Hop {
-        from: "ElicitRequestParams",
-        to: "ElicitRequestFormParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::elicit_request_params_to_elicit_request_form_params_up,
-        ),
-    },
-    Hop {
-        from: "ElicitRequestParams",
-        to: "ElicitRequestParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_params_up),
-    },
-    Hop {
-        from: "ElicitRequestParamsRequestedSchema",
-        to: "ElicitRequestFormParamsRequestedSchema",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::elicit_request_params_requested_schema_up,
-        ),
-    },
-    Hop {
-        from: "ElicitResult",
-        to: "ElicitOutcome",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::elicit_result_to_elicit_outcome_up,
-        ),
-    },
-    Hop {
-        from: "ElicitResult",
-        to: "ElicitResult",
-        run: |value, cx| exact(value, cx, elicitation::elicit_result_up),
-    },
-    Hop {
-        from: "ElicitValue",
-        to: "ElicitValue",
-        run: |value, cx| exact(value, cx, elicitation::elicit_value_up),
-    },
-    Hop {
-        from: "EmbeddedResource",
-        to: "EmbeddedResource",
-        run: same,
-    },
-    Hop {
-        from: "GetPromptRequestParams",
-        to: "GetPromptRequestParams",
-        run: |value, cx| exact(value, cx, prompts::get_prompt_request_params_up),
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptResult",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_up),
-    },
-    Hop {
-        from: "ImageContent",
-        to: "ImageContent",
-        run: same,
-    },
-    Hop {
-        from: "Implementation",
-        to: "Implementation",
-        run: |value, cx| fallible(value, cx, lifecycle::implementation_up),
-    },
-    Hop {
-        from: "IncludeContext",
-        to: "IncludeContext",
-        run: same,
-    },
-    Hop {
-        from: "InitializeRequestParams",
-        to: "InitializeRequestParams",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_request_params_up),
-    },
-    Hop {
-        from: "InitializeResult",
-        to: "InitializeResult",
-        run: |value, cx| fallible(value, cx, lifecycle::initialize_result_up),
-    },
-    Hop {
-        from: "InitializedNotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::initialized_notification_params_up),
-    },
-    Hop {
-        from: "ListPromptsRequestParams",
-        to: "PaginatedRequestParams",
-        run: |value, cx| exact(value, cx, prompts::list_prompts_request_params_up),
-    },
-    Hop {
-        from: "ListPromptsResult",
-        to: "ListPromptsResult",
-        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_up),
-    },
-    Hop {
-        from: "ListResourceTemplatesRequestParams",
-        to: "PaginatedRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::list_resource_templates_request_params_up,
-        ),
-    },
-    Hop {
-        from: "ListResourceTemplatesResult",
-        to: "ListResourceTemplatesResult",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::list_resource_templates_result_up,
-        ),
-    },
-    Hop {
-        from: "ListResourcesRequestParams",
-        to: "PaginatedRequestParams",
-        run: |value, cx| exact(value, cx, resources::list_resources_request_params_up),
-    },
-    Hop {
-        from: "ListResourcesResult",
-        to: "ListResourcesResult",
-        run: |value, cx| fallible(value, cx, resources::list_resources_result_up),
-    },
-    Hop {
-        from: "ListRootsRequestParams",
-        to: "RequestParams",
-        run: |value, cx| exact(value, cx, roots::list_roots_request_params_up),
-    },
-    Hop {
-        from: "ListRootsResult",
-        to: "ListRootsResult",
-        run: same,
-    },
-    Hop {
-        from: "ListToolsRequestParams",
-        to: "PaginatedRequestParams",
-        run: |value, cx| exact(value, cx, tools::list_tools_request_params_up),
-    },
-    Hop {
-        from: "ListToolsResult",
-        to: "ListToolsResult",
-        run: |value, cx| fallible(value, cx, tools::list_tools_result_up),
-    },
-    Hop {
-        from: "LoggingLevel",
-        to: "LoggingLevel",
-        run: same,
-    },
-    Hop {
-        from: "LoggingMessageNotificationParams",
-        to: "LoggingMessageNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            logging::logging_message_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "ModelHint",
-        to: "ModelHint",
-        run: same,
-    },
-    Hop {
-        from: "ModelPreferences",
-        to: "ModelPreferences",
-        run: same,
-    },
-    Hop {
-        from: "NumberSchema",
-        to: "NumberSchema",
-        run: |value, cx| fallible(value, cx, elicitation::number_schema_up),
-    },
-    Hop {
-        from: "NumberSchemaType",
-        to: "NumberSchemaType",
-        run: same,
-    },
-    Hop {
-        from: "PingRequestParams",
-        to: "RequestParams",
-        run: |value, cx| exact(value, cx, lifecycle::ping_request_params_up),
-    },
-    Hop {
-        from: "PrimitiveSchemaDefinition",
-        to: "PrimitiveSchemaDefinition",
-        run: |value, cx| fallible(value, cx, elicitation::primitive_schema_definition_up),
-    },
-    Hop {
-        from: "ProgressNotificationParams",
-        to: "ProgressNotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::progress_notification_params_up),
-    },
-    Hop {
-        from: "ProgressToken",
-        to: "ProgressToken",
-        run: same,
-    },
-    Hop {
-        from: "Prompt",
-        to: "Prompt",
-        run: |value, cx| fallible(value, cx, prompts::prompt_up),
-    },
-    Hop {
-        from: "PromptArgument",
-        to: "PromptArgument",
-        run: same,
-    },
-    Hop {
-        from: "PromptListChangedNotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            prompts::prompt_list_changed_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "PromptMessage",
-        to: "PromptMessage",
-        run: |value, cx| fallible(value, cx, prompts::prompt_message_up),
-    },
-    Hop {
-        from: "PromptReference",
-        to: "PromptReference",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceRequestParams",
-        to: "ReadResourceRequestParams",
-        run: |value, cx| exact(value, cx, resources::read_resource_request_params_up),
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceResult",
-        run: same,
-    },
-    Hop {
-        from: "RequestMetaObject",
-        to: "RequestMetaObject",
-        run: same,
-    },
-    Hop {
-        from: "Resource",
-        to: "Resource",
-        run: |value, cx| fallible(value, cx, resources::resource_up),
-    },
-    Hop {
-        from: "ResourceLink",
-        to: "ResourceLink",
-        run: |value, cx| fallible(value, cx, shared::resource_link_up),
-    },
-    Hop {
-        from: "ResourceListChangedNotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_list_changed_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "ResourceTemplate",
-        to: "ResourceTemplate",
-        run: |value, cx| fallible(value, cx, resources::resource_template_up),
-    },
-    Hop {
-        from: "ResourceTemplateReference",
-        to: "ResourceTemplateReference",
-        run: same,
-    },
-    Hop {
-        from: "ResourceUpdatedNotificationParams",
-        to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_updated_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "Role",
-        to: "Role",
-        run: same,
-    },
-    Hop {
-        from: "Root",
-        to: "Root",
-        run: same,
-    },
-    Hop {
-        from: "RootsListChangedNotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            roots::roots_list_changed_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "SamplingContent",
-        to: "SamplingContent",
-        run: |value, cx| exact(value, cx, sampling::sampling_content_up),
-    },
-    Hop {
-        from: "SamplingMessage",
-        to: "SamplingMessage",
-        run: |value, cx| fallible(value, cx, sampling::sampling_message_up),
-    },
-    Hop {
-        from: "ServerCapabilities",
-        to: "ServerCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::server_capabilities_up),
-    },
-    Hop {
-        from: "ServerCapabilitiesPrompts",
-        to: "ServerCapabilitiesPrompts",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesResources",
-        to: "ServerCapabilitiesResources",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesTools",
-        to: "ServerCapabilitiesTools",
-        run: same,
-    },
-    Hop {
-        from: "SetLevelRequestParams",
-        to: "SetLevelRequestParams",
-        run: |value, cx| exact(value, cx, logging::set_level_request_params_up),
-    },
-    Hop {
-        from: "StringSchema",
-        to: "StringSchema",
-        run: |value, cx| fallible(value, cx, elicitation::string_schema_up),
-    },
-    Hop {
-        from: "StringSchemaFormat",
-        to: "StringSchemaFormat",
-        run: same,
-    },
-    Hop {
-        from: "SubscribeRequestParams",
-        to: "SubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::subscribe_request_params_up),
-    },
-    Hop {
-        from: "TextContent",
-        to: "TextContent",
-        run: same,
-    },
-    Hop {
-        from: "TextOrBlobContents",
-        to: "TextOrBlobContents",
-        run: same,
-    },
-    Hop {
-        from: "TextResourceContents",
-        to: "TextResourceContents",
-        run: same,
-    },
-    Hop {
-        from: "Tool",
-        to: "Tool",
-        run: |value, cx| fallible(value, cx, tools::tool_up),
-    },
-    Hop {
-        from: "ToolAnnotations",
-        to: "ToolAnnotations",
-        run: same,
-    },
-    Hop {
-        from: "ToolListChangedNotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            tools::tool_list_changed_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "UnsubscribeRequestParams",
-        to: "UnsubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::unsubscribe_request_params_up),
-    },
-];
+mcp_convert::hops! {
+    "Annotations" => "Annotations" same;
+    "AnyResult" => "AnyResult" same;
+    "AudioContent" => "AudioContent" same;
+    "BlobResourceContents" => "BlobResourceContents" same;
+    "BooleanSchema" => "BooleanSchema" same;
+    "CallToolRequestParams" => "CallToolRequestParams" fallible tools::call_tool_request_params_up;
+    "CallToolResult" => "CallToolOutcome" fallible tools::call_tool_result_to_call_tool_outcome_up;
+    "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_up;
+    "CancelledNotificationParams" => "CancelledNotificationParams" exact lifecycle::cancelled_notification_params_up;
+    "ClientCapabilities" => "ClientCapabilities" fallible lifecycle::client_capabilities_up;
+    "ClientCapabilitiesRoots" => "ClientCapabilitiesRoots" same;
+    "CompleteRequestParams" => "CompleteRequestParams" exact completion::complete_request_params_up;
+    "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
+    "CompleteRequestParamsContext" => "CompleteRequestParamsContext" same;
+    "CompleteResult" => "CompleteResult" same;
+    "CompleteResultCompletion" => "CompleteResultCompletion" same;
+    "CompletionReference" => "CompletionReference" exact completion::completion_reference_up;
+    "ContentBlock" => "ContentBlock" fallible shared::content_block_up;
+    "CreateMessageRequestParams" => "CreateMessageRequestParams" fallible sampling::create_message_request_params_up;
+    "CreateMessageResult" => "CreateMessageOutcome" exact sampling::create_message_result_to_create_message_outcome_up;
+    "CreateMessageResult" => "CreateMessageResult" exact sampling::create_message_result_up;
+    "ElicitAction" => "ElicitAction" same;
+    "ElicitRequestParams" => "ElicitRequestFormParams" fallible elicitation::elicit_request_params_to_elicit_request_form_params_up;
+    "ElicitRequestParams" => "ElicitRequestParams" fallible elicitation::elicit_request_params_up;
+    "ElicitRequestParamsRequestedSchema" => "ElicitRequestFormParamsRequestedSchema" fallible elicitation::elicit_request_params_requested_schema_up;
+    "ElicitResult" => "ElicitOutcome" exact elicitation::elicit_result_to_elicit_outcome_up;
+    "ElicitResult" => "ElicitResult" exact elicitation::elicit_result_up;
+    "ElicitValue" => "ElicitValue" exact elicitation::elicit_value_up;
+    "EmbeddedResource" => "EmbeddedResource" same;
+    "GetPromptRequestParams" => "GetPromptRequestParams" exact prompts::get_prompt_request_params_up;
+    "GetPromptResult" => "GetPromptResult" fallible prompts::get_prompt_result_up;
+    "ImageContent" => "ImageContent" same;
+    "Implementation" => "Implementation" fallible lifecycle::implementation_up;
+    "IncludeContext" => "IncludeContext" same;
+    "InitializeRequestParams" => "InitializeRequestParams" fallible lifecycle::initialize_request_params_up;
+    "InitializeResult" => "InitializeResult" fallible lifecycle::initialize_result_up;
+    "InitializedNotificationParams" => "NotificationParams" exact lifecycle::initialized_notification_params_up;
+    "ListPromptsRequestParams" => "PaginatedRequestParams" exact prompts::list_prompts_request_params_up;
+    "ListPromptsResult" => "ListPromptsResult" fallible prompts::list_prompts_result_up;
+    "ListResourceTemplatesRequestParams" => "PaginatedRequestParams" exact resources::list_resource_templates_request_params_up;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" fallible resources::list_resource_templates_result_up;
+    "ListResourcesRequestParams" => "PaginatedRequestParams" exact resources::list_resources_request_params_up;
+    "ListResourcesResult" => "ListResourcesResult" fallible resources::list_resources_result_up;
+    "ListRootsRequestParams" => "RequestParams" exact roots::list_roots_request_params_up;
+    "ListRootsResult" => "ListRootsResult" same;
+    "ListToolsRequestParams" => "PaginatedRequestParams" exact tools::list_tools_request_params_up;
+    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_up;
+    "LoggingLevel" => "LoggingLevel" same;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" exact logging::logging_message_notification_params_up;
+    "ModelHint" => "ModelHint" same;
+    "ModelPreferences" => "ModelPreferences" same;
+    "NumberSchema" => "NumberSchema" fallible elicitation::number_schema_up;
+    "NumberSchemaType" => "NumberSchemaType" same;
+    "PingRequestParams" => "RequestParams" exact lifecycle::ping_request_params_up;
+    "PrimitiveSchemaDefinition" => "PrimitiveSchemaDefinition" fallible elicitation::primitive_schema_definition_up;
+    "ProgressNotificationParams" => "ProgressNotificationParams" exact lifecycle::progress_notification_params_up;
+    "ProgressToken" => "ProgressToken" same;
+    "Prompt" => "Prompt" fallible prompts::prompt_up;
+    "PromptArgument" => "PromptArgument" same;
+    "PromptListChangedNotificationParams" => "NotificationParams" exact prompts::prompt_list_changed_notification_params_up;
+    "PromptMessage" => "PromptMessage" fallible prompts::prompt_message_up;
+    "PromptReference" => "PromptReference" same;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" exact resources::read_resource_request_params_up;
+    "ReadResourceResult" => "ReadResourceResult" same;
+    "RequestMetaObject" => "RequestMetaObject" same;
+    "Resource" => "Resource" fallible resources::resource_up;
+    "ResourceLink" => "ResourceLink" fallible shared::resource_link_up;
+    "ResourceListChangedNotificationParams" => "NotificationParams" exact resources::resource_list_changed_notification_params_up;
+    "ResourceTemplate" => "ResourceTemplate" fallible resources::resource_template_up;
+    "ResourceTemplateReference" => "ResourceTemplateReference" same;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" exact resources::resource_updated_notification_params_up;
+    "Role" => "Role" same;
+    "Root" => "Root" same;
+    "RootsListChangedNotificationParams" => "NotificationParams" exact roots::roots_list_changed_notification_params_up;
+    "SamplingContent" => "SamplingContent" exact sampling::sampling_content_up;
+    "SamplingMessage" => "SamplingMessage" fallible sampling::sampling_message_up;
+    "ServerCapabilities" => "ServerCapabilities" fallible lifecycle::server_capabilities_up;
+    "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
+    "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
+    "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
+    "SetLevelRequestParams" => "SetLevelRequestParams" exact logging::set_level_request_params_up;
+    "StringSchema" => "StringSchema" fallible elicitation::string_schema_up;
+    "StringSchemaFormat" => "StringSchemaFormat" same;
+    "SubscribeRequestParams" => "SubscribeRequestParams" exact resources::subscribe_request_params_up;
+    "TextContent" => "TextContent" same;
+    "TextOrBlobContents" => "TextOrBlobContents" same;
+    "TextResourceContents" => "TextResourceContents" same;
+    "Tool" => "Tool" fallible tools::tool_up;
+    "ToolAnnotations" => "ToolAnnotations" same;
+    "ToolListChangedNotificationParams" => "NotificationParams" exact tools::tool_list_changed_notification_params_up;
+    "UnsubscribeRequestParams" => "UnsubscribeRequestParams" exact resources::unsubscribe_request_params_up;
+}

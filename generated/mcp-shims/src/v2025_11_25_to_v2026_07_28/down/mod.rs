@@ -14,546 +14,103 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible, same};
-
-/// The conversions of this step, by the names of their types.
-pub(crate) const HOPS: &[Hop] = &[
-    Hop {
-        from: "Annotations",
-        to: "Annotations",
-        run: same,
-    },
-    Hop {
-        from: "AudioContent",
-        to: "AudioContent",
-        run: |value, cx| exact(value, cx, shared::audio_content_down),
-    },
-    Hop {
-        from: "BlobResourceContents",
-        to: "BlobResourceContents",
-        run: |value, cx| exact(value, cx, shared::blob_resource_contents_down),
-    },
-    Hop {
-        from: "BooleanSchema",
-        to: "BooleanSchema",
-        run: same,
-    },
-    Hop {
-        from: "CallToolOutcome",
-        to: "CallToolOutcome",
-        run: |value, cx| fallible(value, cx, tools::call_tool_outcome_down),
-    },
-    Hop {
-        from: "CallToolRequestParams",
-        to: "CallToolRequestParams",
-        run: |value, cx| fallible(value, cx, tools::call_tool_request_params_down),
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolResult",
-        run: |value, cx| fallible(value, cx, tools::call_tool_result_down),
-    },
-    Hop {
-        from: "CancelledNotificationParams",
-        to: "CancelledNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            lifecycle::cancelled_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "ClientCapabilities",
-        to: "ClientCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_down),
-    },
-    Hop {
-        from: "ClientCapabilitiesElicitation",
-        to: "ClientCapabilitiesElicitation",
-        run: |value, cx| exact(
-            value,
-            cx,
-            lifecycle::client_capabilities_elicitation_down,
-        ),
-    },
-    Hop {
-        from: "ClientCapabilitiesSampling",
-        to: "ClientCapabilitiesSampling",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_sampling_down),
-    },
-    Hop {
-        from: "CompleteRequestParams",
-        to: "CompleteRequestParams",
-        run: |value, cx| fallible(value, cx, completion::complete_request_params_down),
-    },
-    Hop {
-        from: "CompleteRequestParamsArgument",
-        to: "CompleteRequestParamsArgument",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParamsContext",
-        to: "CompleteRequestParamsContext",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResult",
-        to: "CompleteResult",
-        run: |value, cx| fallible(value, cx, completion::complete_result_down),
-    },
-    Hop {
-        from: "CompleteResultCompletion",
-        to: "CompleteResultCompletion",
-        run: same,
-    },
-    Hop {
-        from: "CompletionReference",
-        to: "CompletionReference",
-        run: |value, cx| exact(value, cx, completion::completion_reference_down),
-    },
-    Hop {
-        from: "ContentBlock",
-        to: "ContentBlock",
-        run: |value, cx| exact(value, cx, shared::content_block_down),
-    },
-    Hop {
-        from: "CreateMessageRequestParams",
-        to: "CreateMessageRequestParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            sampling::create_message_request_params_down,
-        ),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageOutcome",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            sampling::create_message_result_to_create_message_outcome_down,
-        ),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageResult",
-        run: |value, cx| fallible(value, cx, sampling::create_message_result_down),
-    },
-    Hop {
-        from: "ElicitAction",
-        to: "ElicitAction",
-        run: same,
-    },
-    Hop {
-        from: "ElicitRequestFormParams",
-        to: "ElicitRequestFormParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_down,
-        ),
-    },
-    Hop {
-        from: "ElicitRequestFormParamsMode",
-        to: "ElicitRequestFormParamsMode",
-        run: same,
-    },
-    Hop {
-        from: "ElicitRequestFormParamsRequestedSchema",
-        to: "ElicitRequestFormParamsRequestedSchema",
-        run: same,
-    },
-    Hop {
-        from: "ElicitRequestParams",
-        to: "ElicitRequestParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_params_down),
-    },
-    Hop {
-        from: "ElicitRequestUrlParams",
-        to: "ElicitRequestUrlParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_url_params_down),
-    },
-    Hop {
-        from: "ElicitResult",
-        to: "ElicitOutcome",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            elicitation::elicit_result_to_elicit_outcome_down,
-        ),
-    },
-    Hop {
-        from: "ElicitResult",
-        to: "ElicitResult",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_result_down),
-    },
-    Hop {
-        from: "ElicitValue",
-        to: "ElicitValue",
-        run: same,
-    },
-    Hop {
-        from: "EmbeddedResource",
-        to: "EmbeddedResource",
-        run: |value, cx| exact(value, cx, shared::embedded_resource_down),
-    },
-    Hop {
-        from: "GetPromptOutcome",
-        to: "GetPromptResult",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_outcome_down),
-    },
-    Hop {
-        from: "GetPromptRequestParams",
-        to: "GetPromptRequestParams",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_request_params_down),
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptResult",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_down),
-    },
-    Hop {
-        from: "Icon",
-        to: "Icon",
-        run: same,
-    },
-    Hop {
-        from: "IconTheme",
-        to: "IconTheme",
-        run: same,
-    },
-    Hop {
-        from: "ImageContent",
-        to: "ImageContent",
-        run: |value, cx| exact(value, cx, shared::image_content_down),
-    },
-    Hop {
-        from: "Implementation",
-        to: "Implementation",
-        run: same,
-    },
-    Hop {
-        from: "IncludeContext",
-        to: "IncludeContext",
-        run: same,
-    },
-    Hop {
-        from: "LegacyTitledEnumSchema",
-        to: "LegacyTitledEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "ListPromptsResult",
-        to: "ListPromptsResult",
-        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_down),
-    },
-    Hop {
-        from: "ListResourceTemplatesResult",
-        to: "ListResourceTemplatesResult",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::list_resource_templates_result_down,
-        ),
-    },
-    Hop {
-        from: "ListResourcesResult",
-        to: "ListResourcesResult",
-        run: |value, cx| fallible(value, cx, resources::list_resources_result_down),
-    },
-    Hop {
-        from: "ListRootsRequestParams",
-        to: "RequestParams",
-        run: |value, cx| fallible(value, cx, roots::list_roots_request_params_down),
-    },
-    Hop {
-        from: "ListRootsResult",
-        to: "ListRootsResult",
-        run: |value, cx| fallible(value, cx, roots::list_roots_result_down),
-    },
-    Hop {
-        from: "ListToolsResult",
-        to: "ListToolsResult",
-        run: |value, cx| fallible(value, cx, tools::list_tools_result_down),
-    },
-    Hop {
-        from: "LoggingLevel",
-        to: "LoggingLevel",
-        run: same,
-    },
-    Hop {
-        from: "LoggingMessageNotificationParams",
-        to: "LoggingMessageNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            logging::logging_message_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "ModelHint",
-        to: "ModelHint",
-        run: same,
-    },
-    Hop {
-        from: "ModelPreferences",
-        to: "ModelPreferences",
-        run: same,
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| fallible(value, cx, shared::notification_params_down),
-    },
-    Hop {
-        from: "NumberSchema",
-        to: "NumberSchema",
-        run: same,
-    },
-    Hop {
-        from: "NumberSchemaType",
-        to: "NumberSchemaType",
-        run: same,
-    },
-    Hop {
-        from: "PaginatedRequestParams",
-        to: "PaginatedRequestParams",
-        run: |value, cx| fallible(value, cx, shared::paginated_request_params_down),
-    },
-    Hop {
-        from: "PrimitiveSchemaDefinition",
-        to: "PrimitiveSchemaDefinition",
-        run: same,
-    },
-    Hop {
-        from: "ProgressNotificationParams",
-        to: "ProgressNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            lifecycle::progress_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "ProgressToken",
-        to: "ProgressToken",
-        run: same,
-    },
-    Hop {
-        from: "Prompt",
-        to: "Prompt",
-        run: |value, cx| exact(value, cx, prompts::prompt_down),
-    },
-    Hop {
-        from: "PromptArgument",
-        to: "PromptArgument",
-        run: same,
-    },
-    Hop {
-        from: "PromptMessage",
-        to: "PromptMessage",
-        run: |value, cx| exact(value, cx, prompts::prompt_message_down),
-    },
-    Hop {
-        from: "PromptReference",
-        to: "PromptReference",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceOutcome",
-        to: "ReadResourceResult",
-        run: |value, cx| fallible(value, cx, resources::read_resource_outcome_down),
-    },
-    Hop {
-        from: "ReadResourceRequestParams",
-        to: "ReadResourceRequestParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::read_resource_request_params_down,
-        ),
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceResult",
-        run: |value, cx| fallible(value, cx, resources::read_resource_result_down),
-    },
-    Hop {
-        from: "RequestMetaObject",
-        to: "RequestMetaObject",
-        run: |value, cx| fallible(value, cx, shared::request_meta_object_down),
-    },
-    Hop {
-        from: "Resource",
-        to: "Resource",
-        run: |value, cx| exact(value, cx, resources::resource_down),
-    },
-    Hop {
-        from: "ResourceLink",
-        to: "ResourceLink",
-        run: |value, cx| exact(value, cx, shared::resource_link_down),
-    },
-    Hop {
-        from: "ResourceTemplate",
-        to: "ResourceTemplate",
-        run: |value, cx| exact(value, cx, resources::resource_template_down),
-    },
-    Hop {
-        from: "ResourceTemplateReference",
-        to: "ResourceTemplateReference",
-        run: same,
-    },
-    Hop {
-        from: "ResourceUpdatedNotificationParams",
-        to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::resource_updated_notification_params_down,
-        ),
-    },
-    Hop {
-        from: "Role",
-        to: "Role",
-        run: same,
-    },
-    Hop {
-        from: "Root",
-        to: "Root",
-        run: |value, cx| exact(value, cx, roots::root_down),
-    },
-    Hop {
-        from: "SamplingContent",
-        to: "SamplingContent",
-        run: |value, cx| fallible(value, cx, sampling::sampling_content_down),
-    },
-    Hop {
-        from: "SamplingMessage",
-        to: "SamplingMessage",
-        run: |value, cx| fallible(value, cx, sampling::sampling_message_down),
-    },
-    Hop {
-        from: "SamplingMessageContentBlock",
-        to: "SamplingMessageContentBlock",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            sampling::sampling_message_content_block_down,
-        ),
-    },
-    Hop {
-        from: "ServerCapabilities",
-        to: "ServerCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::server_capabilities_down),
-    },
-    Hop {
-        from: "ServerCapabilitiesPrompts",
-        to: "ServerCapabilitiesPrompts",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesResources",
-        to: "ServerCapabilitiesResources",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesTools",
-        to: "ServerCapabilitiesTools",
-        run: same,
-    },
-    Hop {
-        from: "StringSchema",
-        to: "StringSchema",
-        run: same,
-    },
-    Hop {
-        from: "StringSchemaFormat",
-        to: "StringSchemaFormat",
-        run: same,
-    },
-    Hop {
-        from: "TextContent",
-        to: "TextContent",
-        run: |value, cx| exact(value, cx, shared::text_content_down),
-    },
-    Hop {
-        from: "TextOrBlobContents",
-        to: "TextOrBlobContents",
-        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_down),
-    },
-    Hop {
-        from: "TextResourceContents",
-        to: "TextResourceContents",
-        run: |value, cx| exact(value, cx, shared::text_resource_contents_down),
-    },
-    Hop {
-        from: "TitledMultiSelectEnumSchema",
-        to: "TitledMultiSelectEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "TitledMultiSelectEnumSchemaItems",
-        to: "TitledMultiSelectEnumSchemaItems",
-        run: same,
-    },
-    Hop {
-        from: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: same,
-    },
-    Hop {
-        from: "TitledSingleSelectEnumSchema",
-        to: "TitledSingleSelectEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "TitledSingleSelectEnumSchemaOneOf",
-        to: "TitledSingleSelectEnumSchemaOneOf",
-        run: same,
-    },
-    Hop {
-        from: "Tool",
-        to: "Tool",
-        run: |value, cx| fallible(value, cx, tools::tool_down),
-    },
-    Hop {
-        from: "ToolAnnotations",
-        to: "ToolAnnotations",
-        run: same,
-    },
-    Hop {
-        from: "ToolChoice",
-        to: "ToolChoice",
-        run: same,
-    },
-    Hop {
-        from: "ToolChoiceMode",
-        to: "ToolChoiceMode",
-        run: same,
-    },
-    Hop {
-        from: "ToolResultContent",
-        to: "ToolResultContent",
-        run: |value, cx| fallible(value, cx, sampling::tool_result_content_down),
-    },
-    Hop {
-        from: "ToolUseContent",
-        to: "ToolUseContent",
-        run: |value, cx| exact(value, cx, sampling::tool_use_content_down),
-    },
-    Hop {
-        from: "UntitledMultiSelectEnumSchema",
-        to: "UntitledMultiSelectEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "UntitledMultiSelectEnumSchemaItems",
-        to: "UntitledMultiSelectEnumSchemaItems",
-        run: same,
-    },
-    Hop {
-        from: "UntitledSingleSelectEnumSchema",
-        to: "UntitledSingleSelectEnumSchema",
-        run: same,
-    },
-];
+mcp_convert::hops! {
+    "Annotations" => "Annotations" same;
+    "AudioContent" => "AudioContent" exact shared::audio_content_down;
+    "BlobResourceContents" => "BlobResourceContents" exact shared::blob_resource_contents_down;
+    "BooleanSchema" => "BooleanSchema" same;
+    "CallToolOutcome" => "CallToolOutcome" fallible tools::call_tool_outcome_down;
+    "CallToolRequestParams" => "CallToolRequestParams" fallible tools::call_tool_request_params_down;
+    "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_down;
+    "CancelledNotificationParams" => "CancelledNotificationParams" fallible lifecycle::cancelled_notification_params_down;
+    "ClientCapabilities" => "ClientCapabilities" fallible lifecycle::client_capabilities_down;
+    "ClientCapabilitiesElicitation" => "ClientCapabilitiesElicitation" exact lifecycle::client_capabilities_elicitation_down;
+    "ClientCapabilitiesSampling" => "ClientCapabilitiesSampling" exact lifecycle::client_capabilities_sampling_down;
+    "CompleteRequestParams" => "CompleteRequestParams" fallible completion::complete_request_params_down;
+    "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
+    "CompleteRequestParamsContext" => "CompleteRequestParamsContext" same;
+    "CompleteResult" => "CompleteResult" fallible completion::complete_result_down;
+    "CompleteResultCompletion" => "CompleteResultCompletion" same;
+    "CompletionReference" => "CompletionReference" exact completion::completion_reference_down;
+    "ContentBlock" => "ContentBlock" exact shared::content_block_down;
+    "CreateMessageRequestParams" => "CreateMessageRequestParams" fallible sampling::create_message_request_params_down;
+    "CreateMessageResult" => "CreateMessageOutcome" fallible sampling::create_message_result_to_create_message_outcome_down;
+    "CreateMessageResult" => "CreateMessageResult" fallible sampling::create_message_result_down;
+    "ElicitAction" => "ElicitAction" same;
+    "ElicitRequestFormParams" => "ElicitRequestFormParams" fallible elicitation::elicit_request_form_params_down;
+    "ElicitRequestFormParamsMode" => "ElicitRequestFormParamsMode" same;
+    "ElicitRequestFormParamsRequestedSchema" => "ElicitRequestFormParamsRequestedSchema" same;
+    "ElicitRequestParams" => "ElicitRequestParams" fallible elicitation::elicit_request_params_down;
+    "ElicitRequestUrlParams" => "ElicitRequestUrlParams" fallible elicitation::elicit_request_url_params_down;
+    "ElicitResult" => "ElicitOutcome" fallible elicitation::elicit_result_to_elicit_outcome_down;
+    "ElicitResult" => "ElicitResult" fallible elicitation::elicit_result_down;
+    "ElicitValue" => "ElicitValue" same;
+    "EmbeddedResource" => "EmbeddedResource" exact shared::embedded_resource_down;
+    "GetPromptOutcome" => "GetPromptResult" fallible prompts::get_prompt_outcome_down;
+    "GetPromptRequestParams" => "GetPromptRequestParams" fallible prompts::get_prompt_request_params_down;
+    "GetPromptResult" => "GetPromptResult" fallible prompts::get_prompt_result_down;
+    "Icon" => "Icon" same;
+    "IconTheme" => "IconTheme" same;
+    "ImageContent" => "ImageContent" exact shared::image_content_down;
+    "Implementation" => "Implementation" same;
+    "IncludeContext" => "IncludeContext" same;
+    "LegacyTitledEnumSchema" => "LegacyTitledEnumSchema" same;
+    "ListPromptsResult" => "ListPromptsResult" fallible prompts::list_prompts_result_down;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" fallible resources::list_resource_templates_result_down;
+    "ListResourcesResult" => "ListResourcesResult" fallible resources::list_resources_result_down;
+    "ListRootsRequestParams" => "RequestParams" fallible roots::list_roots_request_params_down;
+    "ListRootsResult" => "ListRootsResult" fallible roots::list_roots_result_down;
+    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_down;
+    "LoggingLevel" => "LoggingLevel" same;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" fallible logging::logging_message_notification_params_down;
+    "ModelHint" => "ModelHint" same;
+    "ModelPreferences" => "ModelPreferences" same;
+    "NotificationParams" => "NotificationParams" fallible shared::notification_params_down;
+    "NumberSchema" => "NumberSchema" same;
+    "NumberSchemaType" => "NumberSchemaType" same;
+    "PaginatedRequestParams" => "PaginatedRequestParams" fallible shared::paginated_request_params_down;
+    "PrimitiveSchemaDefinition" => "PrimitiveSchemaDefinition" same;
+    "ProgressNotificationParams" => "ProgressNotificationParams" fallible lifecycle::progress_notification_params_down;
+    "ProgressToken" => "ProgressToken" same;
+    "Prompt" => "Prompt" exact prompts::prompt_down;
+    "PromptArgument" => "PromptArgument" same;
+    "PromptMessage" => "PromptMessage" exact prompts::prompt_message_down;
+    "PromptReference" => "PromptReference" same;
+    "ReadResourceOutcome" => "ReadResourceResult" fallible resources::read_resource_outcome_down;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" fallible resources::read_resource_request_params_down;
+    "ReadResourceResult" => "ReadResourceResult" fallible resources::read_resource_result_down;
+    "RequestMetaObject" => "RequestMetaObject" fallible shared::request_meta_object_down;
+    "Resource" => "Resource" exact resources::resource_down;
+    "ResourceLink" => "ResourceLink" exact shared::resource_link_down;
+    "ResourceTemplate" => "ResourceTemplate" exact resources::resource_template_down;
+    "ResourceTemplateReference" => "ResourceTemplateReference" same;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" fallible resources::resource_updated_notification_params_down;
+    "Role" => "Role" same;
+    "Root" => "Root" exact roots::root_down;
+    "SamplingContent" => "SamplingContent" fallible sampling::sampling_content_down;
+    "SamplingMessage" => "SamplingMessage" fallible sampling::sampling_message_down;
+    "SamplingMessageContentBlock" => "SamplingMessageContentBlock" fallible sampling::sampling_message_content_block_down;
+    "ServerCapabilities" => "ServerCapabilities" fallible lifecycle::server_capabilities_down;
+    "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
+    "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
+    "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
+    "StringSchema" => "StringSchema" same;
+    "StringSchemaFormat" => "StringSchemaFormat" same;
+    "TextContent" => "TextContent" exact shared::text_content_down;
+    "TextOrBlobContents" => "TextOrBlobContents" exact shared::text_or_blob_contents_down;
+    "TextResourceContents" => "TextResourceContents" exact shared::text_resource_contents_down;
+    "TitledMultiSelectEnumSchema" => "TitledMultiSelectEnumSchema" same;
+    "TitledMultiSelectEnumSchemaItems" => "TitledMultiSelectEnumSchemaItems" same;
+    "TitledMultiSelectEnumSchemaItemsAnyOf" => "TitledMultiSelectEnumSchemaItemsAnyOf" same;
+    "TitledSingleSelectEnumSchema" => "TitledSingleSelectEnumSchema" same;
+    "TitledSingleSelectEnumSchemaOneOf" => "TitledSingleSelectEnumSchemaOneOf" same;
+    "Tool" => "Tool" fallible tools::tool_down;
+    "ToolAnnotations" => "ToolAnnotations" same;
+    "ToolChoice" => "ToolChoice" same;
+    "ToolChoiceMode" => "ToolChoiceMode" same;
+    "ToolResultContent" => "ToolResultContent" fallible sampling::tool_result_content_down;
+    "ToolUseContent" => "ToolUseContent" exact sampling::tool_use_content_down;
+    "UntitledMultiSelectEnumSchema" => "UntitledMultiSelectEnumSchema" same;
+    "UntitledMultiSelectEnumSchemaItems" => "UntitledMultiSelectEnumSchemaItems" same;
+    "UntitledSingleSelectEnumSchema" => "UntitledSingleSelectEnumSchema" same;
+}

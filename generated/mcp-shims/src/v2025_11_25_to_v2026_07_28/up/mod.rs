@@ -14,518 +14,103 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible, same};
-
-/// The conversions of this step, by the names of their types.
-pub(crate) const HOPS: &[Hop] = &[
-    Hop {
-        from: "Annotations",
-        to: "Annotations",
-        run: same,
-    },
-    Hop {
-        from: "AudioContent",
-        to: "AudioContent",
-        run: |value, cx| exact(value, cx, shared::audio_content_up),
-    },
-    Hop {
-        from: "BlobResourceContents",
-        to: "BlobResourceContents",
-        run: |value, cx| exact(value, cx, shared::blob_resource_contents_up),
-    },
-    Hop {
-        from: "BooleanSchema",
-        to: "BooleanSchema",
-        run: same,
-    },
-    Hop {
-        from: "CallToolOutcome",
-        to: "CallToolOutcome",
-        run: |value, cx| fallible(value, cx, tools::call_tool_outcome_up),
-    },
-    Hop {
-        from: "CallToolRequestParams",
-        to: "CallToolRequestParams",
-        run: |value, cx| fallible(value, cx, tools::call_tool_request_params_up),
-    },
-    Hop {
-        from: "CallToolResult",
-        to: "CallToolResult",
-        run: |value, cx| fallible(value, cx, tools::call_tool_result_up),
-    },
-    Hop {
-        from: "CancelledNotificationParams",
-        to: "CancelledNotificationParams",
-        run: |value, cx| fallible(value, cx, lifecycle::cancelled_notification_params_up),
-    },
-    Hop {
-        from: "ClientCapabilities",
-        to: "ClientCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_up),
-    },
-    Hop {
-        from: "ClientCapabilitiesElicitation",
-        to: "ClientCapabilitiesElicitation",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_elicitation_up),
-    },
-    Hop {
-        from: "ClientCapabilitiesSampling",
-        to: "ClientCapabilitiesSampling",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_sampling_up),
-    },
-    Hop {
-        from: "CompleteRequestParams",
-        to: "CompleteRequestParams",
-        run: |value, cx| fallible(value, cx, completion::complete_request_params_up),
-    },
-    Hop {
-        from: "CompleteRequestParamsArgument",
-        to: "CompleteRequestParamsArgument",
-        run: same,
-    },
-    Hop {
-        from: "CompleteRequestParamsContext",
-        to: "CompleteRequestParamsContext",
-        run: same,
-    },
-    Hop {
-        from: "CompleteResult",
-        to: "CompleteResult",
-        run: |value, cx| fallible(value, cx, completion::complete_result_up),
-    },
-    Hop {
-        from: "CompleteResultCompletion",
-        to: "CompleteResultCompletion",
-        run: |value, cx| fallible(value, cx, completion::complete_result_completion_up),
-    },
-    Hop {
-        from: "CompletionReference",
-        to: "CompletionReference",
-        run: |value, cx| exact(value, cx, completion::completion_reference_up),
-    },
-    Hop {
-        from: "ContentBlock",
-        to: "ContentBlock",
-        run: |value, cx| exact(value, cx, shared::content_block_up),
-    },
-    Hop {
-        from: "CreateMessageOutcome",
-        to: "CreateMessageResult",
-        run: |value, cx| fallible(value, cx, sampling::create_message_outcome_up),
-    },
-    Hop {
-        from: "CreateMessageRequestParams",
-        to: "CreateMessageRequestParams",
-        run: |value, cx| fallible(value, cx, sampling::create_message_request_params_up),
-    },
-    Hop {
-        from: "CreateMessageResult",
-        to: "CreateMessageResult",
-        run: |value, cx| fallible(value, cx, sampling::create_message_result_up),
-    },
-    Hop {
-        from: "ElicitAction",
-        to: "ElicitAction",
-        run: same,
-    },
-    Hop {
-        from: "ElicitOutcome",
-        to: "ElicitResult",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_outcome_up),
-    },
-    Hop {
-        from: "ElicitRequestFormParams",
-        to: "ElicitRequestFormParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_form_params_up),
-    },
-    Hop {
-        from: "ElicitRequestFormParamsMode",
-        to: "ElicitRequestFormParamsMode",
-        run: same,
-    },
-    Hop {
-        from: "ElicitRequestFormParamsRequestedSchema",
-        to: "ElicitRequestFormParamsRequestedSchema",
-        run: same,
-    },
-    Hop {
-        from: "ElicitRequestParams",
-        to: "ElicitRequestParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_params_up),
-    },
-    Hop {
-        from: "ElicitRequestUrlParams",
-        to: "ElicitRequestUrlParams",
-        run: |value, cx| fallible(value, cx, elicitation::elicit_request_url_params_up),
-    },
-    Hop {
-        from: "ElicitResult",
-        to: "ElicitResult",
-        run: |value, cx| exact(value, cx, elicitation::elicit_result_up),
-    },
-    Hop {
-        from: "ElicitValue",
-        to: "ElicitValue",
-        run: same,
-    },
-    Hop {
-        from: "EmbeddedResource",
-        to: "EmbeddedResource",
-        run: |value, cx| exact(value, cx, shared::embedded_resource_up),
-    },
-    Hop {
-        from: "GetPromptRequestParams",
-        to: "GetPromptRequestParams",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_request_params_up),
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptOutcome",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            prompts::get_prompt_result_to_get_prompt_outcome_up,
-        ),
-    },
-    Hop {
-        from: "GetPromptResult",
-        to: "GetPromptResult",
-        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_up),
-    },
-    Hop {
-        from: "Icon",
-        to: "Icon",
-        run: same,
-    },
-    Hop {
-        from: "IconTheme",
-        to: "IconTheme",
-        run: same,
-    },
-    Hop {
-        from: "ImageContent",
-        to: "ImageContent",
-        run: |value, cx| exact(value, cx, shared::image_content_up),
-    },
-    Hop {
-        from: "Implementation",
-        to: "Implementation",
-        run: same,
-    },
-    Hop {
-        from: "IncludeContext",
-        to: "IncludeContext",
-        run: same,
-    },
-    Hop {
-        from: "LegacyTitledEnumSchema",
-        to: "LegacyTitledEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "ListPromptsResult",
-        to: "ListPromptsResult",
-        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_up),
-    },
-    Hop {
-        from: "ListResourceTemplatesResult",
-        to: "ListResourceTemplatesResult",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::list_resource_templates_result_up,
-        ),
-    },
-    Hop {
-        from: "ListResourcesResult",
-        to: "ListResourcesResult",
-        run: |value, cx| fallible(value, cx, resources::list_resources_result_up),
-    },
-    Hop {
-        from: "ListRootsResult",
-        to: "ListRootsResult",
-        run: |value, cx| exact(value, cx, roots::list_roots_result_up),
-    },
-    Hop {
-        from: "ListToolsResult",
-        to: "ListToolsResult",
-        run: |value, cx| fallible(value, cx, tools::list_tools_result_up),
-    },
-    Hop {
-        from: "LoggingLevel",
-        to: "LoggingLevel",
-        run: same,
-    },
-    Hop {
-        from: "LoggingMessageNotificationParams",
-        to: "LoggingMessageNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            logging::logging_message_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "ModelHint",
-        to: "ModelHint",
-        run: same,
-    },
-    Hop {
-        from: "ModelPreferences",
-        to: "ModelPreferences",
-        run: same,
-    },
-    Hop {
-        from: "NotificationParams",
-        to: "NotificationParams",
-        run: |value, cx| fallible(value, cx, shared::notification_params_up),
-    },
-    Hop {
-        from: "NumberSchema",
-        to: "NumberSchema",
-        run: same,
-    },
-    Hop {
-        from: "NumberSchemaType",
-        to: "NumberSchemaType",
-        run: same,
-    },
-    Hop {
-        from: "PaginatedRequestParams",
-        to: "PaginatedRequestParams",
-        run: |value, cx| fallible(value, cx, shared::paginated_request_params_up),
-    },
-    Hop {
-        from: "PrimitiveSchemaDefinition",
-        to: "PrimitiveSchemaDefinition",
-        run: same,
-    },
-    Hop {
-        from: "ProgressNotificationParams",
-        to: "ProgressNotificationParams",
-        run: |value, cx| fallible(value, cx, lifecycle::progress_notification_params_up),
-    },
-    Hop {
-        from: "ProgressToken",
-        to: "ProgressToken",
-        run: same,
-    },
-    Hop {
-        from: "Prompt",
-        to: "Prompt",
-        run: |value, cx| exact(value, cx, prompts::prompt_up),
-    },
-    Hop {
-        from: "PromptArgument",
-        to: "PromptArgument",
-        run: same,
-    },
-    Hop {
-        from: "PromptMessage",
-        to: "PromptMessage",
-        run: |value, cx| exact(value, cx, prompts::prompt_message_up),
-    },
-    Hop {
-        from: "PromptReference",
-        to: "PromptReference",
-        run: same,
-    },
-    Hop {
-        from: "ReadResourceRequestParams",
-        to: "ReadResourceRequestParams",
-        run: |value, cx| fallible(value, cx, resources::read_resource_request_params_up),
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceOutcome",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::read_resource_result_to_read_resource_outcome_up,
-        ),
-    },
-    Hop {
-        from: "ReadResourceResult",
-        to: "ReadResourceResult",
-        run: |value, cx| fallible(value, cx, resources::read_resource_result_up),
-    },
-    Hop {
-        from: "RequestMetaObject",
-        to: "RequestMetaObject",
-        run: |value, cx| fallible(value, cx, shared::request_meta_object_up),
-    },
-    Hop {
-        from: "RequestParams",
-        to: "ListRootsRequestParams",
-        run: |value, cx| exact(value, cx, shared::request_params_up),
-    },
-    Hop {
-        from: "Resource",
-        to: "Resource",
-        run: |value, cx| exact(value, cx, resources::resource_up),
-    },
-    Hop {
-        from: "ResourceLink",
-        to: "ResourceLink",
-        run: |value, cx| exact(value, cx, shared::resource_link_up),
-    },
-    Hop {
-        from: "ResourceTemplate",
-        to: "ResourceTemplate",
-        run: |value, cx| exact(value, cx, resources::resource_template_up),
-    },
-    Hop {
-        from: "ResourceTemplateReference",
-        to: "ResourceTemplateReference",
-        run: same,
-    },
-    Hop {
-        from: "ResourceUpdatedNotificationParams",
-        to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| fallible(
-            value,
-            cx,
-            resources::resource_updated_notification_params_up,
-        ),
-    },
-    Hop {
-        from: "Role",
-        to: "Role",
-        run: same,
-    },
-    Hop {
-        from: "Root",
-        to: "Root",
-        run: |value, cx| exact(value, cx, roots::root_up),
-    },
-    Hop {
-        from: "SamplingContent",
-        to: "SamplingContent",
-        run: |value, cx| fallible(value, cx, sampling::sampling_content_up),
-    },
-    Hop {
-        from: "SamplingMessage",
-        to: "SamplingMessage",
-        run: |value, cx| fallible(value, cx, sampling::sampling_message_up),
-    },
-    Hop {
-        from: "SamplingMessageContentBlock",
-        to: "SamplingMessageContentBlock",
-        run: |value, cx| fallible(value, cx, sampling::sampling_message_content_block_up),
-    },
-    Hop {
-        from: "ServerCapabilities",
-        to: "ServerCapabilities",
-        run: |value, cx| fallible(value, cx, lifecycle::server_capabilities_up),
-    },
-    Hop {
-        from: "ServerCapabilitiesPrompts",
-        to: "ServerCapabilitiesPrompts",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesResources",
-        to: "ServerCapabilitiesResources",
-        run: same,
-    },
-    Hop {
-        from: "ServerCapabilitiesTools",
-        to: "ServerCapabilitiesTools",
-        run: same,
-    },
-    Hop {
-        from: "StringSchema",
-        to: "StringSchema",
-        run: same,
-    },
-    Hop {
-        from: "StringSchemaFormat",
-        to: "StringSchemaFormat",
-        run: same,
-    },
-    Hop {
-        from: "TextContent",
-        to: "TextContent",
-        run: |value, cx| exact(value, cx, shared::text_content_up),
-    },
-    Hop {
-        from: "TextOrBlobContents",
-        to: "TextOrBlobContents",
-        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_up),
-    },
-    Hop {
-        from: "TextResourceContents",
-        to: "TextResourceContents",
-        run: |value, cx| exact(value, cx, shared::text_resource_contents_up),
-    },
-    Hop {
-        from: "TitledMultiSelectEnumSchema",
-        to: "TitledMultiSelectEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "TitledMultiSelectEnumSchemaItems",
-        to: "TitledMultiSelectEnumSchemaItems",
-        run: same,
-    },
-    Hop {
-        from: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: same,
-    },
-    Hop {
-        from: "TitledSingleSelectEnumSchema",
-        to: "TitledSingleSelectEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "TitledSingleSelectEnumSchemaOneOf",
-        to: "TitledSingleSelectEnumSchemaOneOf",
-        run: same,
-    },
-    Hop {
-        from: "Tool",
-        to: "Tool",
-        run: |value, cx| fallible(value, cx, tools::tool_up),
-    },
-    Hop {
-        from: "ToolAnnotations",
-        to: "ToolAnnotations",
-        run: same,
-    },
-    Hop {
-        from: "ToolChoice",
-        to: "ToolChoice",
-        run: same,
-    },
-    Hop {
-        from: "ToolChoiceMode",
-        to: "ToolChoiceMode",
-        run: same,
-    },
-    Hop {
-        from: "ToolResultContent",
-        to: "ToolResultContent",
-        run: |value, cx| fallible(value, cx, sampling::tool_result_content_up),
-    },
-    Hop {
-        from: "ToolUseContent",
-        to: "ToolUseContent",
-        run: |value, cx| exact(value, cx, sampling::tool_use_content_up),
-    },
-    Hop {
-        from: "UntitledMultiSelectEnumSchema",
-        to: "UntitledMultiSelectEnumSchema",
-        run: same,
-    },
-    Hop {
-        from: "UntitledMultiSelectEnumSchemaItems",
-        to: "UntitledMultiSelectEnumSchemaItems",
-        run: same,
-    },
-    Hop {
-        from: "UntitledSingleSelectEnumSchema",
-        to: "UntitledSingleSelectEnumSchema",
-        run: same,
-    },
-];
+mcp_convert::hops! {
+    "Annotations" => "Annotations" same;
+    "AudioContent" => "AudioContent" exact shared::audio_content_up;
+    "BlobResourceContents" => "BlobResourceContents" exact shared::blob_resource_contents_up;
+    "BooleanSchema" => "BooleanSchema" same;
+    "CallToolOutcome" => "CallToolOutcome" fallible tools::call_tool_outcome_up;
+    "CallToolRequestParams" => "CallToolRequestParams" fallible tools::call_tool_request_params_up;
+    "CallToolResult" => "CallToolResult" fallible tools::call_tool_result_up;
+    "CancelledNotificationParams" => "CancelledNotificationParams" fallible lifecycle::cancelled_notification_params_up;
+    "ClientCapabilities" => "ClientCapabilities" fallible lifecycle::client_capabilities_up;
+    "ClientCapabilitiesElicitation" => "ClientCapabilitiesElicitation" exact lifecycle::client_capabilities_elicitation_up;
+    "ClientCapabilitiesSampling" => "ClientCapabilitiesSampling" exact lifecycle::client_capabilities_sampling_up;
+    "CompleteRequestParams" => "CompleteRequestParams" fallible completion::complete_request_params_up;
+    "CompleteRequestParamsArgument" => "CompleteRequestParamsArgument" same;
+    "CompleteRequestParamsContext" => "CompleteRequestParamsContext" same;
+    "CompleteResult" => "CompleteResult" fallible completion::complete_result_up;
+    "CompleteResultCompletion" => "CompleteResultCompletion" fallible completion::complete_result_completion_up;
+    "CompletionReference" => "CompletionReference" exact completion::completion_reference_up;
+    "ContentBlock" => "ContentBlock" exact shared::content_block_up;
+    "CreateMessageOutcome" => "CreateMessageResult" fallible sampling::create_message_outcome_up;
+    "CreateMessageRequestParams" => "CreateMessageRequestParams" fallible sampling::create_message_request_params_up;
+    "CreateMessageResult" => "CreateMessageResult" fallible sampling::create_message_result_up;
+    "ElicitAction" => "ElicitAction" same;
+    "ElicitOutcome" => "ElicitResult" fallible elicitation::elicit_outcome_up;
+    "ElicitRequestFormParams" => "ElicitRequestFormParams" fallible elicitation::elicit_request_form_params_up;
+    "ElicitRequestFormParamsMode" => "ElicitRequestFormParamsMode" same;
+    "ElicitRequestFormParamsRequestedSchema" => "ElicitRequestFormParamsRequestedSchema" same;
+    "ElicitRequestParams" => "ElicitRequestParams" fallible elicitation::elicit_request_params_up;
+    "ElicitRequestUrlParams" => "ElicitRequestUrlParams" fallible elicitation::elicit_request_url_params_up;
+    "ElicitResult" => "ElicitResult" exact elicitation::elicit_result_up;
+    "ElicitValue" => "ElicitValue" same;
+    "EmbeddedResource" => "EmbeddedResource" exact shared::embedded_resource_up;
+    "GetPromptRequestParams" => "GetPromptRequestParams" fallible prompts::get_prompt_request_params_up;
+    "GetPromptResult" => "GetPromptOutcome" fallible prompts::get_prompt_result_to_get_prompt_outcome_up;
+    "GetPromptResult" => "GetPromptResult" fallible prompts::get_prompt_result_up;
+    "Icon" => "Icon" same;
+    "IconTheme" => "IconTheme" same;
+    "ImageContent" => "ImageContent" exact shared::image_content_up;
+    "Implementation" => "Implementation" same;
+    "IncludeContext" => "IncludeContext" same;
+    "LegacyTitledEnumSchema" => "LegacyTitledEnumSchema" same;
+    "ListPromptsResult" => "ListPromptsResult" fallible prompts::list_prompts_result_up;
+    "ListResourceTemplatesResult" => "ListResourceTemplatesResult" fallible resources::list_resource_templates_result_up;
+    "ListResourcesResult" => "ListResourcesResult" fallible resources::list_resources_result_up;
+    "ListRootsResult" => "ListRootsResult" exact roots::list_roots_result_up;
+    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_up;
+    "LoggingLevel" => "LoggingLevel" same;
+    "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" fallible logging::logging_message_notification_params_up;
+    "ModelHint" => "ModelHint" same;
+    "ModelPreferences" => "ModelPreferences" same;
+    "NotificationParams" => "NotificationParams" fallible shared::notification_params_up;
+    "NumberSchema" => "NumberSchema" same;
+    "NumberSchemaType" => "NumberSchemaType" same;
+    "PaginatedRequestParams" => "PaginatedRequestParams" fallible shared::paginated_request_params_up;
+    "PrimitiveSchemaDefinition" => "PrimitiveSchemaDefinition" same;
+    "ProgressNotificationParams" => "ProgressNotificationParams" fallible lifecycle::progress_notification_params_up;
+    "ProgressToken" => "ProgressToken" same;
+    "Prompt" => "Prompt" exact prompts::prompt_up;
+    "PromptArgument" => "PromptArgument" same;
+    "PromptMessage" => "PromptMessage" exact prompts::prompt_message_up;
+    "PromptReference" => "PromptReference" same;
+    "ReadResourceRequestParams" => "ReadResourceRequestParams" fallible resources::read_resource_request_params_up;
+    "ReadResourceResult" => "ReadResourceOutcome" fallible resources::read_resource_result_to_read_resource_outcome_up;
+    "ReadResourceResult" => "ReadResourceResult" fallible resources::read_resource_result_up;
+    "RequestMetaObject" => "RequestMetaObject" fallible shared::request_meta_object_up;
+    "RequestParams" => "ListRootsRequestParams" exact shared::request_params_up;
+    "Resource" => "Resource" exact resources::resource_up;
+    "ResourceLink" => "ResourceLink" exact shared::resource_link_up;
+    "ResourceTemplate" => "ResourceTemplate" exact resources::resource_template_up;
+    "ResourceTemplateReference" => "ResourceTemplateReference" same;
+    "ResourceUpdatedNotificationParams" => "ResourceUpdatedNotificationParams" fallible resources::resource_updated_notification_params_up;
+    "Role" => "Role" same;
+    "Root" => "Root" exact roots::root_up;
+    "SamplingContent" => "SamplingContent" fallible sampling::sampling_content_up;
+    "SamplingMessage" => "SamplingMessage" fallible sampling::sampling_message_up;
+    "SamplingMessageContentBlock" => "SamplingMessageContentBlock" fallible sampling::sampling_message_content_block_up;
+    "ServerCapabilities" => "ServerCapabilities" fallible lifecycle::server_capabilities_up;
+    "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
+    "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
+    "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
+    "StringSchema" => "StringSchema" same;
+    "StringSchemaFormat" => "StringSchemaFormat" same;
+    "TextContent" => "TextContent" exact shared::text_content_up;
+    "TextOrBlobContents" => "TextOrBlobContents" exact shared::text_or_blob_contents_up;
+    "TextResourceContents" => "TextResourceContents" exact shared::text_resource_contents_up;
+    "TitledMultiSelectEnumSchema" => "TitledMultiSelectEnumSchema" same;
+    "TitledMultiSelectEnumSchemaItems" => "TitledMultiSelectEnumSchemaItems" same;
+    "TitledMultiSelectEnumSchemaItemsAnyOf" => "TitledMultiSelectEnumSchemaItemsAnyOf" same;
+    "TitledSingleSelectEnumSchema" => "TitledSingleSelectEnumSchema" same;
+    "TitledSingleSelectEnumSchemaOneOf" => "TitledSingleSelectEnumSchemaOneOf" same;
+    "Tool" => "Tool" fallible tools::tool_up;
+    "ToolAnnotations" => "ToolAnnotations" same;
+    "ToolChoice" => "ToolChoice" same;
+    "ToolChoiceMode" => "ToolChoiceMode" same;
+    "ToolResultContent" => "ToolResultContent" fallible sampling::tool_result_content_up;
+    "ToolUseContent" => "ToolUseContent" exact sampling::tool_use_content_up;
+    "UntitledMultiSelectEnumSchema" => "UntitledMultiSelectEnumSchema" same;
+    "UntitledMultiSelectEnumSchemaItems" => "UntitledMultiSelectEnumSchemaItems" same;
+    "UntitledSingleSelectEnumSchema" => "UntitledSingleSelectEnumSchema" same;
+}

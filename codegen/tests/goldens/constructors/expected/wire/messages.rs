@@ -1,7 +1,5 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::{Author, Page, PageScope};
 
 mcp_wire::record! {
@@ -21,23 +19,10 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for PageScope {
-    fn blank() -> Self {
-        Self::All
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["all", "mine"])? {
-            0 => Self::All,
-            _ => Self::Mine,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for PageScope {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    PageScope {
+        All "all";
+        Mine "mine";
     }
 }
 

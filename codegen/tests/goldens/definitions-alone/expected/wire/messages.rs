@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{Answer, Done, Open, OrderResult, OrderResultDone, OrderResultOpen};
 
@@ -23,31 +23,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for OrderResult {
-    fn blank() -> Self {
-        Self::Open(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl OrderResult {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("OrderResult", "state", &["done", "open"]);
         match reader.tag(&TAG)? {
             Some(0) => *self = Self::Done(Decode::blank()),
             Some(_) => *self = Self::Open(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Open(value) => value.fill(reader),
-            Self::Done(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for OrderResult {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Open(value) => value.encode(writer),
-            Self::Done(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    OrderResult {
+        blank Open decide;
+        Open(OrderResultOpen);
+        Done(OrderResultDone);
     }
 }
 

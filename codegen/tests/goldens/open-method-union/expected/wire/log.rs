@@ -1,17 +1,10 @@
 //! Reading and writing the types of `log`.
 
-use crate::{DoneNotification, LogNotification, LogParams};
+use crate::{DoneNotification, LogParams};
 
 mcp_wire::record! {
     DoneNotification open {
         const 0 "method": constant("notifications/done");
-    }
-}
-
-mcp_wire::record! {
-    LogNotification open {
-        const 0 "method": constant("notifications/log");
-        1 "params": required params;
     }
 }
 
@@ -21,4 +14,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(DoneNotification, LogNotification, LogParams);
+mcp_wire::serde_bridge!(DoneNotification, LogParams);

@@ -1,15 +1,11 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
-use crate::ServerNotification;
+use crate::{DoneNotification, LogNotification, ServerNotification};
 
-impl Decode for ServerNotification {
-    fn blank() -> Self {
-        Self::Unknown(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl ServerNotification {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -21,21 +17,16 @@ impl Decode for ServerNotification {
             TagFound::Other => *self = Self::Unknown(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Log(value) => value.fill(reader),
-            Self::Done(value) => value.fill(reader),
-            Self::Unknown(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for ServerNotification {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Log(value) => value.encode(writer),
-            Self::Done(value) => value.encode(writer),
-            Self::Unknown(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    ServerNotification {
+        blank Unknown decide;
+        Log(LogNotification);
+        Done(DoneNotification);
+        Unknown;
     }
 }
 

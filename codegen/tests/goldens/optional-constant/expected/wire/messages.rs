@@ -1,7 +1,5 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::{Form, FormKind};
 
 mcp_wire::record! {
@@ -11,20 +9,9 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for FormKind {
-    fn blank() -> Self {
-        Self::Form
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        reader.string_enum(&["form"])?;
-        Ok(())
-    }
-}
-
-impl Encode for FormKind {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    FormKind {
+        Form "form";
     }
 }
 

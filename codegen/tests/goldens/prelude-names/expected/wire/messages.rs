@@ -1,7 +1,5 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::{Holder, HolderKind, OptionItem};
 
 mcp_wire::record! {
@@ -11,23 +9,10 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for HolderKind {
-    fn blank() -> Self {
-        Self::A
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["a", "b"])? {
-            0 => Self::A,
-            _ => Self::B,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for HolderKind {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    HolderKind {
+        A "a";
+        B "b";
     }
 }
 

@@ -1,33 +1,25 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Reader, Writer};
+use mcp_wire::{Decode, Fault, Kind, Reader};
 
 use crate::{Expression, Negation, Tree};
 
-impl Decode for Expression {
-    fn blank() -> Self {
-        Self::String(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Expression {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => *self = Self::Negation(Decode::blank()),
             Kind::String => *self = Self::String(Decode::blank()),
             _ => return Err(reader.refuse("an object or a string")),
         }
-        match self {
-            Self::String(value) => value.fill(reader),
-            Self::Negation(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Expression {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::String(value) => value.encode(writer),
-            Self::Negation(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Expression {
+        blank String decide;
+        String(String);
+        Negation(box Negation);
     }
 }
 

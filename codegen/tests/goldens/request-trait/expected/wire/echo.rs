@@ -1,17 +1,10 @@
 //! Reading and writing the types of `echo`.
 
-use crate::{EchoParams, EchoRequest, EchoResult, TickNotification};
+use crate::{EchoParams, EchoResult, TickNotification};
 
 mcp_wire::record! {
     EchoParams open {
         0 "text": required text;
-    }
-}
-
-mcp_wire::record! {
-    EchoRequest open {
-        const 0 "method": constant("echo/say");
-        1 "params": required params;
     }
 }
 
@@ -27,4 +20,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(EchoParams, EchoRequest, EchoResult, TickNotification);
+mcp_wire::serde_bridge!(EchoParams, EchoResult, TickNotification);

@@ -1,26 +1,11 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
-
 use crate::{Word, Words};
 
-impl Decode for Word {
-    fn blank() -> Self {
-        Self::SelfValue
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["self", "type"])? {
-            0 => Self::SelfValue,
-            _ => Self::Type,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for Word {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
+mcp_wire::strings! {
+    Word {
+        SelfValue "self";
+        Type "type";
     }
 }
 

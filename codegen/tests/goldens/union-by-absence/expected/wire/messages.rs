@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{FormParams, FormParamsMode, Params, UrlParams};
 
@@ -11,48 +11,29 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for FormParamsMode {
-    fn blank() -> Self {
-        Self::Form
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        reader.string_enum(&["form"])?;
-        Ok(())
+mcp_wire::strings! {
+    FormParamsMode {
+        Form "form";
     }
 }
 
-impl Encode for FormParamsMode {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
-impl Decode for Params {
-    fn blank() -> Self {
-        Self::Form(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Params {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("Params", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
             Some(0) => *self = Self::Form(Decode::blank()),
             Some(_) => *self = Self::Url(Decode::blank()),
             None => *self = Self::Form(Decode::blank()),
         }
-        match self {
-            Self::Form(value) => value.fill(reader),
-            Self::Url(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Params {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Form(value) => value.encode(writer),
-            Self::Url(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Params {
+        blank Form decide;
+        Form(FormParams);
+        Url(UrlParams);
     }
 }
 

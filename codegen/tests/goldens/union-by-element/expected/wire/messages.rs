@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::{Answer, Batch, Call};
 
@@ -10,12 +10,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Batch {
-    fn blank() -> Self {
-        Self::CallList(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Batch {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.first_element()? {
             None => *self = Self::CallList(Decode::blank()),
             Some(mut element) => {
@@ -28,19 +24,15 @@ impl Decode for Batch {
                 }
             }
         }
-        match self {
-            Self::CallList(value) => value.fill(reader),
-            Self::AnswerList(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Batch {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::CallList(value) => value.encode(writer),
-            Self::AnswerList(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Batch {
+        blank CallList decide;
+        CallList(Vec<Call>);
+        AnswerList(Vec<Answer>);
     }
 }
 

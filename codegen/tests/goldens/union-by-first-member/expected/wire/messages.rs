@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::{BlobContents, Contents, TextContents};
 
@@ -11,31 +11,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Contents {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Contents {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Contents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
             Some(0) => *self = Self::Text(Decode::blank()),
             Some(_) => *self = Self::Blob(Decode::blank()),
             None => return Err(reader.undecided(&PATHS)),
         }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Blob(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Contents {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Blob(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Contents {
+        blank Text decide;
+        Text(TextContents);
+        Blob(BlobContents);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Reader, Writer};
+use mcp_wire::{Decode, Fault, Integer, Kind, Number, Reader};
 
 use crate::{Bag, Token, Value};
 
@@ -10,39 +10,27 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Token {
-    fn blank() -> Self {
-        Self::Integer(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Token {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::String => *self = Self::String(Decode::blank()),
             Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
             _ => return Err(reader.refuse("a string or an integer")),
         }
-        match self {
-            Self::Integer(value) => value.fill(reader),
-            Self::String(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Token {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Integer(value) => value.encode(writer),
-            Self::String(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Token {
+        blank Integer decide;
+        Integer(Integer);
+        String(String);
     }
 }
 
-impl Decode for Value {
-    fn blank() -> Self {
-        Self::String(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Value {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => *self = Self::Bag(Decode::blank()),
             Kind::Array => *self = Self::List(Decode::blank()),
@@ -55,25 +43,18 @@ impl Decode for Value {
                 );
             }
         }
-        match self {
-            Self::String(value) => value.fill(reader),
-            Self::Number(value) => value.fill(reader),
-            Self::Boolean(value) => value.fill(reader),
-            Self::List(value) => value.fill(reader),
-            Self::Bag(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Value {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::String(value) => value.encode(writer),
-            Self::Number(value) => value.encode(writer),
-            Self::Boolean(value) => value.encode(writer),
-            Self::List(value) => value.encode(writer),
-            Self::Bag(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Value {
+        blank String decide;
+        String(String);
+        Number(Number);
+        Boolean(bool);
+        List(Vec<String>);
+        Bag(Bag);
     }
 }
 

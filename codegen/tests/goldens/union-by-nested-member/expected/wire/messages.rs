@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::{PlainSchema, Schema, TitledSchema, TitledSchemaItems};
 
@@ -10,12 +10,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Schema {
-    fn blank() -> Self {
-        Self::Plain(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Schema {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Schema", &[&["items", "titles"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
@@ -23,19 +19,15 @@ impl Decode for Schema {
         } else {
             *self = Self::Plain(Decode::blank())
         }
-        match self {
-            Self::Plain(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Schema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Plain(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Schema {
+        blank Plain decide;
+        Plain(PlainSchema);
+        Titled(TitledSchema);
     }
 }
 

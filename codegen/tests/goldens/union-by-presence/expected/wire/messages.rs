@@ -1,15 +1,11 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::{Choice, PlainChoice, TitledChoice};
 
-impl Decode for Choice {
-    fn blank() -> Self {
-        Self::Plain(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Choice {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Choice", &[&["titles"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
@@ -17,19 +13,15 @@ impl Decode for Choice {
         } else {
             *self = Self::Plain(Decode::blank())
         }
-        match self {
-            Self::Plain(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Choice {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Plain(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Choice {
+        blank Plain decide;
+        Plain(PlainChoice);
+        Titled(TitledChoice);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
 use crate::{OtherReference, Reference, ToolReference};
 
@@ -11,31 +11,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Reference {
-    fn blank() -> Self {
-        Self::Tool(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Reference {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("Reference", "kind", &["tool"]);
         match reader.tag_or_other(&TAG)? {
             TagFound::Known(_) => *self = Self::Tool(Decode::blank()),
             TagFound::Other => *self = Self::Other(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Tool(value) => value.fill(reader),
-            Self::Other(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Reference {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Tool(value) => value.encode(writer),
-            Self::Other(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Reference {
+        blank Tool decide;
+        Tool(ToolReference);
+        Other(OtherReference);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag};
 
 use crate::{CircleShape, Shape, SquareShape};
 
@@ -11,31 +11,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Shape {
-    fn blank() -> Self {
-        Self::Circle(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Shape {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("Shape", "type", &["circle", "square"]);
         match reader.tag(&TAG)? {
             Some(0) => *self = Self::Circle(Decode::blank()),
             Some(_) => *self = Self::Square(Decode::blank()),
             None => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Circle(value) => value.fill(reader),
-            Self::Square(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Shape {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Circle(value) => value.encode(writer),
-            Self::Square(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Shape {
+        blank Circle decide;
+        Circle(CircleShape);
+        Square(SquareShape);
     }
 }
 

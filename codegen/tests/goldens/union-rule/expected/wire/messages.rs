@@ -1,29 +1,14 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
+use mcp_wire::{Decode, Fault, Paths, Reader};
 
 use crate::{Answer, Long, Outcome, Short};
 
-impl Decode for Answer {
-    fn blank() -> Self {
-        Self::Short(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = Self::Short(Decode::blank());
-        match self {
-            Self::Short(value) => value.fill(reader),
-            Self::Long(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for Answer {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Short(value) => value.encode(writer),
-            Self::Long(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Answer {
+        blank Short;
+        Short(Short);
+        Long(Long);
     }
 }
 
@@ -34,12 +19,8 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Outcome {
-    fn blank() -> Self {
-        Self::Short(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Outcome {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Outcome", &[&["b", "next"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
@@ -47,19 +28,15 @@ impl Decode for Outcome {
         } else {
             *self = Self::Short(Decode::blank())
         }
-        match self {
-            Self::Short(value) => value.fill(reader),
-            Self::Long(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Outcome {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Short(value) => value.encode(writer),
-            Self::Long(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Outcome {
+        blank Short decide;
+        Short(Short);
+        Long(Long);
     }
 }
 

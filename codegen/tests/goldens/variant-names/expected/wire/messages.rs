@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Fault, Reader, Tag, TagFound};
 
 use crate::{Begun, Custom, Moment};
 
@@ -16,31 +16,23 @@ mcp_wire::record! {
     }
 }
 
-impl Decode for Moment {
-    fn blank() -> Self {
-        Self::Begun(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+impl Moment {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("Moment", "at", &["start"]);
         match reader.tag_or_other(&TAG)? {
             TagFound::Known(_) => *self = Self::Begun(Decode::blank()),
             TagFound::Other => *self = Self::Custom(Decode::blank()),
             TagFound::Absent => return Err(reader.missing_tag(&TAG)),
         }
-        match self {
-            Self::Begun(value) => value.fill(reader),
-            Self::Custom(value) => value.fill(reader),
-        }
+        Ok(())
     }
 }
 
-impl Encode for Moment {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Begun(value) => value.encode(writer),
-            Self::Custom(value) => value.encode(writer),
-        }
+mcp_wire::variants! {
+    Moment {
+        blank Begun decide;
+        Begun(Begun);
+        Custom(Custom);
     }
 }
 

@@ -162,7 +162,7 @@ fn sample(text: &str) -> mcp::InputRequest {
 }
 
 fn roots_of_client() -> mcp::InputRequest {
-    mcp::ListRootsRequest::new().into()
+    mcp::ListRootsRequest::without_params().into()
 }
 
 /// What was filled in.

@@ -1,0 +1,146 @@
+//! Messages of a method: an alias of a generic type of `mcp-wire`, and the method as a type.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use serde_json::Value;
+
+use super::ty::{ident, runtime_path, rust_type};
+use mcp_schema::model::{Member, Method, Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_schema::naming::taken::{TAKEN, WIRE};
+use mcp_schema::spec::roles;
+
+/// The messages of a model that are aliases, by Rust name: what each stands for, and the method that it declares.
+pub(super) struct Messages(BTreeMap<String, (TokenStream, TokenStream)>);
+
+impl Messages {
+    pub(super) fn of(model: &Model) -> Self {
+        let mut methods: BTreeSet<String> = BTreeSet::new();
+        let mut messages = BTreeMap::new();
+        // `ping` goes both ways, but it is one type.
+        for method in model.methods.iter().rev() {
+            if messages.contains_key(&method.message) {
+                continue;
+            }
+            let Some((generic, params)) = object(model, &method.message)
+                .and_then(|object| Some((generic(model, object)?, params(object)?)))
+            else {
+                continue;
+            };
+            let name = method_name(model, &method.message, &mut methods);
+            let (name, wire, need) = (ident(&name), &method.name, need(params));
+            let params = rust_type(&params.ty);
+            let result = method.result.as_ref().map(rust_type);
+            let result = result.map(|result| quote!(=> #result));
+            let generic = ident(generic);
+            let declared = quote!(mcp_wire::method!(#name #wire #need #params #result););
+            let target = quote!(#generic<#name>);
+            messages.insert(method.message.clone(), (target, declared));
+        }
+        for method in &model.methods {
+            if let Some(name) = response(model, method) {
+                let request = ident(&method.message);
+                let target = (quote!(ResponseOf<#request>), TokenStream::new());
+                messages.entry(name).or_insert(target);
+            }
+        }
+        Self(messages)
+    }
+
+    /// Returns what a type is another name of, and the method that stands beside it.
+    pub(super) fn get(&self, def: &TypeDef) -> Option<&(TokenStream, TokenStream)> {
+        self.0.get(&def.name)
+    }
+}
+
+fn object<'m>(model: &'m Model, name: &str) -> Option<&'m Object> {
+    match &model.get(name)?.shape {
+        Shape::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// Returns the generic type that reads and writes the object, if there is one.
+fn generic(model: &Model, object: &Object) -> Option<&'static str> {
+    match &names(model, object)?[..] {
+        ["id", "jsonrpc", "method", "params"] => Some("RequestOf"),
+        ["jsonrpc", "method", "params"] => Some("NotificationOf"),
+        ["method", "params"] => Some("BareOf"),
+        _ => None,
+    }
+}
+
+/// Returns the names of the members, where `jsonrpc` and `id` are what they are in JSON-RPC, and others may follow.
+fn names<'m>(model: &Model, object: &'m Object) -> Option<Vec<&'m str>> {
+    let fits = |member: &Member| match member.wire.as_str() {
+        "jsonrpc" => member.presence == Presence::Constant(Value::from("2.0")),
+        "id" => {
+            let ty = runtime_path(model.resolve(&member.ty));
+            member.presence == Presence::Required && ty.as_deref() == Some("mcp_wire::RequestId")
+        }
+        "method" => matches!(member.presence, Presence::Constant(Value::String(_))),
+        // An optional value that may be `null` is read by another rule.
+        "params" => {
+            !member.boxed && !matches!(model.resolve(&member.ty), Ty::Json | Ty::Nullable(_))
+        }
+        _ => !member.boxed,
+    };
+    let all = object.rest == Rest::Open && object.members.iter().all(fits);
+    all.then(|| {
+        (object.members.iter())
+            .map(|member| member.wire.as_str())
+            .collect()
+    })
+}
+
+fn params(object: &Object) -> Option<&Member> {
+    object.members.iter().find(|member| member.wire == "params")
+}
+
+fn need(member: &Member) -> TokenStream {
+    match member.presence {
+        Presence::Required => quote!(required),
+        _ => quote!(optional),
+    }
+}
+
+/// Returns the Rust name of the whole response to a request, if it holds the result of the method and nothing else.
+fn response(model: &Model, method: &Method) -> Option<String> {
+    let request = model.get(&method.message)?.definition.as_deref()?;
+    let def = model.definition(&roles::response(roles::stem(request)))?;
+    let Shape::Object(object) = &def.shape else {
+        return None;
+    };
+    let result = object
+        .members
+        .iter()
+        .find(|member| member.wire == "result")?;
+    let is_it = names(model, object)? == ["id", "jsonrpc", "result"]
+        && result.presence == Presence::Required
+        && Some(&result.ty) == method.result.as_ref();
+    is_it.then(|| def.name.clone())
+}
+
+/// Returns a name for the method of a message: `CallToolMethod` of `CallToolRequest`, unless that stands for something else.
+fn method_name(model: &Model, message: &str, used: &mut BTreeSet<String>) -> String {
+    let stem = ["Request", "Notification"]
+        .iter()
+        .find_map(|end| message.strip_suffix(end));
+    let stem = stem.filter(|stem| !stem.is_empty()).unwrap_or(message);
+    let is_free = |name: &String| {
+        model.get(name).is_none()
+            && !TAKEN.contains(&name.as_str())
+            && !WIRE.contains(&name.as_str())
+    };
+    let others = (2..).map(|number| format!("{message}Method{number}"));
+    let mut names = [stem, message]
+        .map(|stem| format!("{stem}Method"))
+        .into_iter()
+        .chain(others);
+    let name = names
+        .find(|name| is_free(name) && !used.contains(name))
+        .unwrap_or_default();
+    used.insert(name.clone());
+    name
+}

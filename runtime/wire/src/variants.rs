@@ -1,0 +1,146 @@
+//! Enums as tables: a line per variant says what it holds, or its string.
+
+/// Implements [`Decode`](crate::Decode), [`Encode`](crate::Encode) and `From` for an enum by a table of its variants.
+///
+/// The first line has the variant that reading starts from; with `decide` after it, the enum has a function of that name
+/// which chooses the variant before it is read. A variant that is named without a type has no `From`.
+///
+/// ```
+/// use mcp_wire::{Decode, Fault, Integer, Kind, Reader};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Token {
+///     Text(String),
+///     Number(Box<Integer>),
+/// }
+///
+/// impl Token {
+///     fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+///         if reader.kind()? != Kind::String {
+///             *self = Self::Number(Decode::blank());
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// mcp_wire::variants! {
+///     Token {
+///         blank Text decide;
+///         Text(String);
+///         Number(box Integer);
+///     }
+/// }
+///
+/// let token: Token = mcp_wire::from_str("7")?;
+/// assert_eq!(token, Token::from(Integer::from(7)));
+/// # Ok::<(), mcp_wire::Error>(())
+/// ```
+#[macro_export]
+macro_rules! variants {
+    ($type:ident {
+        blank $blank:ident $($decide:ident)?;
+        $($variant:ident $(($($held:tt)+))?;)*
+    }) => {
+        impl $crate::Decode for $type {
+            fn blank() -> Self {
+                Self::$blank($crate::Decode::blank())
+            }
+
+            fn fill(&mut self, reader: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::Fault> {
+                $(self.$decide(reader)?;)?
+                match self {
+                    $(Self::$variant(value) => $crate::Decode::fill(value, reader),)*
+                }
+            }
+        }
+
+        impl $crate::Encode for $type {
+            fn encode(&self, writer: &mut $crate::Writer) {
+                match self {
+                    $(Self::$variant(value) => $crate::Encode::encode(value, writer),)*
+                }
+            }
+        }
+
+        $($($crate::variants!(@from $type $variant $($held)+);)?)*
+    };
+    (@from $type:ident $variant:ident box $held:ty) => {
+        impl ::core::convert::From<$held> for $type {
+            fn from(value: $held) -> Self {
+                Self::$variant(::std::boxed::Box::new(value))
+            }
+        }
+    };
+    (@from $type:ident $variant:ident $held:ty) => {
+        impl ::core::convert::From<$held> for $type {
+            fn from(value: $held) -> Self {
+                Self::$variant(value)
+            }
+        }
+    };
+}
+
+/// Implements [`Decode`](crate::Decode), [`Encode`](crate::Encode), `Display`, `ALL` and `as_str` for an enum of strings.
+///
+/// ```
+/// #[derive(Debug, Clone, Copy, PartialEq)]
+/// enum Role {
+///     Assistant,
+///     User,
+/// }
+///
+/// mcp_wire::strings! {
+///     Role {
+///         Assistant "assistant";
+///         User "user";
+///     }
+/// }
+///
+/// assert_eq!(mcp_wire::from_str::<Role>(r#""user""#)?, Role::User);
+/// assert_eq!(Role::ALL.map(Role::as_str), ["assistant", "user"]);
+/// # Ok::<(), mcp_wire::Error>(())
+/// ```
+#[macro_export]
+macro_rules! strings {
+    ($type:ident { $($variant:ident $choice:literal;)+ }) => {
+        impl $type {
+            /// All values, in the order of their strings.
+            pub const ALL: [Self; <[&str]>::len(&[$($choice),+])] = [$(Self::$variant),+];
+
+            /// Returns the string that messages carry.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $choice,)+
+                }
+            }
+        }
+
+        impl ::core::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl $crate::Decode for $type {
+            fn blank() -> Self {
+                let [first, ..] = Self::ALL;
+                first
+            }
+
+            fn fill(&mut self, reader: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::Fault> {
+                let place = reader.string_enum(&[$($choice),+])?;
+                if let Some(value) = Self::ALL.get(place) {
+                    *self = *value;
+                }
+                Ok(())
+            }
+        }
+
+        impl $crate::Encode for $type {
+            fn encode(&self, writer: &mut $crate::Writer) {
+                $crate::Encode::encode(self.as_str(), writer);
+            }
+        }
+    };
+}
