@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
 use crate::docs::Docs;
-use crate::draft::Draft;
+use crate::draft::draft;
 use crate::model::{Built, Model, join};
 use crate::rules::Rules;
 use crate::schema::Schema;
@@ -90,23 +90,23 @@ impl<'s> Models<'s> {
         let stated = ErrorRules::read(spec)?;
         let changes = Changes::of(spec)?;
         let mut errors = Vec::new();
-        let mut drafts = Vec::new();
+        let mut undecided = Vec::new();
         let nothing = BTreeMap::new();
         for revision in &spec.revisions {
             let scope = Scope::Revision(revision.id.clone());
-            let draft = Schema::parse(&revision.schema, &scope.to_string())
-                .and_then(|schema| Draft::of(&schema, &scope, rules, &methods, &nothing));
-            match draft {
-                Ok(draft) => drafts.push((revision, scope, draft)),
+            let built = Schema::parse(&revision.schema, &scope.to_string())
+                .and_then(|schema| draft(&schema, &scope, rules, &methods, &nothing));
+            match built {
+                Ok(built) => undecided.push((revision, scope, built)),
                 Err(error) => errors.push(error),
             }
         }
         // Where a type lives is settled by looking at all revisions together.
-        let all = drafts.iter().map(|(_, _, draft)| draft);
+        let all = undecided.iter().map(|(_, _, built)| &built.model);
         let areas = Areas::of(all, |method| module(methods.area(method)));
         let mut revisions = Vec::new();
-        for (revision, scope, draft) in drafts {
-            match join::joined(draft, &scope, rules, &areas) {
+        for (revision, scope, built) in undecided {
+            match join::decide(built, &scope, rules, &areas) {
                 Ok(Built {
                     model,
                     mut decisions,
@@ -259,7 +259,6 @@ impl<'s> Models<'s> {
         self.revisions.iter().find(|other| {
             of.revision.status == Status::Draft
                 && other.revision.status != Status::Draft
-                && other.revision.schema == of.revision.schema
                 && other.model == of.model
         })
     }
@@ -270,7 +269,6 @@ fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> 
         id: &of.revision.id,
         wire: &of.revision.wire,
         model: &of.model,
-        schema: &of.revision.schema,
         errors,
     }
 }

@@ -34,7 +34,7 @@ impl Messages {
             let result = method.result.as_ref().map(rust_type);
             let result = result.map(|result| quote!(=> #result));
             let generic = ident(generic);
-            let declared = quote!(mcp_wire::method!(#name #wire #need #params #result););
+            let declared = quote!(mcp_wire::method! { #name #wire #need #params #result });
             let target = quote!(#generic<#name>);
             messages.insert(method.message.clone(), (target, declared));
         }

@@ -9,7 +9,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 use super::messages::Messages;
-use super::{alias, area_item, area_wire, items, methods, ty};
+use super::{alias, area_item, area_wire, items, methods};
 
 /// What is generated of one type.
 #[derive(Debug, Clone)]
@@ -32,9 +32,8 @@ pub type Pieces = BTreeMap<String, Piece>;
 /// Emits each type of a model by itself.
 ///
 /// # Errors
-/// Names that Rust does not take, with the rule that settles them, and failures of typify and syn.
-pub fn pieces(model: &Model, docs: &TypeDocs, source: &str) -> Result<Pieces, Error> {
-    ty::check_names(model, source)?;
+/// Failures of typify and syn.
+pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
     let messages = Messages::of(model);
     let items = items::items(model, docs, &messages)?;
     let mut ties = methods::ties(model, &messages);

@@ -105,7 +105,7 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         reference: "",
         prose: &prose,
     };
-    let pieces = pieces(&model, &docs, &facts.source)?;
+    let pieces = pieces(&model, &docs)?;
     Ok(Crate {
         files: crate_files(&model, &pieces, &Once::default(), &docs, &facts)?,
         package: facts.package,

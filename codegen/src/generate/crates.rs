@@ -75,8 +75,7 @@ fn docs_of<'d>(models: &'d Models<'_>, revision: &'d Revision) -> TypeDocs<'d> {
 }
 
 fn pieces_of(models: &Models<'_>, of: &RevisionModel<'_>) -> Result<Pieces, Error> {
-    let source = facts_of(of.revision, &models.stated).source;
-    pieces(&of.model, &docs_of(models, of.revision), &source)
+    pieces(&of.model, &docs_of(models, of.revision))
 }
 
 fn one_crate(

@@ -153,35 +153,21 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let errors: Vec<_> = errors.into_iter().map(error_row).collect();
     let open = plan.way(Way::Down).iter().find_map(open_results);
     let instead = instead(plan);
-    let words: String = methods
-        .iter()
-        .chain(&renamed)
-        .chain(&errors)
-        .chain(&instead)
-        .map(ToString::to_string)
-        .collect();
-    let names = [
-        ("ErrorFate", words.contains("ErrorFate")),
-        ("ErrorHop", !errors.is_empty()),
-        ("MethodFate", words.contains("MethodFate")),
-        ("MethodHop", !methods.is_empty()),
-        ("OpenResults", open.is_some()),
-        ("RenamedMethod", !renamed.is_empty()),
-    ];
-    let names = names
-        .iter()
-        .filter(|(_, used)| *used)
-        .map(|(name, _)| format_ident!("{name}"));
-    let adapters = words.contains("Adapter").then(|| {
-        quote!(
-            use mcp_convert::Adapter;
-        )
-    });
-    let directions = (!methods.is_empty() || !renamed.is_empty()).then(|| {
-        quote!(
-            use mcp_wire::Direction;
-        )
-    });
+    let rows = quote!(#(#methods)* #(#renamed)* #(#errors)* #(#instead)* #open).to_string();
+    let of = |all: &[&str]| -> Vec<_> {
+        let named = all.iter().filter(|name| rows.contains(**name));
+        named.map(|name| format_ident!("{name}")).collect()
+    };
+    let names = of(&[
+        "ErrorFate",
+        "ErrorHop",
+        "MethodFate",
+        "MethodHop",
+        "OpenResults",
+        "RenamedMethod",
+    ]);
+    let adapters = of(&["Adapter"]);
+    let directions = of(&["Direction"]);
     let alike = &plan.alike;
     let alike = alike.iter();
     let open = match open {
@@ -193,9 +179,9 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         pub(crate) mod down;
         pub(crate) mod rules;
         pub(crate) mod up;
-        #adapters
+        #(use mcp_convert::#adapters;)*
         use mcp_convert::dynamic::{Pair #(, #names)*};
-        #directions
+        #(use mcp_wire::#directions;)*
         /// What the tables know of the pair.
         pub(crate) const PAIR: Pair = Pair {
             old: #old,

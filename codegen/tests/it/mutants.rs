@@ -51,12 +51,11 @@ impl Maker {
     }
 }
 
-fn planned(old: (&Value, &Model), new: (&Value, &Model), rules: &str) -> Planned {
-    let side = |id, (schema, model)| Side {
+fn planned(old: &Model, new: &Model, rules: &str) -> Planned {
+    let side = |id, model| Side {
         id,
         wire: id,
         model,
-        schema,
         errors: &[],
     };
     let rules = PairRules::read(RuleFile::new("rules.toml", rules)).unwrap();
@@ -85,12 +84,7 @@ fn rows(open: &[Decision]) -> (String, Vec<&str>) {
 }
 
 /// Plans a change both ways: adds what is wrong, and returns how many of the plans leave something open.
-fn carried_or_named(
-    told: &str,
-    one: (&Value, &Model),
-    other: (&Value, &Model),
-    wrong: &mut Vec<String>,
-) -> usize {
+fn carried_or_named(told: &str, one: &Model, other: &Model, wrong: &mut Vec<String>) -> usize {
     let mut named = 0;
     for (old, new) in [(one, other), (other, one)] {
         let first = planned(old, new, "");
@@ -138,7 +132,7 @@ fn each_change_is_carried_or_named_and_its_row_settles_it() {
         };
         made += 1;
         let told = format!("{seed}, {id}: {}: {}", kind.0, told.join("; "));
-        named += carried_or_named(&told, (schema, base), (&changed, &model), &mut wrong);
+        named += carried_or_named(&told, base, &model, &mut wrong);
     }
     println!("{made} changes, {refused} of no schema, {named} plans with something open");
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
@@ -159,7 +153,7 @@ fn each_change_of_the_catalogue_is_carried_or_named_and_its_row_settles_it() {
             // What the generator refuses is no model.
             if let Some(model) = maker.model(&changed, &row.of) {
                 made += 1;
-                carried_or_named(&row.what, (schema, &base), (&changed, &model), &mut wrong);
+                carried_or_named(&row.what, &base, &model, &mut wrong);
             }
         }
     }

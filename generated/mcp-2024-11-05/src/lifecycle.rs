@@ -15,9 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
 pub type InitializeRequest = BareOf<InitializeMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
-);
+}
 
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///
@@ -76,9 +76,9 @@ impl InitializeResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
 pub type ProgressNotification = BareOf<ProgressMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ProgressMethod "notifications/progress" required ProgressNotificationParams
-);
+}
 
 /// Content of one `notifications/progress` report.
 #[derive(Debug, Clone, PartialEq)]

@@ -110,7 +110,7 @@ pub enum ClientResult {
     ListRoots(ListRootsResult),
 }
 
-/// Any notification a server may send to a client in this revision, told apart by `method`.
+/// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
 #[derive(Debug, Clone, PartialEq)]
@@ -133,7 +133,7 @@ pub enum ServerNotification {
     Unknown(UnknownMessage),
 }
 
-/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
 #[derive(Debug, Clone, PartialEq)]

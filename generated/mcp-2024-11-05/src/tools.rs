@@ -12,9 +12,9 @@ use crate::{CallToolRequestParams, ContentBlock, ListToolsRequestParams};
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
 pub type CallToolRequest = BareOf<CallToolMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CallToolMethod "tools/call" required CallToolRequestParams => CallToolResult
-);
+}
 
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
@@ -63,9 +63,9 @@ impl CallToolResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
 pub type ListToolsRequest = BareOf<ListToolsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListToolsMethod "tools/list" optional ListToolsRequestParams => ListToolsResult
-);
+}
 
 /// One page of the server's tools, in answer to `tools/list`.
 ///

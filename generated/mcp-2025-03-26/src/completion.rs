@@ -15,9 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type CompleteRequest = BareOf<CompleteMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CompleteMethod "completion/complete" required CompleteRequestParams => CompleteResult
-);
+}
 
 /// What `completion/complete` should find suggestions for.
 #[derive(Debug, Clone, PartialEq)]

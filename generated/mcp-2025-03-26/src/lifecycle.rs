@@ -12,9 +12,9 @@ use crate::{Implementation, InitializeRequestParams, ServerCapabilities};
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type InitializeRequest = BareOf<InitializeMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
-);
+}
 
 /// Server's answer to `initialize`, which settles the revision of the session and states what the server offers.
 ///

@@ -92,7 +92,7 @@ pub enum JsonRpcBatchResponseItem {
     Error(JsonRpcError),
 }
 
-/// Whatever one read from the transport may yield: a request, a notification, a result, an error, or an array of them as a batch.
+/// Any message that the transport may carry: a request, a notification, a result, an error, or an array of them as a batch.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +111,7 @@ pub enum JsonRpcMessage {
     JsonRpcBatchResponseItemList(Vec<JsonRpcBatchResponseItem>),
 }
 
-/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 #[derive(Debug, Clone, PartialEq)]

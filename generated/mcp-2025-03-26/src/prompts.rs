@@ -12,9 +12,9 @@ use crate::{ContentBlock, GetPromptRequestParams, Role};
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type GetPromptRequest = BareOf<GetPromptMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptResult
-);
+}
 
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///

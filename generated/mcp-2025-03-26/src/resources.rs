@@ -12,10 +12,9 @@ use crate::{Annotations, ListResourceTemplatesRequestParams, ListResourcesReques
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type ListResourceTemplatesRequest = BareOf<ListResourceTemplatesMethod>;
 
-mcp_wire::method!(
-    ListResourceTemplatesMethod "resources/templates/list" optional
-    ListResourceTemplatesRequestParams => ListResourceTemplatesResult
-);
+mcp_wire::method! {
+    ListResourceTemplatesMethod "resources/templates/list" optional ListResourceTemplatesRequestParams => ListResourceTemplatesResult
+}
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -64,10 +63,9 @@ impl ListResourceTemplatesResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type ListResourcesRequest = BareOf<ListResourcesMethod>;
 
-mcp_wire::method!(
-    ListResourcesMethod "resources/list" optional ListResourcesRequestParams =>
-    ListResourcesResult
-);
+mcp_wire::method! {
+    ListResourcesMethod "resources/list" optional ListResourcesRequestParams => ListResourcesResult
+}
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///

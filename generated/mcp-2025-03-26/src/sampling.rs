@@ -15,10 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type CreateMessageRequest = BareOf<CreateMessageMethod>;
 
-mcp_wire::method!(
-    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams =>
-    CreateMessageResult
-);
+mcp_wire::method! {
+    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams => CreateMessageResult
+}
 
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
 #[derive(Debug, Clone, PartialEq)]

@@ -14,9 +14,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type CallToolRequest = BareOf<CallToolMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CallToolMethod "tools/call" required CallToolRequestParams => CallToolResult
-);
+}
 
 /// Server's answer to `tools/call`: what the tool produced, or its failure in a form the model can read.
 ///
@@ -65,9 +65,9 @@ impl CallToolResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type ListToolsRequest = BareOf<ListToolsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListToolsMethod "tools/list" optional ListToolsRequestParams => ListToolsResult
-);
+}
 
 /// One page of the server's tools, in answer to `tools/list`.
 ///

@@ -14,9 +14,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#elicitrequest)
 pub type ElicitRequest = BareOf<ElicitMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitResult
-);
+}
 
 /// What `elicitation/create` wants of the user: a message and the form that goes with it.
 #[derive(Debug, Clone, PartialEq)]

@@ -103,9 +103,9 @@ impl Implementation {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#initializerequest)
 pub type InitializeRequest = BareOf<InitializeMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
-);
+}
 
 /// What a client says about itself in `initialize`.
 #[derive(Debug, Clone, PartialEq)]

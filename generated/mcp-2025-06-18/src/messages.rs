@@ -66,7 +66,7 @@ pub enum ClientResult {
     Elicit(ElicitResult),
 }
 
-/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#serverrequest)
 #[derive(Debug, Clone, PartialEq)]

@@ -14,9 +14,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#getpromptrequest)
 pub type GetPromptRequest = BareOf<GetPromptMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptResult
-);
+}
 
 /// Server's answer to `prompts/get`: the messages, ready to hand to a model.
 ///
@@ -65,10 +65,9 @@ impl GetPromptResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listpromptsrequest)
 pub type ListPromptsRequest = BareOf<ListPromptsMethod>;
 
-mcp_wire::method!(
-    ListPromptsMethod "prompts/list" optional ListPromptsRequestParams =>
-    ListPromptsResult
-);
+mcp_wire::method! {
+    ListPromptsMethod "prompts/list" optional ListPromptsRequestParams => ListPromptsResult
+}
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///

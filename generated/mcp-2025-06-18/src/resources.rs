@@ -15,10 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listresourcetemplatesrequest)
 pub type ListResourceTemplatesRequest = BareOf<ListResourceTemplatesMethod>;
 
-mcp_wire::method!(
-    ListResourceTemplatesMethod "resources/templates/list" optional
-    ListResourceTemplatesRequestParams => ListResourceTemplatesResult
-);
+mcp_wire::method! {
+    ListResourceTemplatesMethod "resources/templates/list" optional ListResourceTemplatesRequestParams => ListResourceTemplatesResult
+}
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -67,10 +66,9 @@ impl ListResourceTemplatesResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listresourcesrequest)
 pub type ListResourcesRequest = BareOf<ListResourcesMethod>;
 
-mcp_wire::method!(
-    ListResourcesMethod "resources/list" optional ListResourcesRequestParams =>
-    ListResourcesResult
-);
+mcp_wire::method! {
+    ListResourcesMethod "resources/list" optional ListResourcesRequestParams => ListResourcesResult
+}
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///
@@ -119,10 +117,9 @@ impl ListResourcesResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#readresourcerequest)
 pub type ReadResourceRequest = BareOf<ReadResourceMethod>;
 
-mcp_wire::method!(
-    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
-    ReadResourceResult
-);
+mcp_wire::method! {
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams => ReadResourceResult
+}
 
 /// A resource a server lists in its answer to `resources/list`, with what a client needs to show it and to read it.
 ///

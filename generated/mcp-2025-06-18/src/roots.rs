@@ -12,6 +12,6 @@ use crate::{ListRootsRequestParams, ListRootsResult};
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listrootsrequest)
 pub type ListRootsRequest = BareOf<ListRootsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListRootsMethod "roots/list" optional ListRootsRequestParams => ListRootsResult
-);
+}

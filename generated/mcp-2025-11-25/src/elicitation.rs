@@ -24,9 +24,9 @@ pub enum ElicitOutcome {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitrequest)
 pub type ElicitRequest = RequestOf<ElicitMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitOutcome
-);
+}
 
 /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
 ///
@@ -196,10 +196,9 @@ impl ElicitResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#elicitationcompletenotification)
 pub type ElicitationCompleteNotification = NotificationOf<ElicitationCompleteMethod>;
 
-mcp_wire::method!(
-    ElicitationCompleteMethod "notifications/elicitation/complete" required
-    ElicitationCompleteNotificationParams
-);
+mcp_wire::method! {
+    ElicitationCompleteMethod "notifications/elicitation/complete" required ElicitationCompleteNotificationParams
+}
 
 /// Which URL elicitation `notifications/elicitation/complete` reports as finished.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,9 +16,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#cancellednotification)
 pub type CancelledNotification = NotificationOf<CancelledMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CancelledMethod "notifications/cancelled" required CancelledNotificationParams
-);
+}
 
 /// Which request `notifications/cancelled` gives up, and why.
 ///
@@ -335,9 +335,9 @@ impl ClientCapabilitiesTasksRequestsSampling {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializerequest)
 pub type InitializeRequest = RequestOf<InitializeMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     InitializeMethod "initialize" required InitializeRequestParams => InitializeResult
-);
+}
 
 /// What a client says about itself in `initialize`.
 ///
@@ -438,25 +438,27 @@ impl InitializeResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#initializednotification)
 pub type InitializedNotification = NotificationOf<InitializedMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     InitializedMethod "notifications/initialized" optional NotificationParams
-);
+}
 
 /// Liveness check that either side may send; the other answers at once with an empty result or risks being disconnected.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#pingrequest)
 pub type PingRequest = RequestOf<PingMethod>;
 
-mcp_wire::method!(PingMethod "ping" optional RequestParams => EmptyResult);
+mcp_wire::method! {
+    PingMethod "ping" optional RequestParams => EmptyResult
+}
 
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#progressnotification)
 pub type ProgressNotification = NotificationOf<ProgressMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ProgressMethod "notifications/progress" required ProgressNotificationParams
-);
+}
 
 /// Content of one `notifications/progress` report.
 ///

@@ -12,10 +12,9 @@ use crate::{EmptyResult, LoggingLevel, RequestMetaObject};
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#loggingmessagenotification)
 pub type LoggingMessageNotification = NotificationOf<LoggingMessageMethod>;
 
-mcp_wire::method!(
-    LoggingMessageMethod "notifications/message" required
-    LoggingMessageNotificationParams
-);
+mcp_wire::method! {
+    LoggingMessageMethod "notifications/message" required LoggingMessageNotificationParams
+}
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 ///
@@ -67,9 +66,9 @@ impl LoggingMessageNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#setlevelrequest)
 pub type SetLevelRequest = RequestOf<SetLevelMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     SetLevelMethod "logging/setLevel" required SetLevelRequestParams => EmptyResult
-);
+}
 
 /// Parameters of `logging/setLevel`: the severity from which messages are wanted.
 ///

@@ -94,7 +94,7 @@ pub enum ClientResult {
     Any(AnyResult),
     /// Answer to `tasks/get`: the task as it stands now.
     GetTask(GetTaskResult),
-    /// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
+    /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
     GetTaskPayload(GetTaskPayloadResult),
     /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
     CancelTask(CancelTaskResult),
@@ -108,7 +108,7 @@ pub enum ClientResult {
     Elicit(ElicitResult),
 }
 
-/// Whatever one read from the transport may yield: a request, a notification, a result or an error.
+/// Any message that the transport may carry: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcmessage)
 #[derive(Debug, Clone, PartialEq)]
@@ -128,7 +128,7 @@ pub enum JsonRpcMessage {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcnotification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonRpcNotification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -162,7 +162,7 @@ impl JsonRpcNotification {
 pub struct JsonRpcRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -231,7 +231,7 @@ impl JsonRpcResultResponse {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notification)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -265,7 +265,7 @@ impl Notification {
 pub struct PaginatedRequest {
     /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
     pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<PaginatedRequestParams>,
@@ -320,7 +320,7 @@ impl RelatedTaskMetadata {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#request)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Names what is asked or told; fixed for each message type.
+    /// Name of the request or notification; fixed for each message type.
     pub method: String,
     /// What the message carries; see the type of the method.
     pub params: Option<JsonObject>,
@@ -379,7 +379,7 @@ impl ResourceRequestParams {
     }
 }
 
-/// Any notification a server may send to a client in this revision, told apart by `method`.
+/// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]
@@ -406,7 +406,7 @@ pub enum ServerNotification {
     Unknown(UnknownMessage),
 }
 
-/// Any request a server may send to a client, told apart by `method`; since 2026-07-28 servers ask through `input_required` results instead.
+/// Any request a server may send to a client, distinguished by `method`; since 2026-07-28 servers ask through `input_required` results instead.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#serverrequest)
 #[derive(Debug, Clone, PartialEq)]
@@ -456,7 +456,7 @@ pub enum ServerResult {
     CallTool(CallToolResult),
     /// Answer to `tasks/get`: the task as it stands now.
     GetTask(GetTaskResult),
-    /// Answer to `tasks/result`, with the members of whatever the original request returns, such as those of `CallToolResult`.
+    /// Answer to `tasks/result`, with the members of the result of the original request, such as those of `CallToolResult`.
     GetTaskPayload(GetTaskPayloadResult),
     /// Answer to `tasks/cancel`: the task as it stands after the cancellation.
     CancelTask(CancelTaskResult),

@@ -15,9 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#getpromptrequest)
 pub type GetPromptRequest = RequestOf<GetPromptMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptResult
-);
+}
 
 /// Which prompt `prompts/get` fetches, and what to fill in.
 ///
@@ -108,9 +108,9 @@ impl GetPromptResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listpromptsrequest)
 pub type ListPromptsRequest = RequestOf<ListPromptsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListPromptsMethod "prompts/list" optional PaginatedRequestParams => ListPromptsResult
-);
+}
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
@@ -231,10 +231,9 @@ impl Prompt {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#promptlistchangednotification)
 pub type PromptListChangedNotification = NotificationOf<PromptListChangedMethod>;
 
-mcp_wire::method!(
-    PromptListChangedMethod "notifications/prompts/list_changed" optional
-    NotificationParams
-);
+mcp_wire::method! {
+    PromptListChangedMethod "notifications/prompts/list_changed" optional NotificationParams
+}
 
 /// One message of a filled-in prompt, returned by `prompts/get` for the client to put into the conversation.
 ///

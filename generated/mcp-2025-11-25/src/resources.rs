@@ -15,10 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listresourcetemplatesrequest)
 pub type ListResourceTemplatesRequest = RequestOf<ListResourceTemplatesMethod>;
 
-mcp_wire::method!(
-    ListResourceTemplatesMethod "resources/templates/list" optional
-    PaginatedRequestParams => ListResourceTemplatesResult
-);
+mcp_wire::method! {
+    ListResourceTemplatesMethod "resources/templates/list" optional PaginatedRequestParams => ListResourceTemplatesResult
+}
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -67,10 +66,9 @@ impl ListResourceTemplatesResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listresourcesrequest)
 pub type ListResourcesRequest = RequestOf<ListResourcesMethod>;
 
-mcp_wire::method!(
-    ListResourcesMethod "resources/list" optional PaginatedRequestParams =>
-    ListResourcesResult
-);
+mcp_wire::method! {
+    ListResourcesMethod "resources/list" optional PaginatedRequestParams => ListResourcesResult
+}
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///
@@ -119,10 +117,9 @@ impl ListResourcesResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#readresourcerequest)
 pub type ReadResourceRequest = RequestOf<ReadResourceMethod>;
 
-mcp_wire::method!(
-    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
-    ReadResourceResult
-);
+mcp_wire::method! {
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams => ReadResourceResult
+}
 
 /// Parameters of `resources/read`, which name the resource to fetch.
 ///
@@ -259,10 +256,9 @@ impl Resource {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcelistchangednotification)
 pub type ResourceListChangedNotification = NotificationOf<ResourceListChangedMethod>;
 
-mcp_wire::method!(
-    ResourceListChangedMethod "notifications/resources/list_changed" optional
-    NotificationParams
-);
+mcp_wire::method! {
+    ResourceListChangedMethod "notifications/resources/list_changed" optional NotificationParams
+}
 
 /// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
 ///
@@ -357,10 +353,9 @@ impl ResourceTemplate {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourceupdatednotification)
 pub type ResourceUpdatedNotification = NotificationOf<ResourceUpdatedMethod>;
 
-mcp_wire::method!(
-    ResourceUpdatedMethod "notifications/resources/updated" required
-    ResourceUpdatedNotificationParams
-);
+mcp_wire::method! {
+    ResourceUpdatedMethod "notifications/resources/updated" required ResourceUpdatedNotificationParams
+}
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 ///
@@ -399,9 +394,9 @@ impl ResourceUpdatedNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#subscriberequest)
 pub type SubscribeRequest = RequestOf<SubscribeMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     SubscribeMethod "resources/subscribe" required SubscribeRequestParams => EmptyResult
-);
+}
 
 /// Parameters of `resources/subscribe`, which takes one resource at a time.
 ///
@@ -440,10 +435,9 @@ impl SubscribeRequestParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#unsubscriberequest)
 pub type UnsubscribeRequest = RequestOf<UnsubscribeMethod>;
 
-mcp_wire::method!(
-    UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams =>
-    EmptyResult
-);
+mcp_wire::method! {
+    UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams => EmptyResult
+}
 
 /// Parameters of `resources/unsubscribe`, which takes one resource at a time.
 ///

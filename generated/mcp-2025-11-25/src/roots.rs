@@ -12,15 +12,15 @@ use crate::{ListRootsResult, NotificationParams, RequestParams};
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listrootsrequest)
 pub type ListRootsRequest = RequestOf<ListRootsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListRootsMethod "roots/list" optional RequestParams => ListRootsResult
-);
+}
 
 /// Sent by a client when it adds, drops or alters a root, so that the server asks `roots/list` again; removed in 2026-07-28.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#rootslistchangednotification)
 pub type RootsListChangedNotification = NotificationOf<RootsListChangedMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     RootsListChangedMethod "notifications/roots/list_changed" optional NotificationParams
-);
+}

@@ -25,10 +25,9 @@ pub enum CreateMessageOutcome {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#createmessagerequest)
 pub type CreateMessageRequest = RequestOf<CreateMessageMethod>;
 
-mcp_wire::method!(
-    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams =>
-    CreateMessageOutcome
-);
+mcp_wire::method! {
+    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams => CreateMessageOutcome
+}
 
 /// Conversation and settings that `sampling/createMessage` hands to the client's model; sampling is deprecated since 2026-07-28.
 ///

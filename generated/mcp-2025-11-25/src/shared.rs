@@ -59,7 +59,7 @@ impl CreateTaskResult {
     }
 }
 
-/// Members that the parameters of any notification may have, whatever its method.
+/// Members that the parameters of every notification may have.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notificationparams)
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -261,7 +261,7 @@ pub struct Task {
     pub status_message: Option<String>,
     /// Handle the receiver assigns, unique among its tasks; every `tasks/*` call about the task repeats it.
     pub task_id: String,
-    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, whatever was asked for; `null` means without limit.
+    /// Milliseconds from `createdAt` for which the receiver keeps the task and its result, regardless of the requested time; `null` means without limit.
     pub ttl: Option<Integer>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,

@@ -12,9 +12,9 @@ use crate::{PaginatedRequestParams, RequestMetaObject, Task, TaskStatus};
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#canceltaskrequest)
 pub type CancelTaskRequest = RequestOf<CancelTaskMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CancelTaskMethod "tasks/cancel" required CancelTaskRequestParams => CancelTaskResult
-);
+}
 
 /// Which task `tasks/cancel` stops.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,10 +121,9 @@ impl CancelTaskResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskpayloadrequest)
 pub type GetTaskPayloadRequest = RequestOf<GetTaskPayloadMethod>;
 
-mcp_wire::method!(
-    GetTaskPayloadMethod "tasks/result" required GetTaskPayloadRequestParams =>
-    GetTaskPayloadResult
-);
+mcp_wire::method! {
+    GetTaskPayloadMethod "tasks/result" required GetTaskPayloadRequestParams => GetTaskPayloadResult
+}
 
 /// Which task's outcome `tasks/result` fetches.
 #[derive(Debug, Clone, PartialEq)]
@@ -187,9 +186,9 @@ impl GetTaskPayloadResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#gettaskrequest)
 pub type GetTaskRequest = RequestOf<GetTaskMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     GetTaskMethod "tasks/get" required GetTaskRequestParams => GetTaskResult
-);
+}
 
 /// Which task's state `tasks/get` reads.
 #[derive(Debug, Clone, PartialEq)]
@@ -296,9 +295,9 @@ impl GetTaskResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtasksrequest)
 pub type ListTasksRequest = RequestOf<ListTasksMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListTasksMethod "tasks/list" optional PaginatedRequestParams => ListTasksResult
-);
+}
 
 /// One page of the receiver's tasks, in answer to `tasks/list`.
 ///
@@ -347,9 +346,9 @@ impl ListTasksResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#taskstatusnotification)
 pub type TaskStatusNotification = NotificationOf<TaskStatusMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     TaskStatusMethod "notifications/tasks/status" required TaskStatusNotificationParams
-);
+}
 
 /// Parameters of `notifications/tasks/status`: the whole task in its new state.
 ///

@@ -24,9 +24,9 @@ pub enum CallToolOutcome {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#calltoolrequest)
 pub type CallToolRequest = RequestOf<CallToolMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CallToolMethod "tools/call" required CallToolRequestParams => CallToolOutcome
-);
+}
 
 /// Which tool `tools/call` runs, and with what input.
 ///
@@ -140,9 +140,9 @@ impl CallToolResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listtoolsrequest)
 pub type ListToolsRequest = RequestOf<ListToolsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListToolsMethod "tools/list" optional PaginatedRequestParams => ListToolsResult
-);
+}
 
 /// One page of the server's tools, in answer to `tools/list`.
 ///
@@ -286,6 +286,6 @@ impl Tool {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#toollistchangednotification)
 pub type ToolListChangedNotification = NotificationOf<ToolListChangedMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ToolListChangedMethod "notifications/tools/list_changed" optional NotificationParams
-);
+}

@@ -12,9 +12,9 @@ use crate::{ElicitRequestFormParams, ElicitResult, MetaObject};
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequest)
 pub type ElicitRequest = BareOf<ElicitMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitResult
-);
+}
 
 /// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
 ///
@@ -64,10 +64,9 @@ impl ElicitRequestUrlParams {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitationcompletenotification)
 pub type ElicitationCompleteNotification = NotificationOf<ElicitationCompleteMethod>;
 
-mcp_wire::method!(
-    ElicitationCompleteMethod "notifications/elicitation/complete" required
-    ElicitationCompleteNotificationParams
-);
+mcp_wire::method! {
+    ElicitationCompleteMethod "notifications/elicitation/complete" required ElicitationCompleteNotificationParams
+}
 
 /// Which URL elicitation `notifications/elicitation/complete` reports as finished.
 ///

@@ -15,9 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#cancellednotification)
 pub type CancelledNotification = NotificationOf<CancelledMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CancelledMethod "notifications/cancelled" required CancelledNotificationParams
-);
+}
 
 /// Which request `notifications/cancelled` gives up, and why.
 ///
@@ -68,9 +68,9 @@ impl CancelledNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#discoverrequest)
 pub type DiscoverRequest = RequestOf<DiscoverMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     DiscoverMethod "server/discover" required RequestParams => DiscoverResult
-);
+}
 
 /// Server's answer to `server/discover`: its protocol versions, capabilities and identity.
 ///
@@ -159,9 +159,9 @@ impl DiscoverResult {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#progressnotification)
 pub type ProgressNotification = NotificationOf<ProgressMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ProgressMethod "notifications/progress" required ProgressNotificationParams
-);
+}
 
 /// Content of one `notifications/progress` report.
 ///

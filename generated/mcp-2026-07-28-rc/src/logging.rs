@@ -12,10 +12,9 @@ use crate::{LoggingLevel, MetaObject};
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#loggingmessagenotification)
 pub type LoggingMessageNotification = NotificationOf<LoggingMessageMethod>;
 
-mcp_wire::method!(
-    LoggingMessageMethod "notifications/message" required
-    LoggingMessageNotificationParams
-);
+mcp_wire::method! {
+    LoggingMessageMethod "notifications/message" required LoggingMessageNotificationParams
+}
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 ///

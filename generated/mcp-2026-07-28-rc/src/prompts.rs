@@ -24,9 +24,9 @@ pub enum GetPromptOutcome {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#getpromptrequest)
 pub type GetPromptRequest = RequestOf<GetPromptMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     GetPromptMethod "prompts/get" required GetPromptRequestParams => GetPromptOutcome
-);
+}
 
 /// Which prompt `prompts/get` fetches, and what to fill in.
 ///
@@ -143,9 +143,9 @@ impl GetPromptResult {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listpromptsrequest)
 pub type ListPromptsRequest = RequestOf<ListPromptsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListPromptsMethod "prompts/list" required PaginatedRequestParams => ListPromptsResult
-);
+}
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///
@@ -224,7 +224,6 @@ impl ListPromptsResult {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#promptlistchangednotification)
 pub type PromptListChangedNotification = NotificationOf<PromptListChangedMethod>;
 
-mcp_wire::method!(
-    PromptListChangedMethod "notifications/prompts/list_changed" optional
-    NotificationParams
-);
+mcp_wire::method! {
+    PromptListChangedMethod "notifications/prompts/list_changed" optional NotificationParams
+}

@@ -12,6 +12,6 @@ use crate::{ListRootsResult, RequestParams};
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listrootsrequest)
 pub type ListRootsRequest = BareOf<ListRootsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListRootsMethod "roots/list" optional RequestParams => ListRootsResult
-);
+}

@@ -12,10 +12,9 @@ use crate::{CreateMessageRequestParams, MetaObject, Role, SamplingContent};
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#createmessagerequest)
 pub type CreateMessageRequest = BareOf<CreateMessageMethod>;
 
-mcp_wire::method!(
-    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams =>
-    CreateMessageResult
-);
+mcp_wire::method! {
+    CreateMessageMethod "sampling/createMessage" required CreateMessageRequestParams => CreateMessageResult
+}
 
 /// Client's answer to `sampling/createMessage`, sent as an entry of `inputResponses` once the user could review it.
 ///

@@ -14,10 +14,9 @@ pub type SubscriptionsAcknowledgedNotification = NotificationOf<
     SubscriptionsAcknowledgedMethod,
 >;
 
-mcp_wire::method!(
-    SubscriptionsAcknowledgedMethod "notifications/subscriptions/acknowledged" required
-    SubscriptionsAcknowledgedNotificationParams
-);
+mcp_wire::method! {
+    SubscriptionsAcknowledgedMethod "notifications/subscriptions/acknowledged" required SubscriptionsAcknowledgedNotificationParams
+}
 
 /// Parameters of `notifications/subscriptions/acknowledged`: what the client will in fact receive.
 ///
@@ -56,10 +55,9 @@ impl SubscriptionsAcknowledgedNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionslistenrequest)
 pub type SubscriptionsListenRequest = RequestOf<SubscriptionsListenMethod>;
 
-mcp_wire::method!(
-    SubscriptionsListenMethod "subscriptions/listen" required
-    SubscriptionsListenRequestParams => EmptyResult
-);
+mcp_wire::method! {
+    SubscriptionsListenMethod "subscriptions/listen" required SubscriptionsListenRequestParams => EmptyResult
+}
 
 /// Parameters of `subscriptions/listen`: which notifications the stream should bring.
 ///

@@ -24,9 +24,9 @@ pub enum CallToolOutcome {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#calltoolrequest)
 pub type CallToolRequest = RequestOf<CallToolMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CallToolMethod "tools/call" required CallToolRequestParams => CallToolOutcome
-);
+}
 
 /// Which tool `tools/call` runs, and with what input.
 ///
@@ -156,9 +156,9 @@ impl CallToolResult {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#listtoolsrequest)
 pub type ListToolsRequest = RequestOf<ListToolsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListToolsMethod "tools/list" required PaginatedRequestParams => ListToolsResult
-);
+}
 
 /// One page of the server's tools, in answer to `tools/list`.
 ///
@@ -237,6 +237,6 @@ impl ListToolsResult {
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#toollistchangednotification)
 pub type ToolListChangedNotification = NotificationOf<ToolListChangedMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ToolListChangedMethod "notifications/tools/list_changed" optional NotificationParams
-);
+}

@@ -15,9 +15,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#completerequest)
 pub type CompleteRequest = RequestOf<CompleteMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CompleteMethod "completion/complete" required CompleteRequestParams => CompleteResult
-);
+}
 
 /// What `completion/complete` should find suggestions for.
 ///

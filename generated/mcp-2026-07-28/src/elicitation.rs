@@ -12,9 +12,9 @@ use crate::{ElicitRequestFormParams, ElicitResult};
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#elicitrequest)
 pub type ElicitRequest = BareOf<ElicitMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ElicitMethod "elicitation/create" required ElicitRequestParams => ElicitResult
-);
+}
 
 /// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
 ///

@@ -16,10 +16,9 @@ use crate::{
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcetemplatesrequest)
 pub type ListResourceTemplatesRequest = RequestOf<ListResourceTemplatesMethod>;
 
-mcp_wire::method!(
-    ListResourceTemplatesMethod "resources/templates/list" required
-    PaginatedRequestParams => ListResourceTemplatesResult
-);
+mcp_wire::method! {
+    ListResourceTemplatesMethod "resources/templates/list" required PaginatedRequestParams => ListResourceTemplatesResult
+}
 
 /// One page of the server's resource templates, in answer to `resources/templates/list`.
 ///
@@ -98,10 +97,9 @@ impl ListResourceTemplatesResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listresourcesrequest)
 pub type ListResourcesRequest = RequestOf<ListResourcesMethod>;
 
-mcp_wire::method!(
-    ListResourcesMethod "resources/list" required PaginatedRequestParams =>
-    ListResourcesResult
-);
+mcp_wire::method! {
+    ListResourcesMethod "resources/list" required PaginatedRequestParams => ListResourcesResult
+}
 
 /// One page of the server's resources, in answer to `resources/list`.
 ///
@@ -189,10 +187,9 @@ pub enum ReadResourceOutcome {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#readresourcerequest)
 pub type ReadResourceRequest = RequestOf<ReadResourceMethod>;
 
-mcp_wire::method!(
-    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
-    ReadResourceOutcome
-);
+mcp_wire::method! {
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams => ReadResourceOutcome
+}
 
 /// Parameters of `resources/read`, which name the resource to fetch.
 ///
@@ -316,20 +313,18 @@ impl ReadResourceResult {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelistchangednotification)
 pub type ResourceListChangedNotification = NotificationOf<ResourceListChangedMethod>;
 
-mcp_wire::method!(
-    ResourceListChangedMethod "notifications/resources/list_changed" optional
-    NotificationParams
-);
+mcp_wire::method! {
+    ResourceListChangedMethod "notifications/resources/list_changed" optional NotificationParams
+}
 
 /// Sent by a server when a resource the client subscribed to has new content; the client reads it again if it still cares.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourceupdatednotification)
 pub type ResourceUpdatedNotification = NotificationOf<ResourceUpdatedMethod>;
 
-mcp_wire::method!(
-    ResourceUpdatedMethod "notifications/resources/updated" required
-    ResourceUpdatedNotificationParams
-);
+mcp_wire::method! {
+    ResourceUpdatedMethod "notifications/resources/updated" required ResourceUpdatedNotificationParams
+}
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 ///

@@ -12,9 +12,9 @@ use crate::{ListRootsResult, MetaObject};
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsrequest)
 pub type ListRootsRequest = BareOf<ListRootsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListRootsMethod "roots/list" optional ListRootsRequestParams => ListRootsResult
-);
+}
 
 /// Parameters of `roots/list`; none are defined beyond `_meta`.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -17,10 +17,9 @@ pub type SubscriptionsAcknowledgedNotification = NotificationOf<
     SubscriptionsAcknowledgedMethod,
 >;
 
-mcp_wire::method!(
-    SubscriptionsAcknowledgedMethod "notifications/subscriptions/acknowledged" required
-    SubscriptionsAcknowledgedNotificationParams
-);
+mcp_wire::method! {
+    SubscriptionsAcknowledgedMethod "notifications/subscriptions/acknowledged" required SubscriptionsAcknowledgedNotificationParams
+}
 
 /// Parameters of `notifications/subscriptions/acknowledged`: what the client will in fact receive.
 ///
@@ -59,10 +58,9 @@ impl SubscriptionsAcknowledgedNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequest)
 pub type SubscriptionsListenRequest = RequestOf<SubscriptionsListenMethod>;
 
-mcp_wire::method!(
-    SubscriptionsListenMethod "subscriptions/listen" required
-    SubscriptionsListenRequestParams => SubscriptionsListenResult
-);
+mcp_wire::method! {
+    SubscriptionsListenMethod "subscriptions/listen" required SubscriptionsListenRequestParams => SubscriptionsListenResult
+}
 
 /// Parameters of `subscriptions/listen`: which notifications the stream should bring.
 ///

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::draft::{Def, Draft, Shape, Ty};
+use crate::model::{Model, Shape, Ty, TypeDef};
 use crate::naming::snake_case;
 
 /// The file of types that several areas use.
@@ -21,15 +21,15 @@ const ROOM: usize = 240;
 pub(crate) struct Areas(BTreeMap<String, String>);
 
 impl Areas {
-    /// The areas of the types of several drafts, the oldest first; `area_of` names the area of a method.
+    /// The areas of the types of several models, the oldest first; `area_of` names the area of a method.
     pub(crate) fn of<'d>(
-        drafts: impl IntoIterator<Item = &'d Draft>,
+        models: impl IntoIterator<Item = &'d Model>,
         area_of: impl Fn(&str) -> String,
     ) -> Self {
-        let drafts: Vec<&Draft> = drafts.into_iter().collect();
+        let models: Vec<&Model> = models.into_iter().collect();
         let mut areas = BTreeMap::new();
-        for draft in &drafts {
-            for (name, users) in users(draft, &area_of) {
+        for model in &models {
+            for (name, users) in users(model, &area_of) {
                 areas.entry(name).or_insert_with(|| {
                     let mut users = users.into_iter();
                     match (users.next(), users.next()) {
@@ -41,7 +41,7 @@ impl Areas {
         }
         let shared = areas.iter().filter(|(_, area)| *area == SHARED);
         let shared = shared.map(|(name, _)| name.as_str()).collect();
-        let moved = moved(&drafts, &shared);
+        let moved = moved(&models, &shared);
         areas.extend(moved);
         Self(areas)
     }
@@ -53,12 +53,12 @@ impl Areas {
 }
 
 /// The shared types that get another file, largest family first, until the rest has room.
-fn moved(drafts: &[&Draft], shared: &BTreeSet<&str>) -> Vec<(String, String)> {
+fn moved(models: &[&Model], shared: &BTreeSet<&str>) -> Vec<(String, String)> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     let mut held: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for draft in drafts {
+    for model in models {
         for name in shared {
-            let Some(def) = draft.get(name) else {
+            let Some(def) = model.get(name) else {
                 continue;
             };
             let largest = sizes.entry(name).or_default();
@@ -95,10 +95,10 @@ fn moved(drafts: &[&Draft], shared: &BTreeSet<&str>) -> Vec<(String, String)> {
 }
 
 /// What a type takes of a file.
-fn size(def: &Def) -> usize {
+fn size(def: &TypeDef) -> usize {
     1 + match &def.shape {
         Shape::Object(object) => object.members.len(),
-        Shape::Union(union) => union.types.len(),
+        Shape::Union(union) => union.variants.len(),
         Shape::StringEnum(choices) => choices.len(),
         Shape::Newtype(_) | Shape::Alias(_) => 0,
     }
@@ -136,9 +136,9 @@ fn head<'d>(family: &BTreeSet<&'d str>, held: &BTreeMap<&'d str, BTreeSet<&'d st
 }
 
 /// The areas whose methods reach each type.
-fn users(draft: &Draft, area_of: impl Fn(&str) -> String) -> BTreeMap<String, BTreeSet<String>> {
+fn users(model: &Model, area_of: impl Fn(&str) -> String) -> BTreeMap<String, BTreeSet<String>> {
     let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for method in &draft.methods {
+    for method in &model.methods {
         let area = area_of(&method.name);
         let message = Ty::Named(method.message.clone());
         let roots = [
@@ -147,7 +147,7 @@ fn users(draft: &Draft, area_of: impl Fn(&str) -> String) -> BTreeMap<String, BT
             method.result.as_ref(),
         ];
         for root in roots.into_iter().flatten() {
-            for name in reached(draft, root) {
+            for name in reached(model, root) {
                 users.entry(name).or_default().insert(area.clone());
             }
         }
@@ -156,13 +156,13 @@ fn users(draft: &Draft, area_of: impl Fn(&str) -> String) -> BTreeMap<String, BT
 }
 
 /// The types that a value of this type may hold, itself included.
-fn reached(draft: &Draft, root: &Ty) -> BTreeSet<String> {
+fn reached(model: &Model, root: &Ty) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![root];
     while let Some(ty) = open.pop() {
         if let Some(name) = named(ty)
             && reached.insert(name.to_owned())
-            && let Some(def) = draft.get(name)
+            && let Some(def) = model.get(name)
         {
             open.extend(def.shape.holds());
         }

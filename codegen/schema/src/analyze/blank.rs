@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::boxes::Boxes;
-use crate::draft::{Draft, Shape, Ty, Union, ranks};
+use crate::draft::ranks;
+use crate::model::{Model, Shape, Ty, Union};
 
 /// The variant of each union's blank, by Rust name and index.
 ///
 /// It is the one that is the least to make: no box, then few steps.
-pub(crate) fn starts(draft: &Draft, boxes: &Boxes) -> BTreeMap<String, usize> {
-    let ranks = ranks(draft);
-    let unions = draft.types.values().filter_map(|def| match &def.shape {
+pub(crate) fn starts(model: &Model, boxes: &Boxes) -> BTreeMap<String, usize> {
+    let ranks = ranks(model);
+    let unions = model.types.values().filter_map(|def| match &def.shape {
         Shape::Union(union) => Some((&def.name, union)),
         _ => None,
     });
@@ -20,7 +21,7 @@ pub(crate) fn starts(draft: &Draft, boxes: &Boxes) -> BTreeMap<String, usize> {
     };
     let start = |name: &String, union: &Union| {
         let boxed = boxes.get(name);
-        let variants = union.types.iter().enumerate();
+        let variants = union.types().enumerate();
         let made = variants.filter_map(|(at, ty)| {
             let boxed = boxed.is_some_and(|boxed| boxed.contains(&at));
             Some((boxed, cost(ty)?, at))

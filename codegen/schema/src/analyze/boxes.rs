@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::draft::{Draft, Shape, Ty, cycles};
+use crate::draft::cycles;
+use crate::model::{Model, Shape, Ty};
 
 /// The members and variants that need a `Box`: by type, their positions.
 pub(crate) type Boxes = BTreeMap<String, BTreeSet<usize>>;
 
 /// Each member and variant through which a type holds itself by value; `opaque` unions hold nothing.
-pub(crate) fn boxes(draft: &Draft, opaque: &BTreeSet<String>) -> Boxes {
-    let edges: BTreeMap<String, BTreeSet<String>> = (draft.types.values())
+pub(crate) fn boxes(model: &Model, opaque: &BTreeSet<String>) -> Boxes {
+    let edges: BTreeMap<String, BTreeSet<String>> = (model.types.values())
         .map(|def| {
             let held = match opaque.contains(&def.name) {
                 true => BTreeSet::new(),
-                false => draft.held(&def.shape),
+                false => model.held(&def.shape),
             };
             (def.name.clone(), held)
         })
@@ -24,17 +25,17 @@ pub(crate) fn boxes(draft: &Draft, opaque: &BTreeSet<String>) -> Boxes {
         cycle_of.extend(group.into_iter().map(|name| (name, number)));
     }
     let mut boxes = Boxes::new();
-    for def in draft.types.values() {
+    for def in model.types.values() {
         let Some(cycle) = cycle_of.get(&def.name) else {
             continue;
         };
         let types: Vec<&Ty> = match &def.shape {
             Shape::Object(object) => object.members.iter().map(|member| &member.ty).collect(),
-            Shape::Union(union) => union.types.iter().collect(),
+            Shape::Union(union) => union.types().collect(),
             _ => continue,
         };
         let in_cycle = |ty: &Ty| {
-            let held = draft.resolve(ty).by_value();
+            let held = model.resolve(ty).by_value();
             held.and_then(|name| cycle_of.get(name)) == Some(cycle)
         };
         let boxed = types.into_iter().enumerate().filter(|(_, ty)| in_cycle(ty));

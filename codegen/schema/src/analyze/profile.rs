@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Kind, Opaque};
-use crate::draft::{Draft, Object, Presence, Shape, Ty};
+use crate::model::{Model, Object, Presence, Shape, Ty};
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
@@ -25,11 +25,11 @@ pub(super) struct MemberProfile {
 }
 
 impl Profile {
-    pub(super) fn of(draft: &Draft, opaque: &Opaque, ty: &Ty) -> Self {
-        let ty = draft.resolve(ty);
+    pub(super) fn of(model: &Model, opaque: &Opaque, ty: &Ty) -> Self {
+        let ty = model.resolve(ty);
         Self {
-            kinds: kinds(draft, opaque, ty),
-            members: members(draft, ty, 2),
+            kinds: kinds(model, opaque, ty),
+            members: members(model, ty, 2),
         }
     }
 
@@ -66,12 +66,12 @@ impl Profile {
 }
 
 /// The kinds of a type; each type is looked at once, however often unions name it.
-fn kinds(draft: &Draft, opaque: &Opaque, ty: &Ty) -> Vec<Kind> {
+fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<Kind> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![ty];
     while let Some(ty) = open.pop() {
-        match draft.resolve(ty) {
+        match model.resolve(ty) {
             Ty::String => found.extend([Kind::String]),
             Ty::Boolean => found.extend([Kind::Boolean]),
             Ty::Integer => found.extend([Kind::Integer]),
@@ -86,12 +86,12 @@ fn kinds(draft: &Draft, opaque: &Opaque, ty: &Ty) -> Vec<Kind> {
             Ty::Runtime(_, scalars) => open.extend(scalars),
             Ty::Named(name) if !seen.insert(name) => {}
             Ty::Named(name) if opaque.contains(name) => found.extend(ALL),
-            Ty::Named(name) => match draft.get(name).map(|def| &def.shape) {
+            Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
                 Some(Shape::Object(_)) => found.extend([Kind::Object]),
                 Some(Shape::StringEnum(_)) => found.extend([Kind::String]),
                 Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
                 Some(Shape::Union(union)) => {
-                    open.extend(&union.types);
+                    open.extend(union.types());
                 }
                 None => found.extend(ALL),
             },
@@ -111,26 +111,26 @@ const ALL: [Kind; 7] = [
 ];
 
 /// The members of an object type; of a union, those that all its variants have.
-fn members(draft: &Draft, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
-    let Ty::Named(name) = draft.resolve(ty) else {
+fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
+    let Ty::Named(name) = model.resolve(ty) else {
         return BTreeMap::new();
     };
-    match draft.get(name).map(|def| &def.shape) {
-        Some(Shape::Object(object)) => object_members(draft, object, depth),
+    match model.get(name).map(|def| &def.shape) {
+        Some(Shape::Object(object)) => object_members(model, object, depth),
         _ => BTreeMap::new(),
     }
 }
 
-fn object_members(draft: &Draft, object: &Object, depth: usize) -> BTreeMap<String, MemberProfile> {
+fn object_members(model: &Model, object: &Object, depth: usize) -> BTreeMap<String, MemberProfile> {
     let members_of = |ty: &Ty| match depth {
         0 => BTreeMap::new(),
-        depth => members(draft, ty, depth - 1),
+        depth => members(model, ty, depth - 1),
     };
     (object.members.iter())
         .map(|member| {
             let values = match &member.presence {
                 Presence::Constant(value) => value.as_str().map(|text| vec![text.to_owned()]),
-                _ => choices(draft, &member.ty),
+                _ => choices(model, &member.ty),
             };
             let profile = MemberProfile {
                 required: member.presence != Presence::Optional,
@@ -142,11 +142,11 @@ fn object_members(draft: &Draft, object: &Object, depth: usize) -> BTreeMap<Stri
         .collect()
 }
 
-fn choices(draft: &Draft, ty: &Ty) -> Option<Vec<String>> {
-    let Ty::Named(name) = draft.resolve(ty) else {
+fn choices(model: &Model, ty: &Ty) -> Option<Vec<String>> {
+    let Ty::Named(name) = model.resolve(ty) else {
         return None;
     };
-    match &draft.get(name)?.shape {
+    match &model.get(name)?.shape {
         Shape::StringEnum(choices) => Some(choices.clone()),
         _ => None,
     }

@@ -90,12 +90,10 @@ pub(crate) enum Rest {
 }
 
 impl Graph {
-    /// The graph of a schema in canonical form.
-    pub(crate) fn build(root: &Value, file: &str) -> Result<Self, Error> {
-        let schema = Schema::parse(root, file)?;
+    /// The graph of a schema.
+    pub(crate) fn of(schema: &Schema) -> Result<Self, Error> {
         let mut builder = Builder {
-            root,
-            schema: &schema,
+            schema,
             graph: Self::default(),
             elsewhere: HashMap::new(),
             refined: Vec::new(),
@@ -110,7 +108,7 @@ impl Graph {
         let Builder {
             mut graph, refined, ..
         } = builder;
-        graph.check_aliases(&schema)?;
+        graph.check_aliases(schema)?;
         graph.refine(&refined);
         graph.flatten_unions();
         graph.simplify();
@@ -205,7 +203,6 @@ impl Graph {
 }
 
 struct Builder<'s> {
-    root: &'s Value,
     schema: &'s Schema,
     graph: Graph,
     /// Places that are referred to and that are no definitions.
@@ -383,7 +380,7 @@ impl Builder<'_> {
             let node = match applied::target(&place, &value) {
                 Some(target) => self.elsewhere(&target, depth)?,
                 None => {
-                    let node = subschema(self.root, &self.schema.file, &value, pointer)?;
+                    let node = subschema(&self.schema.root, &self.schema.file, &value, pointer)?;
                     self.node(&node, depth + 1)?
                 }
             };
@@ -399,8 +396,13 @@ impl Builder<'_> {
         }
         let id = self.graph.push_raw(WireNode::default());
         self.elsewhere.insert(target.to_owned(), id);
-        if let Some(value) = self.root.pointer(target) {
-            let node = subschema(self.root, &self.schema.file, value, target.to_owned())?;
+        if let Some(value) = self.schema.root.pointer(target) {
+            let node = subschema(
+                &self.schema.root,
+                &self.schema.file,
+                value,
+                target.to_owned(),
+            )?;
             let made = self.node(&node, depth + 1)?;
             self.graph.nodes[id].applied.insert("$ref".to_owned(), made);
             let to = Value::String(target.to_owned());
@@ -436,7 +438,7 @@ impl Builder<'_> {
 
     /// What the file has there.
     fn raw(&self, pointer: &str, keyword: &str) -> Value {
-        let at = |keyword: &str| self.root.pointer(pointer)?.get(keyword).cloned();
+        let at = |keyword: &str| self.schema.root.pointer(pointer)?.get(keyword).cloned();
         let other = if keyword == "anyOf" { "oneOf" } else { keyword };
         at(keyword).or_else(|| at(other)).unwrap_or_default()
     }

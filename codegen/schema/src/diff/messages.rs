@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::graph::{Graph, Member, NodeId, Shape};
 use crate::Error;
+use crate::draft::{Answer, answer};
 use crate::model::{Direction, MethodKind};
 use crate::schema::schema_error;
 use crate::spec::methods::MethodRules;
-use crate::spec::roles::{self, ROLES, Role};
+use crate::spec::roles::{ROLES, Role};
 
 /// A message that a side may send.
 #[derive(Debug, Clone)]
@@ -107,7 +108,6 @@ fn method(graph: &Graph, message: NodeId) -> Option<(String, Option<Member>)> {
     }
 }
 
-/// By the schema's `XResultResponse`, else by a rule, else by the name of the request.
 fn result(
     graph: &mut Graph,
     rules: &MethodRules,
@@ -116,23 +116,20 @@ fn result(
     message: NodeId,
 ) -> Option<NodeId> {
     let definition = graph.name(message)?.to_owned();
-    let stem = roles::stem(&definition);
-    let response = graph.definitions.get(&roles::response(stem));
-    if let Some(response) = response
-        && let Shape::Object { members, .. } = &graph.node(*response).shape
-        && let Some(result) = members.get("result")
-    {
-        return Some(result.node);
-    }
-    let Some(rule) = rules.result(rules_of, method) else {
-        return graph.definitions.get(&roles::result(stem)).copied();
+    let node = |definition: &str| graph.definitions.get(definition).copied();
+    let response = |definition: &str| match &graph.node(node(definition)?).shape {
+        Shape::Object { members, .. } => Some(members.get("result")?.node),
+        _ => None,
     };
-    let result = graph.definitions.get(rule.result).copied()?;
-    match rule
-        .task_result
-        .and_then(|task| graph.definitions.get(task).copied())
-    {
-        Some(task) => Some(graph.add_union(vec![result, task])),
-        None => Some(result),
+    match answer(&definition, response, || rules.result(rules_of, method)) {
+        Answer::Response(result) => Some(result),
+        Answer::Named(result) => node(&result),
+        Answer::Ruled(rule) => {
+            let result = node(rule.result)?;
+            match rule.task_result.and_then(node) {
+                Some(task) => Some(graph.add_union(vec![result, task])),
+                None => Some(result),
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
 use crate::Error;
+use crate::schema::Schema;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule};
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
@@ -197,7 +198,7 @@ impl<'s> Sources<'s> {
     }
 
     fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
-        let mut graph = Graph::build(&schema, file)?;
+        let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
         let areas = (messages.iter())
             .map(|message| {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cycles;
 use super::opaque::opaque;
-use super::{Def, Draft, Shape, Ty, cycles};
 use crate::Error;
 use crate::decision::Scope;
+use crate::model::{Built, Model, Shape, Ty, TypeDef};
 use crate::schema::schema_error;
 
 /// How many names may lie between a type and what it stands for.
@@ -14,34 +15,34 @@ const MAX_ALIASES: usize = 64;
 /// Refuses aliases and unions that stand for no value at all, because they end in themselves.
 ///
 /// Lists and maps of themselves end in an empty one, but Rust has no such alias: those are opaque.
-pub(super) fn settle(draft: &mut Draft, file: &str, scope: &Scope) -> Result<(), Error> {
+pub(super) fn settle(built: &mut Built, file: &str, scope: &Scope) -> Result<(), Error> {
     let mut errors = Vec::new();
-    let names: Vec<String> = draft.types.keys().cloned().collect();
+    let names: Vec<String> = built.model.types.keys().cloned().collect();
     for name in names {
-        let (found, ends) = match followed(draft, &name) {
+        let (found, ends) = match followed(&built.model, &name) {
             Followed::Type => continue,
             Followed::Circle { found, ends } => (found, ends),
         };
         if ends {
             let open = format!("expected a definition that ends in a type, found {found}");
-            opaque(draft, scope, &name, Ty::Json, open);
-        } else if let Some(def) = draft.get(&name) {
+            opaque(built, scope, &name, Ty::Json, open);
+        } else if let Some(def) = built.model.get(&name) {
             errors.push(endless(file, &def.at(), &found));
         }
     }
     Error::check(std::mem::take(&mut errors))?;
     // Now that aliases end: a union that is a variant of itself.
-    let variants: BTreeMap<String, BTreeSet<String>> = (draft.types.iter())
+    let variants: BTreeMap<String, BTreeSet<String>> = (built.model.types.iter())
         .filter_map(|(name, def)| match &def.shape {
-            Shape::Union(_) => Some((name.clone(), draft.held(&def.shape))),
+            Shape::Union(_) => Some((name.clone(), built.model.held(&def.shape))),
             _ => None,
         })
         .collect();
     for group in cycles(&variants) {
         let first = group
             .iter()
-            .filter_map(|name| draft.get(name))
-            .map(Def::at)
+            .filter_map(|name| built.model.get(name))
+            .map(TypeDef::at)
             .min();
         let found = format!(
             "a union that holds itself as a variant: {}",
@@ -60,11 +61,11 @@ enum Followed {
     Circle { found: String, ends: bool },
 }
 
-fn followed(draft: &Draft, name: &str) -> Followed {
+fn followed(model: &Model, name: &str) -> Followed {
     let mut path = vec![name];
     let mut wrapped = false;
     let start = name;
-    let mut shape = draft.get(name).map(|def| &def.shape);
+    let mut shape = model.get(name).map(|def| &def.shape);
     while let Some(Shape::Alias(ty)) = shape
         && let Some(name) = named(ty)
     {
@@ -87,7 +88,7 @@ fn followed(draft: &Draft, name: &str) -> Followed {
             };
         }
         path.push(name);
-        shape = draft.get(name).map(|def| &def.shape);
+        shape = model.get(name).map(|def| &def.shape);
     }
     Followed::Type
 }

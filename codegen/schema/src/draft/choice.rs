@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::definitions::Builder;
 use super::flatten::flatten;
 use super::open::{Unfit, errata_file, erratum};
-use super::{Shape, Ty, Union};
 use crate::decision::{Decision, Question, Settle};
+use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
 use crate::schema::Node;
 use crate::spec::roles::ROLES;
@@ -70,10 +70,8 @@ impl Builder<'_> {
     pub(super) fn union_of(&self, mut types: Vec<Ty>, place: &str) -> Shape {
         let mut seen = BTreeSet::new();
         types.retain(|ty| seen.insert(ty.clone()));
-        Shape::Union(Union {
-            types,
-            open: ROLES.iter().any(|role| role.union == place),
-        })
+        let open = ROLES.iter().any(|role| role.union == place);
+        Shape::Union(Union::of(types, open))
     }
 
     /// The strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name them.

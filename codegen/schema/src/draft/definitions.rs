@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::flatten::flatten;
-use super::names::{Names, rust_name};
+use super::names::{Names, rust_name, unfit};
 use super::open::{Unfit, renamed, unknown};
-use super::{Def, Draft, Shape, Ty};
 use crate::Error;
 use crate::decision::{Decision, Scope};
+use crate::model::{Built, Model, Shape, Ty, TypeDef};
 use crate::naming::{is_path, pascal_case};
 use crate::rules::{Rules, Scalar, ShapeAs};
 use crate::schema::{Additional, JsonType, Node, Schema};
@@ -29,7 +29,7 @@ pub(super) fn shaped(
     scope: &Scope,
     rules: &Rules,
     prose: &BTreeMap<String, String>,
-) -> Result<Draft, Error> {
+) -> Result<Built, Error> {
     let (names, mut decisions) = Names::of(schema, scope, rules);
     decisions.extend(unknown(schema, scope));
     let mut builder = Builder {
@@ -50,9 +50,12 @@ pub(super) fn shaped(
         builder.definition(definition);
     }
     Error::check(builder.errors)?;
-    Ok(Draft {
-        types: builder.types,
-        methods: Vec::new(),
+    Ok(Built {
+        model: Model {
+            types: builder.types,
+            methods: Vec::new(),
+            schema: schema.clone(),
+        },
         prose: builder.prose,
         decisions: builder.settled,
     })
@@ -66,7 +69,7 @@ pub(super) struct Builder<'s> {
     names: Names,
     /// Definitions that are done, or on their way.
     begun: BTreeSet<&'s str>,
-    types: BTreeMap<String, Def>,
+    types: BTreeMap<String, TypeDef>,
     prose: BTreeMap<String, String>,
     /// The decisions of definitions that are done.
     settled: Vec<Decision>,
@@ -122,12 +125,13 @@ impl<'s> Builder<'s> {
         };
         let done = std::mem::replace(&mut self.open, asked_by);
         self.settled.extend(done.decisions);
-        let new = Def {
+        let new = TypeDef {
             name: name.clone(),
             definition: Some(definition.clone()),
             places: vec![definition.clone()],
             pointer: node.pointer.clone(),
             doc_key: definition.clone(),
+            area: String::new(),
             deprecated: node.deprecated,
             shape,
         };
@@ -324,17 +328,22 @@ impl<'s> Builder<'s> {
             Shape::Alias(ty) => return Ok(ty),
             shape => shape,
         };
-        let taken_by = match self.types.get_mut(&name) {
+        let other =
+            |at: String| format!("is the name of a schema that says something else, at {at}");
+        let why = match self.types.get_mut(&name) {
             Some(old) if old.shape == shape => {
                 old.places.push(place.to_owned());
                 self.hoisted(place, &name, false);
                 return Ok(Ty::Named(name));
             }
-            Some(old) => Some(old.places.join(", ")),
+            Some(old) => Some(other(old.places.join(", "))),
             // It is the name of a definition that is under way.
-            None => self.names.namesake(&name).map(str::to_owned),
+            None => match self.names.namesake(&name) {
+                Some(definition) => Some(other(definition.to_owned())),
+                None => unfit(&name).map(str::to_owned),
+            },
         };
-        let Some(taken_by) = taken_by else {
+        let Some(why) = why else {
             self.insert(node, place, &name, doc_key, shape);
             return Ok(Ty::Named(name));
         };
@@ -345,7 +354,6 @@ impl<'s> Builder<'s> {
             return self.hoist_as(node, place, others);
         }
         let given = self.names.free(&rust_name(self.rules, &own));
-        let why = format!("is the name of a schema that says something else, at {taken_by}");
         let stub = format!("[[inline]]\nat = {place:?}\nname = \"\"\n");
         self.decide(renamed(
             self.scope,
@@ -376,12 +384,13 @@ impl<'s> Builder<'s> {
 
     fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
         self.keep_prose(node, doc_key.clone());
-        let new = Def {
+        let new = TypeDef {
             name: name.to_owned(),
             definition: None,
             places: vec![place.to_owned()],
             pointer: node.pointer.clone(),
             doc_key,
+            area: String::new(),
             deprecated: node.deprecated,
             shape,
         };

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::opaque::opaque;
-use super::{Draft, Presence, Shape, Ty};
 use crate::decision::Scope;
+use crate::model::{Built, Model, Presence, Shape, Ty};
 
 /// In how many steps the least value of each type is made; a type that no finite value has is not there.
-pub(crate) fn ranks(draft: &Draft) -> BTreeMap<&str, usize> {
+pub(crate) fn ranks(model: &Model) -> BTreeMap<&str, usize> {
     // How many types have to be there before one is, and who waits for it.
     let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
     let mut waiting: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut made: Vec<&str> = Vec::new();
-    for def in draft.types.values() {
+    for def in model.types.values() {
         let (needs, how_many) = needs(&def.shape);
         if how_many == 0 {
             made.push(&def.name);
@@ -60,8 +60,8 @@ fn needs(shape: &Shape) -> (BTreeSet<&str>, usize) {
             (needed, count)
         }
         Shape::Union(union) => {
-            let at_once = union.open || !union.types.iter().all(|ty| name(ty).is_some());
-            let needed = union.types.iter().filter_map(name).collect();
+            let at_once = union.open || !union.types().all(|ty| name(ty).is_some());
+            let needed = union.types().filter_map(name).collect();
             (needed, usize::from(!at_once))
         }
         Shape::Newtype(ty) | Shape::Alias(ty) => {
@@ -81,14 +81,14 @@ fn name(ty: &Ty) -> Option<&str> {
 }
 
 /// Makes opaque what no finite value has, since each would hold another one.
-pub(super) fn open_endless(draft: &mut Draft, scope: &Scope) {
-    let ranks = ranks(draft);
-    let endless: Vec<String> = (draft.types.keys())
+pub(super) fn open_endless(built: &mut Built, scope: &Scope) {
+    let ranks = ranks(&built.model);
+    let endless: Vec<String> = (built.model.types.keys())
         .filter(|name| !ranks.contains_key(name.as_str()))
         .cloned()
         .collect();
     for name in endless {
         let expected = "expected a type that some finite JSON can have, found one whose every value holds another of it";
-        opaque(draft, scope, &name, Ty::Json, expected.to_owned());
+        opaque(built, scope, &name, Ty::Json, expected.to_owned());
     }
 }

@@ -6,24 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::open::{errata_file, erratum};
-use super::{Def, Direction, Draft, Method, MethodKind, Object, Presence, Shape, Ty, Union};
 use crate::decision::{Decision, Question, Scope, Settle};
+use crate::model::{
+    Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
+};
 use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
-/// What a rule says answers a request.
-enum Ruled {
-    /// A definition of the schema.
-    Definition(String),
-    /// A type of that Rust name, made for the case.
-    Outcome(String),
-}
-
-/// The methods of a draft, and what they add to it.
+/// The methods of a model, and what they add to it.
 pub(super) struct Paired {
     pub(super) methods: Vec<Method>,
     /// The unions that were made for requests with more than one answer, by Rust name.
-    pub(super) outcomes: BTreeMap<String, Def>,
+    pub(super) outcomes: BTreeMap<String, TypeDef>,
     pub(super) decisions: Vec<Decision>,
 }
 
@@ -34,7 +28,7 @@ pub(super) struct Paired {
 /// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
 /// decision.
 pub(super) fn paired<'r>(
-    draft: &Draft,
+    model: &Model,
     scope: &Scope,
     rules: &MethodRules,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
@@ -42,27 +36,41 @@ pub(super) fn paired<'r>(
     let mut decisions = Vec::new();
     let mut methods = Vec::new();
     let mut outcomes = BTreeMap::new();
-    let definitions = Definitions::of(draft);
+    let definitions = Definitions::of(model);
     let mut listed = BTreeSet::new();
-    let mut result_rule = |method: &str, stem: &str| {
-        let ResultRule {
-            result,
-            task_result,
-        } = rule(method)?;
-        match task_result {
-            None => Some(Ruled::Definition(result.to_owned())),
-            Some(task) => {
-                let name = free(draft, &format!("{stem}Outcome"));
+    let mut result = |message: &str, method: &str| {
+        let request = model.get(message)?.definition.as_deref()?;
+        let response = |response: &str| {
+            let def = model.get(definitions.name(response)?)?;
+            let Shape::Object(object) = &def.shape else {
+                return None;
+            };
+            let mut members = object.members.iter();
+            let result = members.find(|member| member.wire == "result")?;
+            Some(result.ty.clone())
+        };
+        match answer(request, response, || rule(method)) {
+            Answer::Response(ty) => Some(ty),
+            Answer::Named(result) => definitions.ty(&result),
+            Answer::Ruled(ResultRule {
+                result,
+                task_result: None,
+            }) => definitions.ty(result),
+            Answer::Ruled(ResultRule {
+                result,
+                task_result: Some(task),
+            }) => {
+                let name = free(model, &format!("{}Outcome", roles::stem(request)));
                 outcomes.insert(name.clone(), [result.to_owned(), task.to_owned()]);
-                Some(Ruled::Outcome(name))
+                Some(Ty::Named(name))
             }
         }
     };
     for role in ROLES {
-        let Some(def) = draft.definition(role.union) else {
+        let Some(def) = model.definition(role.union) else {
             continue;
         };
-        let (names, others) = messages(draft, &def.name);
+        let (names, others) = messages(model, &def.name);
         for other in others {
             let open = format!(
                 "expected messages: objects whose `method` is one constant, found {other:?}"
@@ -72,7 +80,7 @@ pub(super) fn paired<'r>(
         listed.extend(names.iter().cloned());
         let mut of_role: Vec<Method> = Vec::new();
         for name in names {
-            match method(draft, &definitions, &name, role, rules, &mut result_rule) {
+            match method(model, &name, role, rules, &mut result) {
                 Some(method) => of_role.push(method),
                 None => {
                     let place = definitions.pointer(&name);
@@ -96,7 +104,7 @@ pub(super) fn paired<'r>(
             methods.push(method);
         }
     }
-    for def in draft.types.values() {
+    for def in model.types.values() {
         let stray = match &def.shape {
             Shape::Object(object) if def.definition.is_some() => method_name(object),
             _ => None,
@@ -175,7 +183,7 @@ fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Dec
 }
 
 /// A message that no union lists: it is a type, and nobody's method.
-fn unlisted(scope: &Scope, def: &Def, method: &str) -> Decision {
+fn unlisted(scope: &Scope, def: &TypeDef, method: &str) -> Decision {
     let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
     let list = format!("/$defs/{}/anyOf", roles[0]);
     let definition = def.definition.as_deref().unwrap_or(&def.name);
@@ -249,9 +257,9 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
 struct Definitions(BTreeMap<String, String>);
 
 impl Definitions {
-    fn of(draft: &Draft) -> Self {
-        let named = |def: &Def| Some((def.definition.clone()?, def.name.clone()));
-        Self(draft.types.values().filter_map(named).collect())
+    fn of(model: &Model) -> Self {
+        let named = |def: &TypeDef| Some((def.definition.clone()?, def.name.clone()));
+        Self(model.types.values().filter_map(named).collect())
     }
 
     fn name(&self, definition: &str) -> Option<&str> {
@@ -271,50 +279,51 @@ impl Definitions {
 }
 
 /// A name, or one with a number, that no type of the schema has.
-fn free(draft: &Draft, name: &str) -> String {
+fn free(model: &Model, name: &str) -> String {
     let mut numbers = 2..;
     let mut free = name.to_owned();
-    while draft.get(&free).is_some() {
+    while model.get(&free).is_some() {
         free = format!("{name}{}", numbers.next().unwrap_or_default());
     }
     free
 }
 
 /// A union of the results that may answer one request.
-fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> Def {
+fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef {
     let types: Vec<Ty> = (results.iter())
         .filter_map(|definition| definitions.ty(definition))
         .collect();
-    Def {
+    TypeDef {
         name: name.to_owned(),
         definition: None,
         places: results.to_vec(),
         pointer: String::new(),
         doc_key: name.to_owned(),
+        area: String::new(),
         deprecated: false,
-        shape: Shape::Union(Union { types, open: false }),
+        shape: Shape::Union(Union::of(types, false)),
     }
 }
 
 /// The message types that a role stands for: the variants of its union, or the one type it names;
 /// and what is among them without being an object.
-fn messages(draft: &Draft, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
+fn messages(model: &Model, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
     let role = Ty::Named(role.to_owned());
     let mut messages = BTreeSet::new();
     let mut others = Vec::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![&role];
     while let Some(ty) = open.pop() {
-        let ty = draft.resolve(ty);
+        let ty = model.resolve(ty);
         let Ty::Named(name) = ty else {
             others.push(ty.clone());
             continue;
         };
-        match draft.get(name).map(|def| &def.shape) {
+        match model.get(name).map(|def| &def.shape) {
             Some(Shape::Union(_)) if seen.contains(name) => {}
             Some(Shape::Union(union)) => {
                 seen.insert(name);
-                open.extend(&union.types);
+                open.extend(union.types());
             }
             Some(Shape::Object(_)) => {
                 messages.insert(name.clone());
@@ -326,30 +335,29 @@ fn messages(draft: &Draft, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
 }
 
 fn method(
-    draft: &Draft,
-    definitions: &Definitions,
+    model: &Model,
     message: &str,
     role: &Role,
     rules: &MethodRules,
-    result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
+    result: &mut impl FnMut(&str, &str) -> Option<Ty>,
 ) -> Option<Method> {
-    let Some(Shape::Object(object)) = draft.get(message).map(|def| &def.shape) else {
+    let Some(Shape::Object(object)) = model.get(message).map(|def| &def.shape) else {
         return None;
     };
     let name = method_name(object)?;
     let params = object.members.iter().find(|member| member.wire == "params");
     let result = match role.kind {
         MethodKind::Notification => None,
-        _ => result_type(draft, definitions, message, &name, result_rule),
+        _ => result(message, &name),
     };
     let facts = rules.facts(&name);
-    let asks_first = (result.as_ref()).and_then(|result| asks_first(draft, rules, result));
+    let asks_first = (result.as_ref()).and_then(|result| asks_first(model, rules, result));
     Some(Method {
         input_required: asks_first.is_some(),
         complete: asks_first.flatten(),
         named_by: facts.named_by.map(str::to_owned),
         capability: (facts.capability)
-            .filter(|capability| is_there(draft, role, capability))
+            .filter(|capability| is_there(model, role, capability))
             .map(str::to_owned),
         capability_parts: facts.capability_parts.to_vec(),
         name,
@@ -363,13 +371,13 @@ fn method(
 }
 
 /// Whether the receiver can declare a capability in this revision.
-fn is_there(draft: &Draft, role: &Role, capability: &str) -> bool {
+fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
     let holder = match role.direction {
         Direction::ClientToServer => "ServerCapabilities",
         Direction::ServerToClient => "ClientCapabilities",
     };
     let whole = capability.split('.').next();
-    match draft.definition(holder).map(|def| &def.shape) {
+    match model.definition(holder).map(|def| &def.shape) {
         Some(Shape::Object(object)) => {
             (object.members.iter()).any(|member| Some(member.wire.as_str()) == whole)
         }
@@ -379,21 +387,21 @@ fn is_there(draft: &Draft, role: &Role, capability: &str) -> bool {
 }
 
 /// Whether a result may be the one that asks for input first; and what it is else, if that is one type.
-fn asks_first(draft: &Draft, rules: &MethodRules, result: &Ty) -> Option<Option<Ty>> {
-    let Ty::Named(name) = draft.resolve(result) else {
+fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<Ty>> {
+    let Ty::Named(name) = model.resolve(result) else {
         return None;
     };
-    let Some(Shape::Union(union)) = draft.get(name).map(|def| &def.shape) else {
+    let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
         return None;
     };
     let asks = |ty: &&Ty| match ty {
         Ty::Named(name) => {
-            let definition = draft.get(name).and_then(|def| def.definition.as_deref());
+            let definition = model.get(name).and_then(|def| def.definition.as_deref());
             definition.is_some() && definition == rules.input_required()
         }
         _ => false,
     };
-    let (asking, others): (Vec<&Ty>, Vec<&Ty>) = union.types.iter().partition(asks);
+    let (asking, others): (Vec<&Ty>, Vec<&Ty>) = union.types().partition(asks);
     (!asking.is_empty()).then(|| match others[..] {
         [only] => Some(only.clone()),
         _ => None,
@@ -412,28 +420,29 @@ fn method_name(object: &Object) -> Option<String> {
     }
 }
 
-/// By the schema's `XResultResponse`, else by a rule, else by the name of the request.
-fn result_type(
-    draft: &Draft,
-    definitions: &Definitions,
-    message: &str,
-    method: &str,
-    result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
-) -> Option<Ty> {
-    let definition = draft.get(message)?.definition.as_deref()?;
-    let stem = roles::stem(definition);
-    let response = definitions.name(&roles::response(stem));
-    if let Some(Shape::Object(response)) = response.and_then(|name| Some(&draft.get(name)?.shape))
-        && let Some(result) = response
-            .members
-            .iter()
-            .find(|member| member.wire == "result")
-    {
-        return Some(result.ty.clone());
+/// What answers a request.
+pub(crate) enum Answer<'r, T> {
+    /// The result of the schema's own response to it.
+    Response(T),
+    /// The definitions that a rule names.
+    Ruled(ResultRule<'r>),
+    /// The definition of its name.
+    Named(String),
+}
+
+/// Finds what answers the request of a definition: what `response` has of the schema's `XResultResponse`, else what a rule
+/// says, else the result of its name.
+pub(crate) fn answer<'r, T>(
+    request: &str,
+    response: impl FnOnce(&str) -> Option<T>,
+    rule: impl FnOnce() -> Option<ResultRule<'r>>,
+) -> Answer<'r, T> {
+    let stem = roles::stem(request);
+    if let Some(result) = response(&roles::response(stem)) {
+        return Answer::Response(result);
     }
-    match result_rule(method, stem) {
-        Some(Ruled::Outcome(name)) => Some(Ty::Named(name)),
-        Some(Ruled::Definition(definition)) => definitions.ty(&definition),
-        None => definitions.ty(&roles::result(stem)),
+    match rule() {
+        Some(rule) => Answer::Ruled(rule),
+        None => Answer::Named(roles::result(stem)),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::opaque;
 use super::open::renamed;
 use crate::decision::{Decision, Scope};
 use crate::naming::{self, taken};
@@ -25,22 +26,17 @@ impl Names {
         let mut decisions = Vec::new();
         for (definition, node) in &schema.definitions {
             let wanted = rust_name(rules, definition);
-            // Whoever wrote a rule chose the name: emission says so where Rust does not take it.
-            let ruled =
-                || rules.type_name(definition).is_some() || rules.runtime(definition).is_some();
-            let why = if names.is_given(&wanted) {
-                Some("is the Rust name of another definition")
-            } else if !naming::is_identifier(&wanted) && !ruled() {
-                Some("is no name that Rust takes")
-            } else if taken::is_taken(&wanted) && !ruled() {
-                Some("is a name that generated code has for something else")
-            } else {
-                None
+            // A rule may say that it is the very type that has the name; opaque JSON that is not is settled later.
+            let is_it = rules.runtime(definition).is_some()
+                || (rules.type_name(definition).is_some() && opaque::has(&wanted));
+            let why = match names.is_given(&wanted) {
+                true => Some("is the Rust name of another definition"),
+                false => unfit(&wanted).filter(|_| !is_it),
             };
             let name = match why {
                 None => wanted,
                 Some(why) => {
-                    let name = names.free(&format!("{}Type", naming::plain(&wanted)));
+                    let name = names.free(&plain(&wanted));
                     let stub = format!("[types]\n{definition:?} = \"\"\n");
                     let pointer = &node.pointer;
                     decisions.push(renamed(scope, pointer, &wanted, why, &name, stub));
@@ -79,10 +75,14 @@ impl Names {
         self.given.remove(name);
     }
 
-    /// The name itself, or with a number, so that nothing else has it.
+    /// The name itself, or with a number, so that nothing else has it; a plain one where Rust does not take it.
     pub(super) fn free(&self, name: &str) -> String {
-        if !self.is_given(name) && !taken::is_taken(name) {
-            return name.to_owned();
+        let name = match naming::is_identifier(name) {
+            true => name.to_owned(),
+            false => plain(name),
+        };
+        if !self.is_given(&name) && !taken::is_taken(&name) {
+            return name;
         }
         let mut number = 2;
         loop {
@@ -93,6 +93,19 @@ impl Names {
             number += 1;
         }
     }
+}
+
+/// A name that Rust takes, made of what it takes of another one.
+fn plain(name: &str) -> String {
+    format!("{}Type", naming::type_name(&naming::plain(name)))
+}
+
+/// Why no type can go by a name, whatever else the schema defines.
+pub(super) fn unfit(name: &str) -> Option<&'static str> {
+    if !naming::is_identifier(name) {
+        return Some("is no name that Rust takes");
+    }
+    taken::is_taken(name).then_some("is a name that generated code has for something else")
 }
 
 /// The Rust name that a definition, or the definition-like name of an inline schema, asks for.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::definitions::Builder;
 use super::open::{Unfit, renamed};
-use super::{Member, Object, Presence, Rest, Ty};
+use crate::model::{Given, Member, Object, Presence, Rest, Ty};
 use crate::naming::{is_identifier, plain, snake_case};
 use crate::schema::{Additional, Constraints, Node};
 
@@ -90,6 +90,8 @@ impl Builder<'_> {
             field,
             presence,
             ty,
+            boxed: false,
+            given: Given::Later,
             constraints: constraints(property),
             deprecated: property.deprecated,
         }

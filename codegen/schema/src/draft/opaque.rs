@@ -1,7 +1,7 @@
 //! Definitions that are read as opaque JSON, whatever they say, since nothing else can be done with them.
 
-use super::{Draft, Shape, Ty};
 use crate::decision::{Decision, Question, Scope, Settle};
+use crate::model::{Built, Shape, Ty};
 
 /// The hand-written types of opaque JSON, by the name that a rule may give to a definition, too.
 const OPAQUE: [(&str, Ty); 3] = [
@@ -10,9 +10,14 @@ const OPAQUE: [(&str, Ty); 3] = [
     ("JsonObject", Ty::JsonObject),
 ];
 
+/// Whether a hand-written type of opaque JSON goes by this name.
+pub(super) fn has(name: &str) -> bool {
+    OPAQUE.iter().any(|(opaque, _)| *opaque == name)
+}
+
 /// Makes a definition opaque JSON, and says so.
-pub(super) fn opaque(draft: &mut Draft, scope: &Scope, name: &str, ty: Ty, open: String) {
-    let Some(def) = draft.types.get_mut(name) else {
+pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open: String) {
+    let Some(def) = built.model.types.get_mut(name) else {
         return;
     };
     let (what, word) = match ty {
@@ -33,16 +38,16 @@ pub(super) fn opaque(draft: &mut Draft, scope: &Scope, name: &str, ty: Ty, open:
             stub: format!("[[shape]]\nat = {at:?}\nas = {word:?}\nreason = \"\"\n"),
         },
     };
-    draft.decisions.push(decision);
+    built.decisions.push(decision);
 }
 
 /// Makes definitions by the name of a hand-written type that type, where the schema has need of both.
-pub(super) fn settle_namesakes(draft: &mut Draft, scope: &Scope) {
+pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
     for (name, ty) in OPAQUE {
-        let clashes = match draft.get(name).map(|def| &def.shape) {
+        let clashes = match built.model.get(name).map(|def| &def.shape) {
             None => false,
             Some(Shape::Alias(stands_for)) if *stands_for == ty => false,
-            Some(Shape::Alias(_)) => draft.types.values().any(|def| {
+            Some(Shape::Alias(_)) => built.model.types.values().any(|def| {
                 let mut held = def.shape.holds().into_iter();
                 held.any(|held| innermost(held) == &ty)
             }),
@@ -52,7 +57,7 @@ pub(super) fn settle_namesakes(draft: &mut Draft, scope: &Scope) {
             let open = format!(
                 "expected a use for one type called `{name}`, found one for that of the runtime, too"
             );
-            opaque(draft, scope, name, ty, open);
+            opaque(built, scope, name, ty, open);
         }
     }
 }

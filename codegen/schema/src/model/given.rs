@@ -2,19 +2,18 @@
 
 use serde_json::Value;
 
-use super::{Given, Start, Taken};
-use crate::draft::{Draft, Member, Object, Presence, Shape, Ty};
+use super::{Given, Member, Model, Object, Presence, Shape, Start, Taken, Ty};
 use crate::rules::Rules;
 
 /// How deep objects are looked into that are to be made of nothing.
 const DEEPEST: usize = 8;
 
 /// For each member of the object of this name, how a constructor comes by its value.
-pub(super) fn given(draft: &Draft, rules: &Rules, key: &str, object: &Object) -> Vec<Given> {
+pub(super) fn given(model: &Model, rules: &Rules, key: &str, object: &Object) -> Vec<Given> {
     let mut given: Vec<Given> = (object.members.iter())
         .map(|member| match member.presence {
             Presence::Required => {
-                let start = start(draft, rules, key, &member.wire, &member.ty, 0);
+                let start = start(model, rules, key, &member.wire, &member.ty, 0);
                 start.map_or_else(|| Given::Taken(Taken::default()), Given::Start)
             }
             _ => Given::Later,
@@ -27,12 +26,12 @@ pub(super) fn given(draft: &Draft, rules: &Rules, key: &str, object: &Object) ->
             taken.rank = rules.rank(&member.wire, decides);
         }
     }
-    tell_apart(draft, rules, object, &mut given);
+    tell_apart(model, rules, object, &mut given);
     given
 }
 
 /// Gives a word to one of any two texts that stand side by side.
-fn tell_apart(draft: &Draft, rules: &Rules, object: &Object, given: &mut [Given]) {
+fn tell_apart(model: &Model, rules: &Rules, object: &Object, given: &mut [Given]) {
     let mut taken: Vec<(&Member, &mut Taken)> = (object.members.iter().zip(given))
         .filter_map(|(member, given)| match given {
             Given::Taken(taken) => Some((member, taken)),
@@ -41,7 +40,7 @@ fn tell_apart(draft: &Draft, rules: &Rules, object: &Object, given: &mut [Given]
         .collect();
     taken.sort_by(|(a, at), (b, bt)| (at.rank, &a.field).cmp(&(bt.rank, &b.field)));
     let is_bare = |member: &Member, taken: &Taken| {
-        draft.resolve(&member.ty) == &Ty::String && taken.word.is_none()
+        model.resolve(&member.ty) == &Ty::String && taken.word.is_none()
     };
     for place in 1..taken.len() {
         let Some([(before, first), (after, second)]) = taken.get_mut(place - 1..=place) else {
@@ -57,7 +56,7 @@ fn tell_apart(draft: &Draft, rules: &Rules, object: &Object, given: &mut [Given]
 }
 
 fn start(
-    draft: &Draft,
+    model: &Model,
     rules: &Rules,
     key: &str,
     wire: &str,
@@ -65,17 +64,17 @@ fn start(
     depth: usize,
 ) -> Option<Start> {
     rules.start(&format!("{key}.{wire}"), |start| match start {
-        Start::ProtocolVersion => draft.resolve(ty) == &Ty::String,
-        Start::Value(value) => fits(draft, rules, ty, value, depth),
+        Start::ProtocolVersion => model.resolve(ty) == &Ty::String,
+        Start::Value(value) => fits(model, rules, ty, value, depth),
     })
 }
 
 /// Whether a value is one of the type.
-fn fits(draft: &Draft, rules: &Rules, ty: &Ty, value: &Value, depth: usize) -> bool {
-    match (draft.resolve(ty), value) {
+fn fits(model: &Model, rules: &Rules, ty: &Ty, value: &Value, depth: usize) -> bool {
+    match (model.resolve(ty), value) {
         (Ty::String, Value::String(_)) | (Ty::Boolean, Value::Bool(_)) => true,
         (Ty::Integer, Value::Number(number)) => number.is_i64(),
-        (Ty::Named(name), value) => match (draft.get(name).map(|def| (def, &def.shape)), value) {
+        (Ty::Named(name), value) => match (model.get(name).map(|def| (def, &def.shape)), value) {
             (Some((_, Shape::StringEnum(choices))), Value::String(choice)) => {
                 choices.contains(choice)
             }
@@ -85,7 +84,7 @@ fn fits(draft: &Draft, rules: &Rules, ty: &Ty, value: &Value, depth: usize) -> b
                         .filter(|member| member.presence == Presence::Required);
                     required.all(|member| {
                         let (key, ty) = (&def.doc_key, &member.ty);
-                        start(draft, rules, key, &member.wire, ty, depth + 1).is_some()
+                        start(model, rules, key, &member.wire, ty, depth + 1).is_some()
                     })
                 }
             }

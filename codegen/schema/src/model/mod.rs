@@ -1,14 +1,16 @@
-//! The protocol of one revision as plain data.
+//! The protocol of one revision as plain data: a schema gives it names and shapes ([`crate::draft`]), and what is worked
+//! out of these is filled in (`join`).
 //!
 //! Everything below (emission, docs, diffs, shims, the sampler of the tests) reads the model and
 //! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
 
 mod given;
 pub(crate) mod join;
+mod ty;
 mod variants;
 
 use crate::pointer;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,14 +18,14 @@ use serde_json::Value;
 use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
-use crate::draft::Draft;
+use crate::draft::draft;
 use crate::rules::Rules;
 pub use crate::rules::Start;
 use crate::schema::{Constraints, Schema};
 use crate::spec::methods::{MethodRules, module};
 
 pub use crate::analyze::plan::{Case, Kind, KindCase, Plan};
-pub use crate::draft::{Direction, Method, MethodKind, Presence, Rest, Ty};
+pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +34,9 @@ pub struct Model {
     pub types: BTreeMap<String, TypeDef>,
     /// Every method, in order of direction, kind and name.
     pub methods: Vec<Method>,
+    /// The schema that it was made of: it says more of what the types keep as text.
+    #[serde(skip)]
+    pub schema: Schema,
 }
 
 /// A model, what was open on the way to it, and what the schema says of itself where it still has prose.
@@ -61,9 +66,9 @@ impl Model {
         prose: &BTreeMap<String, String>,
     ) -> Result<Built, Error> {
         let schema = Schema::parse(schema, &scope.to_string())?;
-        let draft = Draft::of(&schema, scope, rules, methods, prose)?;
-        let areas = Areas::of([&draft], |method| module(methods.area(method)));
-        join::joined(draft, scope, rules, &areas)
+        let built = draft(&schema, scope, rules, methods, prose)?;
+        let areas = Areas::of([&built.model], |method| module(methods.area(method)));
+        join::decide(built, scope, rules, &areas)
     }
 
     /// The type with this Rust name.
@@ -91,6 +96,21 @@ impl Model {
             }
         }
         ty
+    }
+
+    /// The types that a shape holds by value.
+    ///
+    /// What further members hold lies in a map, and so on the heap.
+    pub(crate) fn held(&self, shape: &Shape) -> BTreeSet<String> {
+        let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
+        let held = shape.holds();
+        match shape {
+            Shape::Object(object) => held[..object.members.len()]
+                .iter()
+                .filter_map(by_value)
+                .collect(),
+            _ => held.iter().filter_map(by_value).collect(),
+        }
     }
 }
 
@@ -145,6 +165,25 @@ pub enum Shape {
     Newtype(Ty),
     /// Another name for a type.
     Alias(Ty),
+}
+
+impl Shape {
+    /// The types that a value of this shape may hold.
+    pub(crate) fn holds(&self) -> Vec<&Ty> {
+        match self {
+            Self::Object(object) => {
+                let rest = match &object.rest {
+                    Rest::Typed(ty) => Some(ty),
+                    Rest::Open | Rest::Closed => None,
+                };
+                let members = object.members.iter().map(|member| &member.ty);
+                members.chain(rest).collect()
+            }
+            Self::Union(union) => union.types().collect(),
+            Self::Newtype(ty) | Self::Alias(ty) => vec![ty],
+            Self::StringEnum(_) => Vec::new(),
+        }
+    }
 }
 
 /// An object with named members.
@@ -227,6 +266,26 @@ pub struct Union {
 impl Union {
     /// The variant of an open union that keeps what no other one is.
     pub const UNKNOWN: &str = "Unknown";
+
+    /// The union of some types, not yet decided: its variants have no names.
+    pub(crate) fn of(types: Vec<Ty>, open: bool) -> Self {
+        let variants = types.into_iter().map(|ty| Variant {
+            name: String::new(),
+            ty,
+            boxed: false,
+        });
+        Self {
+            variants: variants.collect(),
+            plan: Plan::Take(0),
+            start: None,
+            open,
+        }
+    }
+
+    /// The types of its variants.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &Ty> {
+        self.variants.iter().map(|variant| &variant.ty)
+    }
 }
 
 /// A choice of a union.

@@ -14,15 +14,24 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// All definitions of one schema file, by name.
+/// One schema file: what its definitions say, and its text.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     /// The file the schema came from, for error messages.
     pub file: String,
+    /// The file as it stands.
+    pub root: Value,
     /// The definitions under `$defs`.
     pub definitions: BTreeMap<String, Node>,
     /// Keywords that nobody knows, by the JSON pointer of each: they say nothing of what is valid.
     pub unknown: BTreeMap<String, Value>,
+}
+
+/// Two files are one schema if they say the same, wherever they lie.
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
 }
 
 /// An [`Error::Schema`] from borrowed parts.

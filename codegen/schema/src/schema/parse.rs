@@ -82,6 +82,7 @@ impl Schema {
             .collect::<Result<_, Error>>()?;
         Ok(Self {
             file: file.into(),
+            root: schema.clone(),
             definitions,
             unknown: parser.unknown,
         })

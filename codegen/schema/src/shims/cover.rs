@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::exact::target;
 use super::pair::Sender;
 use super::pair::Way;
-use super::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
+use super::plan::{Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
-use crate::model::Direction;
 
 /// Needs no rule: the planner proved that nothing can go wrong.
 pub const PROVEN: &str = "proven";
@@ -77,10 +76,10 @@ impl Walk<'_> {
                 "runtime: envelopes are read and written by the runtime",
             ));
         }
-        let sender = match (path.direction, path.part) {
-            (Direction::ClientToServer, Part::Result | Part::Error)
-            | (Direction::ServerToClient, Part::Params | Part::Message) => Sender::Server,
-            _ => Sender::Client,
+        let sender = match path.part {
+            Part::Result | Part::Error => Sender::from(path.direction.back()),
+            Part::Params | Part::Message => Sender::from(path.direction),
+            Part::Header | Part::Rule => Sender::Client,
         };
         let methods = self.plan.methods.iter().filter(|method| {
             method.name == path.method || method.was.as_ref() == Some(&path.method)
@@ -112,12 +111,8 @@ impl Walk<'_> {
         let mut found = BTreeSet::new();
         let mut reached = false;
         for (way, step) in Way::BOTH.into_iter().zip(steps) {
-            let known: BTreeMap<(&End, &End), &Conversion> = (self.plan.way(way))
-                .iter()
-                .map(|one| ((&one.from, &one.to), one))
-                .collect();
             let mut walk = OneWay {
-                known,
+                known: self.plan.known(way),
                 found: &mut found,
             };
             let is_choice = self.of_values || path.trail.ends_in_choice();
@@ -180,19 +175,15 @@ impl<'p> OneWay<'_, 'p> {
                     ahead.push(next);
                 }
             };
+            if !matches!(one.body, Body::Object { .. }) {
+                one.body.steps().into_iter().for_each(&mut follow);
+            }
             match &one.body {
                 Body::Union(arms) => {
-                    for arm in arms {
-                        match &arm.arm {
-                            Arm::Same { step, .. } => follow(step),
-                            Arm::Custom(hook) => decided.push(hook.rule.clone()),
-                            Arm::NeedsState { rule, .. } | Arm::Reject { rule, .. } => {
-                                decided.push(rule.clone())
-                            }
-                        }
-                    }
+                    let rules = arms.iter().filter_map(|arm| arm.arm.rule());
+                    decided.extend(rules.map(str::to_owned));
                 }
-                Body::IntoVariant(_, _, step) => follow(step),
+                Body::IntoVariant(..) => {}
                 Body::Custom(hook) => decided.push(hook.rule.clone()),
                 Body::Strings(plans) => decided.extend(
                     plans

@@ -22,8 +22,8 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
         for one in conversions.iter() {
             let key = (one.from.clone(), one.to.clone());
             if exact[&key]
-                && !calls(&one.body)
-                    .into_iter()
+                && !(one.body.steps().into_iter())
+                    .filter_map(target)
                     .all(|called| exact.get(&called) == Some(&true))
             {
                 exact.insert(key, false);
@@ -69,30 +69,6 @@ fn is_plain(body: &Body, from: &End) -> bool {
         Body::IntoVariant(..) => true,
         Body::Custom(_) | Body::Reread | Body::Reject { .. } => false,
     }
-}
-
-/// The conversions that a conversion calls.
-fn calls(body: &Body) -> Vec<(End, End)> {
-    let mut called = Vec::new();
-    match body {
-        Body::Object { fields, .. } => {
-            for field in fields {
-                if let Source::Same { step, .. } = &field.source {
-                    called.extend(target(step));
-                }
-            }
-        }
-        Body::Union(arms) => {
-            for arm in arms {
-                if let Arm::Same { step, .. } = &arm.arm {
-                    called.extend(target(step));
-                }
-            }
-        }
-        Body::IntoVariant(_, _, step) => called.extend(target(step)),
-        Body::Strings(_) | Body::Custom(_) | Body::Reread | Body::Reject { .. } => {}
-    }
-    called
 }
 
 /// The conversion that a step ends in.

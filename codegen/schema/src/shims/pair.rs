@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Direction;
 use crate::names;
 
 /// Two neighbours; `OLD..NEW` in print.
@@ -118,4 +119,24 @@ pub enum Sender {
     Client,
     /// The server.
     Server,
+}
+
+impl Sender {
+    /// Which way its messages go.
+    #[must_use]
+    pub const fn direction(self) -> Direction {
+        match self {
+            Self::Client => Direction::ClientToServer,
+            Self::Server => Direction::ServerToClient,
+        }
+    }
+}
+
+impl From<Direction> for Sender {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::ClientToServer => Self::Client,
+            Direction::ServerToClient => Self::Server,
+        }
+    }
 }

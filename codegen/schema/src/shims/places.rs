@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::exact::target;
-use super::pair::Sender;
 use super::pair::Way;
-use super::plan::{Arm, Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
+use super::plan::{Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
 use crate::diff::{Part, Selector, Step as Place, Trail, WirePath};
-use crate::model::Direction;
 
 /// The wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
@@ -16,10 +14,7 @@ use crate::model::Direction;
 pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
     let mut found = Found::default();
     for method in &plan.methods {
-        let asked = match method.sender {
-            Sender::Client => Direction::ClientToServer,
-            Sender::Server => Direction::ServerToClient,
-        };
+        let asked = method.sender.direction();
         match &method.fate {
             Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => {
                 let path = WirePath::whole(asked, &method.name, Part::Message);
@@ -108,10 +103,9 @@ struct Walk<'p> {
 
 impl<'p> Walk<'p> {
     fn new(plan: &'p PairPlan, way: Way) -> Self {
-        let known = (plan.way(way).iter())
-            .map(|one| ((&one.from, &one.to), one))
-            .collect();
-        Self { known }
+        Self {
+            known: plan.known(way),
+        }
     }
 
     /// Every rule below a step, each conversion where it is met first: nearest to the root.
@@ -197,11 +191,8 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                     };
                     to(trail, Place::Choice(selector))
                 };
-                match &arm.arm {
-                    Arm::Same { step, .. } => ahead.extend(next(step, trail.clone())),
-                    Arm::Custom(Hook { rule, .. })
-                    | Arm::NeedsState { rule, .. }
-                    | Arm::Reject { rule, .. } => met(rule, place()),
+                if let Some(rule) = arm.arm.rule() {
+                    met(rule, place());
                 }
             }
         }
@@ -210,9 +201,12 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                 met(rule, trail.clone());
             }
         }
-        Body::IntoVariant(_, _, step) => ahead.extend(next(step, trail.clone())),
+        Body::IntoVariant(..) => {}
         Body::Custom(Hook { rule, .. }) | Body::Reject { rule, .. } => met(rule, trail.clone()),
         Body::Reread => {}
+    }
+    if !matches!(one.body, Body::Object { .. }) {
+        ahead.extend((one.body.steps().into_iter()).filter_map(|step| next(step, trail.clone())));
     }
     ahead
 }

@@ -1,6 +1,6 @@
 //! What a conversion does, as plain data: emitted as Rust, printed as a table, compared with the diff.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -398,6 +398,48 @@ pub enum Kept {
     Typed,
     /// There are none.
     Closed,
+}
+
+impl PairPlan {
+    /// The conversions of one way, by their ends.
+    pub(super) fn known(&self, way: Way) -> BTreeMap<(&End, &End), &Conversion> {
+        let conversions = self.way(way).iter();
+        conversions.map(|one| ((&one.from, &one.to), one)).collect()
+    }
+}
+
+impl Body {
+    /// How the values are converted that it holds.
+    pub(super) fn steps(&self) -> Vec<&Step> {
+        match self {
+            Self::Object { fields, .. } => (fields.iter())
+                .filter_map(|field| match &field.source {
+                    Source::Same { step, .. } => Some(step),
+                    _ => None,
+                })
+                .collect(),
+            Self::Union(arms) => (arms.iter())
+                .filter_map(|arm| match &arm.arm {
+                    Arm::Same { step, .. } => Some(step),
+                    _ => None,
+                })
+                .collect(),
+            Self::IntoVariant(_, _, step) => vec![step],
+            Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Arm {
+    /// The rule that decides what becomes of the variant; none for one that stays.
+    pub(super) fn rule(&self) -> Option<&str> {
+        match self {
+            Self::Same { .. } => None,
+            Self::Custom(Hook { rule, .. })
+            | Self::NeedsState { rule, .. }
+            | Self::Reject { rule, .. } => Some(rule),
+        }
+    }
 }
 
 /// How one value is converted.

@@ -1,5 +1,6 @@
 //! Members of the target: where each comes from, and what happens to it on the way.
 
+use super::words::in_box;
 use super::{Emitter, adapter, call, path, reject, rule};
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{Adoption, FieldPlan, Filter, Missing, Recast, Source, Step};
@@ -63,12 +64,7 @@ impl Emitter {
             } => {
                 let text = value.to_string();
                 let rule = rule(UNDECIDED);
-                let value = quote!(cx.fill(#rule, #text)?);
-                let value = if *boxed {
-                    quote!(Box::new(#value))
-                } else {
-                    value
-                };
+                let value = in_box(quote!(cx.fill(#rule, #text)?), *boxed);
                 if *optional {
                     quote!(Some(#value))
                 } else {
@@ -123,11 +119,7 @@ impl Emitter {
                     }
                     false => quote!({ cx.foreign(#wire, &mut extra); #fill }),
                 };
-                if missing.boxed {
-                    quote!(Box::new(#value))
-                } else {
-                    value
-                }
+                in_box(value, missing.boxed)
             }
         };
         if field == value.to_string() {
@@ -152,15 +144,8 @@ impl Emitter {
         implied: Option<&Value>,
     ) -> TokenStream {
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
-        let wrap = |value: TokenStream| {
-            if boxed[1] {
-                quote!(Box::new(#value))
-            } else {
-                value
-            }
-        };
         let plain = *step == Step::Move && boxed[0] == boxed[1];
-        let one = |value: TokenStream| wrap(self.member(step, wire, unboxed(value)));
+        let one = |value: TokenStream| in_box(self.member(step, wire, unboxed(value)), boxed[1]);
         match optional {
             _ if plain && optional[0] == optional[1] => quote!(#from),
             [false, false] => one(quote!(#from)),
@@ -210,12 +195,9 @@ impl Emitter {
             rule: id, boxed, ..
         } = recast;
         let rule = rule(id);
-        let wrap = |value: TokenStream| match boxed[1] {
-            true => quote!(Box::new(#value)),
-            false => value,
-        };
         let required = |value: TokenStream| {
-            wrap(quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?))
+            let read = quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?);
+            in_box(read, boxed[1])
         };
         match recast.optional {
             [_, true] => {

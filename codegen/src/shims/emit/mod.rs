@@ -5,7 +5,7 @@ mod object;
 mod step;
 pub(super) mod words;
 
-use words::{adapter, call, path, reject, rule};
+use words::{adapter, call, in_box, path, reject, rule};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,12 +217,7 @@ impl Emitter {
             }
             Body::IntoVariant(variant, boxed, step) => {
                 let variant = format_ident!("{variant}");
-                let value = self.convert(step, quote!(value));
-                let value = if *boxed {
-                    quote!(Box::new(#value))
-                } else {
-                    value
-                };
+                let value = in_box(self.convert(step, quote!(value)), *boxed);
                 done(quote!(#to::#variant(#value)))
             }
             Body::Custom(hook) => call(hook, quote!(value)),
@@ -248,12 +243,7 @@ impl Emitter {
                 boxed,
                 step,
             } => {
-                let value = self.convert(step, value);
-                let value = if *boxed {
-                    quote!(Box::new(#value))
-                } else {
-                    value
-                };
+                let value = in_box(self.convert(step, value), *boxed);
                 let value = match variant {
                     Some(variant) => {
                         let variant = format_ident!("{variant}");

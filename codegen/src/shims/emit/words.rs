@@ -7,6 +7,14 @@ use mcp_schema::shims::rules::{Loss, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+/// A value in its box, where it has one.
+pub(in crate::shims) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
+    match boxed {
+        true => quote!(Box::new(#value)),
+        false => value,
+    }
+}
+
 /// A hand-written function of the pair: files of conversions import their pair's module as `hooks`.
 pub(super) fn path(path: &str) -> TokenStream {
     let steps = path.split("::").map(|step| format_ident!("{step}"));

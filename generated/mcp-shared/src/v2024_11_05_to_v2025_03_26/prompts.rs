@@ -12,10 +12,9 @@ use crate::v2024_11_05_to_v2025_06_18::ListPromptsRequestParams;
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type ListPromptsRequest = BareOf<ListPromptsMethod>;
 
-mcp_wire::method!(
-    ListPromptsMethod "prompts/list" optional ListPromptsRequestParams =>
-    ListPromptsResult
-);
+mcp_wire::method! {
+    ListPromptsMethod "prompts/list" optional ListPromptsRequestParams => ListPromptsResult
+}
 
 /// One page of the server's prompts, in answer to `prompts/list`.
 ///

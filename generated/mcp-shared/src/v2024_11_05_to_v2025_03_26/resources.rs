@@ -14,10 +14,9 @@ use crate::v2024_11_05_to_v2025_06_18::ReadResourceRequestParams;
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type ReadResourceRequest = BareOf<ReadResourceMethod>;
 
-mcp_wire::method!(
-    ReadResourceMethod "resources/read" required ReadResourceRequestParams =>
-    ReadResourceResult
-);
+mcp_wire::method! {
+    ReadResourceMethod "resources/read" required ReadResourceRequestParams => ReadResourceResult
+}
 
 /// Contents of the resource, in the server's answer to `resources/read`.
 ///

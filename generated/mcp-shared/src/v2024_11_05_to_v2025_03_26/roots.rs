@@ -12,9 +12,9 @@ use crate::v2024_11_05_to_v2025_06_18::ListRootsRequestParams;
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
 pub type ListRootsRequest = BareOf<ListRootsMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ListRootsMethod "roots/list" optional ListRootsRequestParams => ListRootsResult
-);
+}
 
 /// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
 ///

@@ -14,9 +14,9 @@ use crate::v2024_11_05_to_v2026_07_28::RequestId;
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#cancellednotification)
 pub type CancelledNotification = BareOf<CancelledMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     CancelledMethod "notifications/cancelled" required CancelledNotificationParams
-);
+}
 
 /// Which request `notifications/cancelled` gives up, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,9 +63,9 @@ impl CancelledNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#initializednotification)
 pub type InitializedNotification = BareOf<InitializedMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     InitializedMethod "notifications/initialized" optional InitializedNotificationParams
-);
+}
 
 /// Parameters of `notifications/initialized`; none are defined beyond `_meta`, and further keys are allowed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -96,7 +96,9 @@ impl InitializedNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#pingrequest)
 pub type PingRequest = BareOf<PingMethod>;
 
-mcp_wire::method!(PingMethod "ping" optional PingRequestParams => EmptyResult);
+mcp_wire::method! {
+    PingMethod "ping" optional PingRequestParams => EmptyResult
+}
 
 /// Parameters of `ping`; none are defined beyond `_meta`, and further keys are allowed.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -14,10 +14,9 @@ use crate::v2024_11_05_to_v2026_07_28::LoggingLevel;
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#loggingmessagenotification)
 pub type LoggingMessageNotification = BareOf<LoggingMessageMethod>;
 
-mcp_wire::method!(
-    LoggingMessageMethod "notifications/message" required
-    LoggingMessageNotificationParams
-);
+mcp_wire::method! {
+    LoggingMessageMethod "notifications/message" required LoggingMessageNotificationParams
+}
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,9 +66,9 @@ impl LoggingMessageNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#setlevelrequest)
 pub type SetLevelRequest = BareOf<SetLevelMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     SetLevelMethod "logging/setLevel" required SetLevelRequestParams => EmptyResult
-);
+}
 
 /// Parameters of `logging/setLevel`: the severity from which messages are wanted.
 #[derive(Debug, Clone, PartialEq)]

@@ -85,10 +85,9 @@ impl ListPromptsRequestParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#promptlistchangednotification)
 pub type PromptListChangedNotification = BareOf<PromptListChangedMethod>;
 
-mcp_wire::method!(
-    PromptListChangedMethod "notifications/prompts/list_changed" optional
-    PromptListChangedNotificationParams
-);
+mcp_wire::method! {
+    PromptListChangedMethod "notifications/prompts/list_changed" optional PromptListChangedNotificationParams
+}
 
 /// Parameters of `notifications/prompts/list_changed`; none are defined beyond `_meta`, and further keys are allowed.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -108,10 +108,9 @@ impl ReadResourceRequestParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourcelistchangednotification)
 pub type ResourceListChangedNotification = BareOf<ResourceListChangedMethod>;
 
-mcp_wire::method!(
-    ResourceListChangedMethod "notifications/resources/list_changed" optional
-    ResourceListChangedNotificationParams
-);
+mcp_wire::method! {
+    ResourceListChangedMethod "notifications/resources/list_changed" optional ResourceListChangedNotificationParams
+}
 
 /// Optional parameters of `notifications/resources/list_changed`: nothing but `_meta`, the new list has to be requested.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -142,10 +141,9 @@ impl ResourceListChangedNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#resourceupdatednotification)
 pub type ResourceUpdatedNotification = BareOf<ResourceUpdatedMethod>;
 
-mcp_wire::method!(
-    ResourceUpdatedMethod "notifications/resources/updated" required
-    ResourceUpdatedNotificationParams
-);
+mcp_wire::method! {
+    ResourceUpdatedMethod "notifications/resources/updated" required ResourceUpdatedNotificationParams
+}
 
 /// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,9 +180,9 @@ impl ResourceUpdatedNotificationParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#subscriberequest)
 pub type SubscribeRequest = BareOf<SubscribeMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     SubscribeMethod "resources/subscribe" required SubscribeRequestParams => EmptyResult
-);
+}
 
 /// Parameters of `resources/subscribe`, which takes one resource at a time.
 #[derive(Debug, Clone, PartialEq)]
@@ -221,10 +219,9 @@ impl SubscribeRequestParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#unsubscriberequest)
 pub type UnsubscribeRequest = BareOf<UnsubscribeMethod>;
 
-mcp_wire::method!(
-    UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams =>
-    EmptyResult
-);
+mcp_wire::method! {
+    UnsubscribeMethod "resources/unsubscribe" required UnsubscribeRequestParams => EmptyResult
+}
 
 /// Parameters of `resources/unsubscribe`, which takes one resource at a time.
 #[derive(Debug, Clone, PartialEq)]

@@ -36,10 +36,9 @@ impl ListRootsRequestParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#rootslistchangednotification)
 pub type RootsListChangedNotification = BareOf<RootsListChangedMethod>;
 
-mcp_wire::method!(
-    RootsListChangedMethod "notifications/roots/list_changed" optional
-    RootsListChangedNotificationParams
-);
+mcp_wire::method! {
+    RootsListChangedMethod "notifications/roots/list_changed" optional RootsListChangedNotificationParams
+}
 
 /// Optional parameters of `notifications/roots/list_changed`: nothing but `_meta`, the new list has to be requested.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -85,10 +85,9 @@ impl ListToolsRequestParams {
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#toollistchangednotification)
 pub type ToolListChangedNotification = BareOf<ToolListChangedMethod>;
 
-mcp_wire::method!(
-    ToolListChangedMethod "notifications/tools/list_changed" optional
-    ToolListChangedNotificationParams
-);
+mcp_wire::method! {
+    ToolListChangedMethod "notifications/tools/list_changed" optional ToolListChangedNotificationParams
+}
 
 /// Optional parameters of `notifications/tools/list_changed`: nothing but `_meta`, the new list has to be requested.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -15,9 +15,9 @@ use crate::v2024_11_05_to_v2026_07_28::{
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#progressnotification)
 pub type ProgressNotification = BareOf<ProgressMethod>;
 
-mcp_wire::method!(
+mcp_wire::method! {
     ProgressMethod "notifications/progress" required ProgressNotificationParams
-);
+}
 
 /// Content of one `notifications/progress` report.
 #[derive(Debug, Clone, PartialEq)]

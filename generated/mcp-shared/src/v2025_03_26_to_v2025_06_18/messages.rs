@@ -31,7 +31,7 @@ pub enum ClientNotification {
     Unknown(UnknownMessage),
 }
 
-/// Any notification a server may send to a client in this revision, told apart by `method`.
+/// Any notification a server may send to a client in this revision, distinguished by `method`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#servernotification)
 #[derive(Debug, Clone, PartialEq)]

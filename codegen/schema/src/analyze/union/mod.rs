@@ -11,7 +11,8 @@ use super::plan::{Case, Kind, KindCase, Opaque, Plan};
 use super::profile::Profile;
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::draft::{Def, Draft, Shape, Ty, Union, opaque_rule};
+use crate::draft::opaque_rule;
+use crate::model::{Model, Shape, Ty, TypeDef, Union};
 use crate::rules::{Decide, PresentRow, Rules};
 
 /// How the unions of a draft are read.
@@ -29,27 +30,27 @@ pub(crate) struct Plans {
 ///
 /// # Errors
 /// Rules that do not hold.
-pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans, Error> {
+pub(crate) fn plans(model: &Model, scope: &Scope, rules: &Rules) -> Result<Plans, Error> {
     let mut done = Plans::default();
     let mut errors = Vec::new();
     // What is opaque may be any JSON, which may leave a union open that holds it.
     loop {
         let found = done.opaque.len();
         let mut plans = BTreeMap::new();
-        for (name, def) in &draft.types {
+        for (name, def) in &model.types {
             let Shape::Union(union) = &def.shape else {
                 continue;
             };
             if done.opaque.contains(name) {
                 continue;
             }
-            match plan(draft, &done.opaque, rules, &def.doc_key, union) {
+            match plan(model, &done.opaque, rules, &def.doc_key, union) {
                 Ok(plan) => drop(plans.insert(name.clone(), plan)),
                 Err(problem) => {
                     match rules.union_error(&def.doc_key, &problem) {
                         Some(ruled) => errors.push(ruled),
                         None => {
-                            let decision = open(draft, scope, def, union, &problem);
+                            let decision = open(model, scope, def, union, &problem);
                             done.decisions.push(decision);
                         }
                     }
@@ -67,16 +68,16 @@ pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans
 }
 
 /// A union that its schema leaves open.
-fn open(draft: &Draft, scope: &Scope, def: &Def, union: &Union, problem: &str) -> Decision {
+fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &str) -> Decision {
     let at = &def.doc_key;
     // Members decide where every variant has some; what else could tell the variants apart was tried.
     let row = |ty: &Ty| match ty {
-        Ty::Named(name) => (draft.get(name))
+        Ty::Named(name) => (model.get(name))
             .filter(|def| matches!(def.shape, Shape::Object(_)))
             .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key)),
         _ => None,
     };
-    let rows: Option<Vec<String>> = union.types.iter().map(row).collect();
+    let rows: Option<Vec<String>> = union.types().map(row).collect();
     let settle = match rows {
         Some(rows) => Settle {
             file: "unions.toml".to_owned(),
@@ -98,21 +99,21 @@ fn open(draft: &Draft, scope: &Scope, def: &Def, union: &Union, problem: &str) -
 }
 
 fn plan(
-    draft: &Draft,
+    model: &Model,
     opaque: &Opaque,
     rules: &Rules,
     place: &str,
     union: &Union,
 ) -> Result<Plan, String> {
     match rules.decide(place) {
-        Some(Decide::Method { alone }) => find(draft, union, alone).map(Plan::Take),
-        Some(Decide::Present(rows)) => ruled_rows(draft, opaque, union, rows),
+        Some(Decide::Method { alone }) => find(model, union, alone).map(Plan::Take),
+        Some(Decide::Present(rows)) => ruled_rows(model, opaque, union, rows),
         None => {
-            let types = union.types.as_slice();
-            let decider = Decider::new(draft, opaque, types.to_vec());
+            let types: Vec<Ty> = union.types().cloned().collect();
+            let decider = Decider::new(model, opaque, types);
             // A union of one (`ClientNotification` of 2026-07-28) still reads its tag, so that
             // an unknown method can be told.
-            if let [_] = types {
+            if let [_] = union.variants[..] {
                 let tagged = if union.open {
                     decider.single_tag()
                 } else {
@@ -130,7 +131,7 @@ fn plan(
                 // An unknown method has to be told from those that there are.
                 _ if union.open => Err(format!(
                     "messages that their methods do not tell apart: {}",
-                    decider.names(&(0..types.len()).collect::<Vec<_>>())
+                    decider.names(&(0..union.variants.len()).collect::<Vec<_>>())
                 )),
                 _ => Ok(plan),
             }
@@ -138,26 +139,26 @@ fn plan(
     }
 }
 
-fn find(draft: &Draft, union: &Union, definition: &str) -> Result<usize, String> {
+fn find(model: &Model, union: &Union, definition: &str) -> Result<usize, String> {
     let is_it = |ty: &Ty| match ty {
-        Ty::Named(name) => draft.get(name).is_some_and(|def| def.doc_key == definition),
+        Ty::Named(name) => model.get(name).is_some_and(|def| def.doc_key == definition),
         _ => false,
     };
-    (union.types.iter().position(is_it))
+    (union.types().position(is_it))
         .ok_or_else(|| format!("no variant `{definition}`, which the rule names"))
 }
 
 fn ruled_rows(
-    draft: &Draft,
+    model: &Model,
     opaque: &Opaque,
     union: &Union,
     rows: &[PresentRow],
 ) -> Result<Plan, String> {
     let mut cases = Vec::new();
     let mut otherwise = None;
-    let mut open: BTreeSet<usize> = (0..union.types.len()).collect();
+    let mut open: BTreeSet<usize> = (0..union.variants.len()).collect();
     for row in rows {
-        let index = find(draft, union, &row.variant)?;
+        let index = find(model, union, &row.variant)?;
         if !open.remove(&index) || otherwise.is_some() {
             let name = &row.variant;
             return Err(format!(
@@ -168,7 +169,7 @@ fn ruled_rows(
         if row.member.is_empty() {
             otherwise = Some(Box::new(take));
         } else {
-            let profile = Profile::of(draft, opaque, &union.types[index]);
+            let profile = Profile::of(model, opaque, &union.variants[index].ty);
             if !profile.has(&row.member) {
                 return Err(format!("`{}` has no member `{}`", row.variant, row.member));
             }
@@ -179,23 +180,26 @@ fn ruled_rows(
         }
     }
     if let Some(index) = open.first() {
-        return Err(format!("no row for the variant {}", union.types[*index]));
+        return Err(format!(
+            "no row for the variant {}",
+            union.variants[*index].ty
+        ));
     }
     Ok(Plan::Present { cases, otherwise })
 }
 
 struct Decider<'d> {
-    draft: &'d Draft,
+    model: &'d Model,
     opaque: &'d Opaque,
     types: Vec<Ty>,
     profiles: Vec<Profile>,
 }
 
 impl<'d> Decider<'d> {
-    fn new(draft: &'d Draft, opaque: &'d Opaque, types: Vec<Ty>) -> Self {
-        let profile = |ty: &Ty| Profile::of(draft, opaque, ty);
+    fn new(model: &'d Model, opaque: &'d Opaque, types: Vec<Ty>) -> Self {
+        let profile = |ty: &Ty| Profile::of(model, opaque, ty);
         Self {
-            draft,
+            model,
             opaque,
             profiles: types.iter().map(profile).collect(),
             types,
@@ -256,7 +260,7 @@ impl<'d> Decider<'d> {
         let mut elements = Vec::new();
         let mut owners = Vec::new();
         for &index in variants {
-            let Ty::Array(item) = self.draft.resolve(&self.types[index]) else {
+            let Ty::Array(item) = self.model.resolve(&self.types[index]) else {
                 return Err(format!("{} that are all lists", self.names(variants)));
             };
             for element in self.leaves(item) {
@@ -264,7 +268,7 @@ impl<'d> Decider<'d> {
                 owners.push(index);
             }
         }
-        let plan = Decider::new(self.draft, self.opaque, elements)
+        let plan = Decider::new(self.model, self.opaque, elements)
             .by_kind()?
             .renumbered(&owners);
         Ok(Plan::Element {
@@ -275,11 +279,11 @@ impl<'d> Decider<'d> {
 
     /// The variants of a type that is a union, or the type.
     fn leaves(&self, ty: &Ty) -> Vec<Ty> {
-        if let Ty::Named(name) = self.draft.resolve(ty)
+        if let Ty::Named(name) = self.model.resolve(ty)
             && !self.opaque.contains(name)
-            && let Some(Shape::Union(union)) = self.draft.get(name).map(|def| &def.shape)
+            && let Some(Shape::Union(union)) = self.model.get(name).map(|def| &def.shape)
         {
-            return union.types.clone();
+            return union.types().cloned().collect();
         }
         vec![ty.clone()]
     }

@@ -33,10 +33,7 @@ pub(super) fn methods(
     let mut plans = Vec::new();
     for key in names {
         let (name, direction) = key;
-        let sender = match direction {
-            Direction::ClientToServer => Sender::Client,
-            Direction::ServerToClient => Sender::Server,
-        };
+        let sender = Sender::from(*direction);
         let fate = match (olds.get(key), news.get(key)) {
             (Some(a), Some(b)) if is_answered(a) == is_answered(b) => {
                 let mut both = |old: &Option<Ty>, new: &Option<Ty>, part: &str| {

@@ -12,8 +12,6 @@ use objects::pseudo;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use serde_json::Value;
-
 use super::alike;
 use super::exact;
 use super::limits::Limits;
@@ -34,8 +32,6 @@ pub struct Side<'m> {
     pub wire: &'m str,
     /// Its model.
     pub model: &'m Model,
-    /// Its schema, for what the model leaves as text.
-    pub schema: &'m Value,
     /// Its error codes that may be sent, and their names.
     pub errors: &'m [(i64, String)],
 }
@@ -53,7 +49,7 @@ pub struct Planned {
 #[must_use]
 pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let mut errors = Vec::new();
-    let graphs = [old, new].map(|side| Graph::build(side.schema, side.id));
+    let graphs = [old, new].map(|side| Graph::of(&side.model.schema));
     let [old_graph, new_graph] = graphs.map(|graph| graph.map_err(|error| errors.push(error)).ok());
     let limits = old_graph.as_ref().zip(new_graph.as_ref());
     let limits = limits.map(|(old, new)| Limits::of([old, new]));

@@ -25,7 +25,9 @@ impl mcp_wire::Notification for DoneNotification {
 /// `LogNotification`, which has no doc line yet.
 pub type LogNotification = BareOf<LogMethod>;
 
-mcp_wire::method!(LogMethod "notifications/log" required LogParams);
+mcp_wire::method! {
+    LogMethod "notifications/log" required LogParams
+}
 
 /// `LogParams`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]

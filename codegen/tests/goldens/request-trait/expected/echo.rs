@@ -25,7 +25,9 @@ impl EchoParams {
 /// `EchoRequest`, which has no doc line yet.
 pub type EchoRequest = BareOf<EchoMethod>;
 
-mcp_wire::method!(EchoMethod "echo/say" required EchoParams => EchoResult);
+mcp_wire::method! {
+    EchoMethod "echo/say" required EchoParams => EchoResult
+}
 
 /// `EchoResult`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,5 +8,6 @@ mod grammar;
 mod json;
 mod map;
 mod members;
+mod messages;
 mod numbers;
 mod strings;

@@ -1,4 +1,4 @@
-//! What a draft and a model say in the same words: types of values, presence of members, methods.
+//! Types of values, presence of members, methods.
 
 use std::fmt;
 
