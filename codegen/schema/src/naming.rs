@@ -58,6 +58,18 @@ pub(crate) fn is_path(text: &str) -> bool {
     text.split("::").all(segment)
 }
 
+/// The id of a rule about a place: words of small letters and digits.
+pub(crate) fn rule_id(place: &str) -> String {
+    let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
+    let plain =
+        |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
+    let id: String = id.chars().filter(plain).collect();
+    match id.starts_with(|first: char| first.is_ascii_lowercase()) {
+        true => id,
+        false => format!("at-{id}"),
+    }
+}
+
 /// What Rust takes of a name for certain.
 pub(crate) fn plain(name: &str) -> String {
     let plain = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';

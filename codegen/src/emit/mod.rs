@@ -251,9 +251,9 @@ fn alias_of(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
 }
 
 /// Reading and writing of a type.
-fn area_wire(def: &TypeDef) -> TokenStream {
+fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
     match &def.shape {
-        Shape::Object(object) => structs::wire(def, object),
+        Shape::Object(object) => structs::wire(model, def, object),
         Shape::Newtype(ty) => structs::newtype(def, ty).1,
         Shape::StringEnum(choices) => enums::wire(def, choices),
         Shape::Union(union) => unions::wire(def, union),

@@ -40,7 +40,7 @@ pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
     let mut piece = |def: &TypeDef| {
         let (item, wire) = match messages.get(def) {
             Some((target, method)) => (alias(def, target, method, docs), TokenStream::new()),
-            None => (area_item(model, def, &items, docs), area_wire(def)),
+            None => (area_item(model, def, &items, docs), area_wire(model, def)),
         };
         let tie = ties.remove(&def.name);
         let item = quote!(#item #tie);

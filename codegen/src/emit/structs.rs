@@ -130,7 +130,7 @@ fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
 }
 
 /// Reading and writing of a struct, as a table of its members.
-pub(super) fn wire(def: &TypeDef, object: &Object) -> TokenStream {
+pub(super) fn wire(model: &Model, def: &TypeDef, object: &Object) -> TokenStream {
     let name = ident(&def.name);
     let rest = match object.rest {
         Rest::Open => quote!(open),
@@ -143,7 +143,7 @@ pub(super) fn wire(def: &TypeDef, object: &Object) -> TokenStream {
         let (place, wire) = (number(place(member).unwrap_or_default()), &member.wire);
         // A constant is no field, and its name need not be one of Rust's.
         let field = || ident(&member.field);
-        match (&member.presence, &member.ty) {
+        match (&member.presence, model.resolve(&member.ty)) {
             (Presence::Constant(Value::String(text)), _) => {
                 quote!(const #place #wire: constant(#text);)
             }
@@ -167,6 +167,10 @@ pub(super) fn wire(def: &TypeDef, object: &Object) -> TokenStream {
             (Presence::Optional, Ty::Json) => {
                 let field = field();
                 quote!(#place #wire: json #field;)
+            }
+            (Presence::Optional, Ty::Nullable(_)) => {
+                let field = field();
+                quote!(#place #wire: nullable #field;)
             }
             (Presence::Optional, _) => {
                 let field = field();

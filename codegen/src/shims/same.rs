@@ -121,6 +121,8 @@ fn without(step: &Step, is_same: &impl Fn(&End) -> bool) -> Step {
         Step::List(inner) => within(inner, Step::List),
         Step::Map(inner) => within(inner, Step::Map),
         Step::Nullable(inner) => within(inner, Step::Nullable),
+        // `null` comes to be possible: the type is another one.
+        Step::OrNull(inner) => Step::OrNull(Box::new(without(inner, is_same))),
         Step::Call { .. } | Step::Move | Step::Widen => step.clone(),
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 mod damage;
 mod order;
+mod proposed;
 
 use crate::changes::{self, Change, FILES, catalogue};
 use crate::refusal::helpful;

@@ -8,6 +8,7 @@ use mcp_schema::Spec;
 use mcp_schema::diff::{self, Kind, Sources};
 use mcp_schema::render::text::TextOptions;
 use mcp_schema::render::{markdown, text};
+use mcp_schema::shims::changes::Changes;
 use mcp_schema::shims::open::UNDECIDED;
 use mcp_schema::shims::rules::PairRules;
 use mcp_schema::shims::{Pair, cover, cover_all, places};
@@ -286,4 +287,28 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
         of("S2C sampling/createMessage params $.tools"),
         [("2025-06-18..2025-11-25", "sampling-tools".to_owned())]
     );
+}
+
+/// What the changelogs list and no schema shows, by a few words of each: a reader of the diff finds it.
+#[test]
+fn what_only_the_changelogs_tell_is_told() {
+    let spec = spec();
+    let changes = Changes::of(&spec).unwrap();
+    for (between, words) in [
+        ("2025-03-26..2025-06-18", "protected resource metadata"),
+        ("2025-03-26..2025-06-18", "never passed on"),
+        ("2025-06-18..2025-11-25", "standard error"),
+        ("2025-06-18..2025-11-25", "The id of an event"),
+        ("2025-06-18..2025-11-25", "OpenID Connect"),
+        ("2025-06-18..2025-11-25", "well-known path"),
+        ("2025-06-18..2025-11-25", "best practices of security"),
+        ("2025-06-18..2025-11-25", "definitions of their own"),
+        ("2025-11-25..2026-07-28", "native or a web application"),
+        ("2025-11-25..2026-07-28", "how deep, how large and how slow"),
+        ("2025-11-25..2026-07-28", "numbers in forms"),
+    ] {
+        let told = changes.all().filter(|change| change.between == between);
+        let told = told.filter(|change| change.says.contains(words));
+        assert_eq!(told.count(), 1, "{between}: {words}");
+    }
 }

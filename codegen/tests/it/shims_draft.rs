@@ -1,7 +1,7 @@
 //! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::changes::apply;
-use crate::twin::spec;
+use crate::twin::{directory, spec};
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
 use mcp_schema::Models;
@@ -108,6 +108,69 @@ fn a_renamed_method_is_one_method_by_a_rule() {
             true
         )
     );
+}
+
+/// A method that is gone and one that came with the same types may be one: the row that says so settles both, and what
+/// the messages are called in unions of embedded requests as well.
+#[test]
+fn a_method_under_another_name_is_proposed_as_a_rename() {
+    let mut files = directory().files().clone();
+    // What answers the embedded request is said of it under its new name.
+    let methods = files.get_mut("methods.toml").unwrap();
+    let at = methods.find("\"elicitation/create\"\nresult").unwrap();
+    let row = methods.split_off(at).replacen(", \"draft\"]", "]", 1);
+    methods.push_str(&row);
+    methods.push_str("\n[[result]]\nmethod = \"elicitation/ask\"\nresult = \"ElicitResult\"\nrevisions = [\"draft\"]\n");
+    let mut spec = Spec::from_files(files).unwrap();
+    let newest = newest(&spec);
+    for (definition, name) in [
+        ("GetPromptRequest", "prompts/fetch"),
+        ("ElicitRequest", "elicitation/ask"),
+        (
+            "ResourceUpdatedNotification",
+            "notifications/resources/changed",
+        ),
+        // What all notifications carry tells nothing.
+        ("ToolListChangedNotification", "notifications/tools/changed"),
+    ] {
+        let method = format!("/$defs/{definition}/properties/method/const");
+        let place = schema(&mut spec, "draft").pointer_mut(&method);
+        *place.unwrap() = json!(name);
+    }
+    let pair = Pair::new(newest, "draft");
+    let asked = |rules: &str| -> Vec<(String, String)> {
+        let models = Models::build(&spec).unwrap();
+        let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
+        let plan = models.plan_pair(&pair, file).unwrap();
+        let open = plan.open.into_iter();
+        open.map(|open| (open.place, open.settle.stub)).collect()
+    };
+    let first = asked("");
+    let row = |old: &str, new: &str| {
+        format!("[[rename]]\nmethod = true\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n")
+    };
+    let mut rows = String::new();
+    for (old, new) in [
+        ("prompts/get", "prompts/fetch"),
+        ("elicitation/create", "elicitation/ask"),
+        (
+            "notifications/resources/updated",
+            "notifications/resources/changed",
+        ),
+    ] {
+        let row = row(old, new);
+        for name in [old, new] {
+            let stub = first.iter().find(|(place, _)| place == name);
+            assert_eq!(stub.map(|(_, stub)| stub), Some(&row), "{first:#?}");
+        }
+        rows.push_str(&row.replace("reason = \"\"", "reason = \"r\""));
+    }
+    let left: Vec<String> = asked(&rows).into_iter().map(|(place, _)| place).collect();
+    let list = [
+        "notifications/tools/changed",
+        "notifications/tools/list_changed",
+    ];
+    assert_eq!(left, list);
 }
 
 /// The schema of a revision of the spec.
@@ -342,7 +405,7 @@ fn a_type_that_widens_asks_for_nothing_on_the_way_there() {
 /// A code that the schema brings along is sent, whether somebody has said what it means or not.
 #[test]
 fn an_error_code_of_the_schema_is_asked_for_and_not_passed_on() {
-    let mut files = crate::twin::directory().files().clone();
+    let mut files = directory().files().clone();
     let schema = files.get_mut("draft/schema.json").unwrap();
     let mut changed: serde_json::Value = serde_json::from_str(schema).unwrap();
     let code = json!({ "properties": { "code": { "type": "integer", "const": -32023 } } });

@@ -49,6 +49,18 @@ impl Context {
         None
     }
 
+    /// Records the loss of `null` where the other revision has no such value; what else stands there goes on.
+    pub fn not_null<A>(
+        &mut self,
+        rule: &'static Rule,
+        name: &'static str,
+        value: Option<Option<A>>,
+    ) -> Option<A> {
+        let null = value.as_ref().is_some_and(Option::is_none);
+        self.lose_member(rule, name, null.then(Json::default));
+        value.flatten()
+    }
+
     /// Refuses a value that has no counterpart.
     ///
     /// # Errors
@@ -100,5 +112,28 @@ impl Context {
             }
         }
         typed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::context::Context;
+    use crate::rule::Rule;
+
+    static RULE: Rule = Rule::new("note-null", "only the newer one may say null");
+
+    #[test]
+    fn null_is_told_where_the_other_revision_has_no_such_value() {
+        for (given, left, told) in [
+            (None, None, 0),
+            (Some(None), None, 1),
+            (Some(Some(7)), Some(7), 0),
+        ] {
+            let mut cx = Context::default();
+            let value = cx.not_null(&RULE, "note", given);
+            assert_eq!(value, left);
+            let pointers: Vec<String> = cx.losses().iter().map(|loss| loss.pointer()).collect();
+            assert_eq!(pointers, vec!["/note"; told], "{given:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 /// Implements [`Decode`](crate::Decode) and [`Encode`](crate::Encode) for a struct by a table of its members.
 ///
 /// A line has the place at which a reader looks for the member, its name in JSON, whether it is `required` or
-/// `optional` (`json` for an optional one in which `null` is a value), and the field. Lines that begin with `const`
+/// `optional` (`json`, or `nullable` for an `Option<Option<T>>`, where `null` is a value), and the field. Lines that begin with `const`
 /// are constants, which are no fields; they come first. Members are written in the order of the lines, constants
 /// before all, and looked for in the order of the places. Unknown members of an `open` struct are kept in its field
 /// `extra`; those of a `typed` one are read as the values of that map; a `closed` one refuses them.
@@ -115,6 +115,9 @@ macro_rules! record {
     // `null` is a value where any JSON may stand.
     (@read json $field:expr, $reader:ident) => {
         $crate::Decode::fill($field.insert(<$crate::Json as $crate::Decode>::blank()), $reader)
+    };
+    (@read nullable $field:expr, $reader:ident) => {
+        $crate::Decode::fill($field.insert($crate::Decode::blank()), $reader)
     };
     (@read $kind:ident $field:expr, $reader:ident) => {
         $crate::Decode::fill(&mut $field, $reader)

@@ -9,3 +9,4 @@
 
 mod diff;
 mod shims;
+mod spec;

@@ -142,11 +142,18 @@ impl<'s> Builder<'s> {
         self.open.decisions.push(decision);
     }
 
-    /// The hand-written type that stands for a definition, where a rule says so and is right.
-    fn runtime(&self, node: &Node, definition: &str) -> Result<Option<Shape>, Error> {
-        let Some(runtime) = self.rules.runtime(definition) else {
+    /// The hand-written type that stands for a definition, where a rule says so.
+    ///
+    /// Where the schema says something else by now, a `[[shape]]` answers for the definition.
+    fn runtime(&mut self, node: &Node, definition: &str) -> Result<Option<Shape>, Error> {
+        let rules = self.rules;
+        let Some(runtime) = rules.runtime(definition) else {
             return Ok(None);
         };
+        if !is_path(&runtime.path) {
+            let problem = format!("`{}` is no path of a Rust type", runtime.path);
+            return Err(rules.runtime_error(definition, &problem));
+        }
         let said = scalars(node).unwrap_or_default();
         let sorted = |mut types: Vec<Ty>| {
             types.sort();
@@ -159,18 +166,17 @@ impl<'s> Builder<'s> {
                 [] => "something else".to_owned(),
                 types => (types.iter().map(Ty::to_string).collect::<Vec<_>>()).join(" or "),
             };
-            let problem = format!(
-                "it stands for {}, and {}#{} says {}",
-                words(&stands_for),
-                self.schema.file,
-                node.pointer,
-                words(&said)
-            );
-            return Err(self.rules.runtime_error(definition, &problem));
-        }
-        if !is_path(&runtime.path) {
-            let problem = format!("`{}` is no path of a Rust type", runtime.path);
-            return Err(self.rules.runtime_error(definition, &problem));
+            let ty = self.ruled(node, definition).unwrap_or_else(|| {
+                let expected = format!(
+                    "{}, for which names.toml has `{}`",
+                    words(&stands_for),
+                    runtime.path
+                );
+                let unfit = Unfit::new(node, expected, words(&said));
+                self.decide(unfit.opaque(self.scope, definition));
+                Ty::Json
+            });
+            return Ok(Some(Shape::Alias(ty)));
         }
         Ok(Some(Shape::Alias(Ty::Runtime(runtime.path.clone(), said))))
     }
@@ -354,7 +360,7 @@ impl<'s> Builder<'s> {
             return self.hoist_as(node, place, others);
         }
         let given = self.names.free(&rust_name(self.rules, &own));
-        let stub = format!("[[inline]]\nat = {place:?}\nname = \"\"\n");
+        let stub = format!("[[inline]]\nat = {place:?}\nname = {given:?}\n");
         self.decide(renamed(
             self.scope,
             &node.pointer,

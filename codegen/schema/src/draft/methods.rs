@@ -1,15 +1,17 @@
 //! The methods of a revision, read off the unions that list what each side may send.
 
-use crate::pointer;
+use crate::pointer::escaped;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::open::{errata_file, erratum};
+use super::strays::{no_messages, unlisted};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{
     Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
 };
+use crate::schema::Schema;
 use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
@@ -29,6 +31,7 @@ pub(super) struct Paired {
 /// decision.
 pub(super) fn paired<'r>(
     model: &Model,
+    schema: &Schema,
     scope: &Scope,
     rules: &MethodRules,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
@@ -71,12 +74,14 @@ pub(super) fn paired<'r>(
             continue;
         };
         let (names, others) = messages(model, &def.name);
-        for other in others {
-            let open = format!(
-                "expected messages: objects whose `method` is one constant, found {other:?}"
-            );
-            decisions.push(no_message(scope, def.at(), role.union, open));
-        }
+        let mut odd: Vec<(String, String)> = (others.into_iter())
+            .map(|other| {
+                let open = format!(
+                    "expected messages: objects whose `method` is one constant, found {other:?}"
+                );
+                (def.at(), open)
+            })
+            .collect();
         listed.extend(names.iter().cloned());
         let mut of_role: Vec<Method> = Vec::new();
         for name in names {
@@ -85,10 +90,11 @@ pub(super) fn paired<'r>(
                 None => {
                     let place = definitions.pointer(&name);
                     let open = "expected a message whose `method` is one constant, found none";
-                    decisions.push(no_message(scope, place, role.union, open.to_owned()));
+                    odd.push((place, open.to_owned()));
                 }
             }
         }
+        decisions.extend(no_messages(schema, scope, odd, role.union));
         of_role.sort_by(|a, b| a.name.cmp(&b.name));
         for same in of_role.chunk_by(|a, b| a.name == b.name) {
             let [only] = same else {
@@ -104,6 +110,7 @@ pub(super) fn paired<'r>(
             methods.push(method);
         }
     }
+    let mut strays = Vec::new();
     for def in model.types.values() {
         let stray = match &def.shape {
             Shape::Object(object) if def.definition.is_some() => method_name(object),
@@ -112,9 +119,10 @@ pub(super) fn paired<'r>(
         if let Some(method) = stray
             && !listed.contains(&def.name)
         {
-            decisions.push(unlisted(scope, def, &method));
+            strays.push((def, method));
         }
     }
+    decisions.extend(unlisted(schema, scope, &strays));
     for method in &methods {
         decisions.extend(without_area(
             scope,
@@ -133,25 +141,6 @@ pub(super) fn paired<'r>(
         methods,
         outcomes: outcomes.collect(),
         decisions,
-    }
-}
-
-/// What is listed among messages and is none: it can be no method.
-fn no_message(scope: &Scope, place: String, union: &str, open: String) -> Decision {
-    let list = format!("/$defs/{union}/anyOf");
-    Decision {
-        scope: scope.clone(),
-        place,
-        question: Question::Direction,
-        open: format!("{open}, and `{union}` lists it"),
-        answer: "it is a type, and no method of either side".to_owned(),
-        settle: Settle {
-            file: errata_file(scope),
-            stub: format!(
-                "# the list as it stands, and without it\n{}",
-                erratum(&list, "[]", "replace_json = '''[]'''")
-            ),
-        },
     }
 }
 
@@ -176,31 +165,13 @@ fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Dec
         answer: format!("`{name}` is no method that is known; {messages} are types"),
         settle: Settle {
             file: errata_file(scope),
-            stub: erratum(&at, &Value::from(name).to_string(), "replace = \"\""),
+            stub: erratum(
+                &at,
+                Some(&Value::from(name).to_string()),
+                &format!("replace = {:?}", format!("{name}2")),
+            ),
         },
         place,
-    }
-}
-
-/// A message that no union lists: it is a type, and nobody's method.
-fn unlisted(scope: &Scope, def: &TypeDef, method: &str) -> Decision {
-    let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
-    let list = format!("/$defs/{}/anyOf", roles[0]);
-    let definition = def.definition.as_deref().unwrap_or(&def.name);
-    let replace = format!("replace_json = '''[{{\"$ref\": \"#/$defs/{definition}\"}}]'''");
-    Decision {
-        scope: scope.clone(),
-        place: def.at(),
-        question: Question::Direction,
-        open: format!(
-            "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
-            roles.join(", ")
-        ),
-        answer: format!("`{definition}` is a type, and no method of either side"),
-        settle: Settle {
-            file: errata_file(scope),
-            stub: erratum(&list, "[]", &replace),
-        },
     }
 }
 
@@ -220,7 +191,7 @@ fn without_area(
         answer: format!("the types that it uses are in `{}`", module(area)),
         settle: Settle {
             file: MethodRules::FILE.to_owned(),
-            stub: format!("[areas]\n{name:?} = \"\"\n"),
+            stub: format!("[areas]\n{name:?} = {:?}\n", module(area)),
         },
     })
 }
@@ -231,9 +202,17 @@ const GENERIC: &str = "Result";
 /// What answers a request that nothing answers, and the decision that it is.
 fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> (Ty, Decision) {
     let Method { name, message, .. } = method;
-    let (result, answer) = match definitions.ty(GENERIC) {
-        Some(ty) => (ty, format!("`{GENERIC}`, the result of the generic kind")),
-        None => (Ty::JsonObject, "any JSON object, kept as text".to_owned()),
+    let (result, answer, row) = match definitions.ty(GENERIC) {
+        Some(ty) => (
+            ty,
+            format!("`{GENERIC}`, the result of the generic kind"),
+            GENERIC,
+        ),
+        None => (
+            Ty::JsonObject,
+            "any JSON object, kept as text".to_owned(),
+            "",
+        ),
     };
     let revisions = match scope {
         Scope::Revision(id) => format!("revisions = [{id:?}]\n"),
@@ -247,7 +226,7 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
         answer,
         settle: Settle {
             file: MethodRules::FILE.to_owned(),
-            stub: format!("[[result]]\nmethod = {name:?}\nresult = \"\"\n{revisions}"),
+            stub: format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{revisions}"),
         },
     };
     (result, decision)
@@ -270,7 +249,7 @@ impl Definitions {
     fn pointer(&self, name: &str) -> String {
         let definition = self.0.iter().find(|(_, rust)| *rust == name);
         let definition = definition.map_or(name, |(definition, _)| definition);
-        format!("/$defs/{}", pointer::escaped(definition))
+        format!("/$defs/{}", escaped(definition))
     }
 
     fn ty(&self, definition: &str) -> Option<Ty> {

@@ -15,6 +15,7 @@ mod names;
 mod object;
 mod opaque;
 mod open;
+mod strays;
 
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ pub(crate) fn draft(
         Scope::Revision(id) => methods.result(id, method),
         Scope::Schema(_) | Scope::Pair(_) => methods.result_among(method, defined),
     };
-    let paired = methods::paired(&built.model, scope, methods, rule);
+    let paired = methods::paired(&built.model, schema, scope, methods, rule);
     built.model.types.extend(paired.outcomes);
     built.model.methods = paired.methods;
     built.decisions.extend(paired.decisions);

@@ -37,7 +37,7 @@ impl Names {
                 None => wanted,
                 Some(why) => {
                     let name = names.free(&plain(&wanted));
-                    let stub = format!("[types]\n{definition:?} = \"\"\n");
+                    let stub = format!("[types]\n{definition:?} = {name:?}\n");
                     let pointer = &node.pointer;
                     decisions.push(renamed(scope, pointer, &wanted, why, &name, stub));
                     name

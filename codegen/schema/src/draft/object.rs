@@ -43,7 +43,7 @@ impl Builder<'_> {
             if let Some(taken_by) = taken_by {
                 let field = free(&plain(&member.field), &fields);
                 let why = format!("is what {taken_by}, and what `{wire}` would have");
-                let stub = format!("[members]\n\"{place}.{wire}\" = \"\"\n");
+                let stub = format!("[members]\n\"{place}.{wire}\" = {field:?}\n");
                 let at = &property.pointer;
                 let decision = renamed(self.scope, at, &member.field, &why, &field, stub);
                 self.decide(decision);
@@ -74,12 +74,13 @@ impl Builder<'_> {
         let fixed = property.constant.as_ref().filter(|_| required);
         let (presence, ty) = match fixed.and_then(|value| Some((value, constant(value)?))) {
             Some((value, ty)) => (Presence::Constant(value.clone()), ty),
-            None => match self.ty(property, &format!("{place}.{wire}")) {
-                // `null` for an optional member is read as its absence.
-                Ty::Nullable(inner) if !required => (Presence::Optional, *inner),
-                ty if required => (Presence::Required, ty),
-                ty => (Presence::Optional, ty),
-            },
+            None => {
+                let presence = match required {
+                    true => Presence::Required,
+                    false => Presence::Optional,
+                };
+                (presence, self.ty(property, &format!("{place}.{wire}")))
+            }
         };
         let field = match self.rules.field_name(place, wire) {
             Some(field) => field.to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{Built, Shape, Ty};
+use crate::naming::type_name;
 
 /// The hand-written types of opaque JSON, by the name that a rule may give to a definition, too.
 const OPAQUE: [(&str, Ty); 3] = [
@@ -58,6 +59,20 @@ pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
                 "expected a use for one type called `{name}`, found one for that of the runtime, too"
             );
             opaque(built, scope, name, ty, open);
+            // Under another name it is what the schema says.
+            let definition = built.model.get(name).and_then(|def| def.definition.clone());
+            if let (Some(definition), Some(decision)) = (definition, built.decisions.last_mut()) {
+                let row = format!("{definition:?} = \"{name}Type\"");
+                decision.settle = Settle {
+                    file: "names.toml".to_owned(),
+                    stub: match type_name(&definition) == name {
+                        true => format!("[types]\n{row}\n"),
+                        false => {
+                            format!("# in the place of the line that calls it `{name}`: {row}\n")
+                        }
+                    },
+                };
+            }
         }
     }
 }

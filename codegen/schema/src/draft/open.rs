@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
+use crate::naming::rule_id;
 use crate::pointer::unescaped;
 use crate::schema::{KNOWN, Misfit, Node, Schema, schema_error};
 
@@ -93,7 +94,7 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
                 file: errata_file(scope),
                 stub: format!(
                     "# or teach codegen/src/schema/parse.rs what it means\n{}",
-                    erratum(pointer, &value.to_string(), "remove = true")
+                    erratum(pointer, Some(&value.to_string()), "remove = true")
                 ),
             },
         }
@@ -131,9 +132,14 @@ pub(super) fn errata_file(scope: &Scope) -> String {
     }
 }
 
-/// An erratum that is still to be written.
-pub(super) fn erratum(at: &str, expect: &str, rest: &str) -> String {
+/// An erratum that is still to be given a reason; `expect` is what stands there, as JSON, or nothing.
+pub(super) fn erratum(at: &str, expect: Option<&str>, rest: &str) -> String {
+    let id = rule_id(at.trim_start_matches("/$defs/"));
+    let expect = match expect {
+        Some(json) => format!("expect-json = '''{json}'''"),
+        None => "expect-absent = true".to_owned(),
+    };
     format!(
-        "[[erratum]]\nid = \"\"\nreason = \"\"\nsource = \"\"\nat = {at:?}\nexpect-json = '''{expect}'''\n{rest}\n"
+        "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\nat = {at:?}\n{expect}\n{rest}\n"
     )
 }

@@ -100,7 +100,7 @@ fn renamed_variant(
         answer: format!("the variant of `{of}` is called `{}`", variant.name),
         settle: Settle {
             file: "names.toml".to_owned(),
-            stub: format!("[types]\n{of:?} = \"\"\n"),
+            stub: format!("[types]\n{of:?} = {:?}\n", variant.name),
         },
     })
 }

@@ -240,10 +240,12 @@ impl<'p> OneWay<'_, 'p> {
             Source::Same {
                 step,
                 missing,
+                null,
                 filter,
                 ..
             } => {
                 if rest.is_empty() {
+                    self.found.extend(null.clone());
                     self.found
                         .extend(missing.iter().map(|missing| missing.rule.clone()));
                     self.found

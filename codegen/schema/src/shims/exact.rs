@@ -58,8 +58,8 @@ fn is_plain(body: &Body, from: &End) -> bool {
                 // Opaque text may hold what no map can.
                 && *from != End::Opaque
                 && fields.iter().all(|field| match &field.source {
-                    Source::Same { missing, implied, filter, .. } => {
-                        missing.is_none() && implied.is_none() && filter.is_none()
+                    Source::Same { missing, implied, null, filter, .. } => {
+                        missing.is_none() && implied.is_none() && null.is_none() && filter.is_none()
                     }
                     _ => false,
                 })
@@ -76,7 +76,9 @@ fn is_plain(body: &Body, from: &End) -> bool {
 pub fn target(step: &Step) -> Option<(End, End)> {
     match step {
         Step::Call { from, to } => Some((from.clone(), to.clone())),
-        Step::List(inner) | Step::Map(inner) | Step::Nullable(inner) => target(inner),
+        Step::List(inner) | Step::Map(inner) | Step::Nullable(inner) | Step::OrNull(inner) => {
+            target(inner)
+        }
         Step::Move | Step::Widen => None,
     }
 }

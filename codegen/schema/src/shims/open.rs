@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::pair::Sender;
 use super::pair::{Pair, Way};
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::naming::snake_case;
+use crate::naming::rule_id;
 
 /// The rule of losses and rejections that nobody has decided on, by the id that `mcp_convert` gives it.
 pub const UNDECIDED: &str = "undecided";
@@ -37,8 +37,10 @@ pub(super) enum Row {
         /// The member, or the place inside of it.
         member: String,
     },
-    /// A `[[rename]]`.
+    /// A `[[rename]]` of a type.
     Rename([String; 2]),
+    /// A `[[rename]]` of a method: it settles what both names leave open.
+    RenameMethod([String; 2]),
     /// A `[[method]]` with this action, in TOML, and the way on which the method is missing.
     Method(Sender, Way, String),
     /// An `[[error]]` with this code.
@@ -62,22 +64,10 @@ impl Findings {
         self.0
             .into_iter()
             .map(|(place, findings)| {
-                let id = free(id_of(&place), &mut taken);
+                let id = free(rule_id(&place), &mut taken);
                 decision(pair, place, &findings, &id)
             })
             .collect()
-    }
-}
-
-/// The id of a rule about a place.
-fn id_of(place: &str) -> String {
-    let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
-    let plain =
-        |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
-    let id: String = id.chars().filter(plain).collect();
-    match id.starts_with(|first: char| first.is_ascii_lowercase()) {
-        true => id,
-        false => format!("at-{id}"),
     }
 }
 
@@ -140,6 +130,9 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
             Row::Rename([old, new]) => {
                 format!("[[rename]]\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n")
             }
+            Row::RenameMethod([old, new]) => format!(
+                "[[rename]]\nmethod = true\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n"
+            ),
             Row::Method(sender, missing, action) => {
                 let direction = match sender {
                     Sender::Client => "client",

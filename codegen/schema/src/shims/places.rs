@@ -144,7 +144,7 @@ fn along(step: &Step, mut trail: Trail) -> Trail {
             trail.push(&Place::Each);
             along(inner, trail)
         }
-        Step::Nullable(inner) => along(inner, trail),
+        Step::Nullable(inner) | Step::OrNull(inner) => along(inner, trail),
         Step::Move | Step::Widen | Step::Call { .. } => trail,
     }
 }
@@ -217,9 +217,13 @@ fn field(source: &Source, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Op
         Source::Same {
             step,
             missing,
+            null,
             filter,
             ..
         } => {
+            if let Some(rule) = null {
+                met(rule, trail.clone());
+            }
             if let Some(missing) = missing {
                 met(&missing.rule, trail.clone());
             }

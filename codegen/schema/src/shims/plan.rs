@@ -176,6 +176,8 @@ pub enum Source {
         missing: Option<Missing>,
         /// A value of the target that goes without saying, and is left out.
         implied: Option<serde_json::Value>,
+        /// The rule by which `null` is left out, where it is a value of the source alone.
+        null: Option<String>,
         /// Whether an object that loses all its members is left out.
         prune: bool,
         /// What a session knows that has to stand in it, where the source has none.
@@ -461,6 +463,8 @@ pub enum Step {
     Map(Box<Step>),
     /// The value, if it is not `null`.
     Nullable(Box<Step>),
+    /// The value, where `null` may stand as well.
+    OrNull(Box<Step>),
     /// An opaque object becomes any opaque JSON.
     Widen,
 }

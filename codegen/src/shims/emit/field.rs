@@ -30,11 +30,24 @@ impl Emitter {
                 boxed,
                 missing,
                 implied,
+                null,
                 prune,
                 summon,
                 filter: None,
             } => {
                 let from = format_ident!("{from}");
+                if let Some(id) = null {
+                    let rule = rule(id);
+                    let given = match (optional[0], boxed[0]) {
+                        (true, true) => quote!(#from.map(|value| *value)),
+                        (true, false) => quote!(#from),
+                        (false, true) => quote!(Some(*#from)),
+                        (false, false) => quote!(Some(#from)),
+                    };
+                    let value =
+                        self.same(&from, wire, step, [true; 2], [false, boxed[1]], None, None);
+                    return quote!(#field: { let #from = cx.not_null(#rule, #wire, #given); #value });
+                }
                 if *prune && !self.is_exact(step) {
                     let run = self.fallible(step, quote!(value));
                     let value = quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });

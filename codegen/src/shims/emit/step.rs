@@ -43,6 +43,10 @@ impl Emitter {
                 let each = self.each(inner);
                 quote!(#value.map(#each))
             }
+            Step::OrNull(inner) => {
+                let value = self.convert(inner, value);
+                quote!(Some(#value))
+            }
         }
     }
 
@@ -75,6 +79,10 @@ impl Emitter {
             Step::Nullable(inner) => {
                 let run = self.fallible(inner, quote!(value));
                 quote!(match #value { Some(value) => #run.map(Some), None => Ok(None) })
+            }
+            Step::OrNull(inner) => {
+                let run = self.fallible(inner, value);
+                quote!(#run.map(Some))
             }
             Step::Move | Step::Widen => {
                 let value = self.convert(step, value);

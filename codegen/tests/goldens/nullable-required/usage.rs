@@ -1,4 +1,4 @@
-//! `null` is a value where a required member may be `null`, by its types or as a choice of `anyOf`.
+//! `null` is a value where a member may be `null`, by its types or as a choice of `anyOf`: absence is something else.
 
 use mcp_nullable_required::{Owner, Task};
 
@@ -19,6 +19,7 @@ fn null_is_kept_and_absence_refused() {
     assert!(refusal::<Task>(r#"{"owner":null}"#).contains("`ttl`"));
     assert_eq!(
         again::<Task>(r#"{"note":null,"owner":null,"ttl":1}"#),
-        r#"{"owner":null,"ttl":1}"#
+        r#"{"note":null,"owner":null,"ttl":1}"#
     );
+    assert_eq!(again::<Task>(r#"{"owner":null,"ttl":1}"#), r#"{"owner":null,"ttl":1}"#);
 }

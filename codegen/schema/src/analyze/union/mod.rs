@@ -78,15 +78,17 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
         _ => None,
     };
     let rows: Option<Vec<String>> = union.types().map(row).collect();
+    let opaque = opaque_rule(at);
     let settle = match rows {
         Some(rows) => Settle {
-            file: "unions.toml".to_owned(),
             stub: format!(
-                "[[union]]\nat = {at:?}\ndecide = {{ present = [{}] }}\nreason = \"\"\n",
-                rows.join(", ")
+                "# or, where a member of each tells them apart, in unions.toml:\n# [[union]]\n# at = {at:?}\n# decide = {{ present = [{}] }}\n# reason = \"\"\n{}",
+                rows.join(", "),
+                opaque.stub
             ),
+            ..opaque
         },
-        None => opaque_rule(at),
+        None => opaque,
     };
     Decision {
         scope: scope.clone(),

@@ -36,7 +36,18 @@ impl<'m> Planner<'m> {
                 field: source.field.clone(),
             };
         }
-        let step = self.step(&source.ty, &target.ty);
+        let [from, to] = [
+            self.hop.from.resolve(&source.ty),
+            self.hop.to.resolve(&target.ty),
+        ];
+        let (step, null) = match (from, to) {
+            (Ty::Nullable(inner), to) if optional[1] && !matches!(to, Ty::Nullable(_)) => {
+                let step = self.step(inner, to);
+                let null = step.is_ok().then(|| self.null(place));
+                (step, null)
+            }
+            (from, to) => (self.step(from, to), None),
+        };
         let missing = match (optional, &offer) {
             ([true, false], Some(offer)) => {
                 rules.uses(offer);
@@ -99,7 +110,7 @@ impl<'m> Planner<'m> {
             },
             _ => None,
         };
-        let plain = optional == [true, true] && boxed == [false, false];
+        let plain = optional == [true, true] && boxed == [false, false] && null.is_none();
         let prune = plain && matches!(step, Step::Call { to: End::Map, .. });
         let summon = match &step {
             Step::Call {
@@ -115,10 +126,22 @@ impl<'m> Planner<'m> {
             boxed,
             missing,
             implied,
+            null,
             prune,
             summon,
             filter,
         }
+    }
+
+    /// The rule by which `null` is left out, where the target has no such value.
+    fn null(&mut self, place: &str) -> String {
+        let drops = |action: &Action| *action == Action::Drop;
+        if let Some((rule, _)) = self.rule(place, drops, "that `null` is dropped") {
+            return rule.id.clone();
+        }
+        let open = format!("it may be null, and may not in {}", self.hop.ids[1]);
+        self.finds(place, &open, "`null` is left out, and recorded", "\"drop\"");
+        UNDECIDED.to_owned()
     }
 
     /// What a session knows that stands in an object of this type.
@@ -374,6 +397,9 @@ impl<'m> Planner<'m> {
     ) -> Option<SettledPlan> {
         let from = match &source.presence {
             Presence::Constant(old) if old == constant => return None,
+            Presence::Constant(old) if source.wire == "method" && self.renames(old, constant) => {
+                return None;
+            }
             Presence::Constant(old) => Held::Constant(old.clone()),
             presence => Held::Field {
                 field: source.field.clone(),
@@ -400,6 +426,15 @@ impl<'m> Planner<'m> {
             self.finds(place, &open, answer, "\"drop\"");
         }
         Some(plan)
+    }
+
+    /// Whether a row says that two constants are the names of one method.
+    fn renames(&self, from: &Value, to: &Value) -> bool {
+        let Hop { rules, way, .. } = self.hop;
+        rules.renamed_methods().any(|(_, old, new)| {
+            let [before, after] = way.of([old, new], [new, old]);
+            from == before && to == after
+        })
     }
 }
 

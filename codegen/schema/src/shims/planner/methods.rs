@@ -29,6 +29,7 @@ pub(super) fn methods(
     };
     let (mut olds, news) = (by_name(old.model), by_name(new.model));
     let renamed = renamed(&mut olds, &news, rules);
+    let moved = moved(&olds, &news);
     let names: BTreeSet<&(String, Direction)> = olds.keys().chain(news.keys()).collect();
     let mut plans = Vec::new();
     for key in names {
@@ -102,11 +103,17 @@ pub(super) fn methods(
                     None => {
                         let lacking = if is_old { new.id } else { old.id };
                         let (answer, row, action) = unknown_method(name, lacking, answered);
+                        let row = match moved.iter().find(|(_, names)| names.contains(name)) {
+                            Some((of, names)) if of == direction => {
+                                Row::RenameMethod(names.clone())
+                            }
+                            _ => Row::Method(sender, if is_old { Way::Up } else { Way::Down }, row),
+                        };
                         let finding = Finding {
                             way: None,
                             open,
                             answer: answer.to_owned(),
-                            row: Row::Method(sender, if is_old { Way::Up } else { Way::Down }, row),
+                            row,
                         };
                         found.add(name.clone(), finding);
                         (UNDECIDED.to_owned(), action)
@@ -155,6 +162,32 @@ fn renamed(
         }
     }
     renamed
+}
+
+/// Methods that may be one under two names: one is gone, one came, and they carry what no other method carries.
+fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
+    fn carries(method: &Method) -> [&Option<Ty>; 2] {
+        [&method.params, &method.result]
+    }
+    fn only<'m>(one: &'m Methods, other: &'m Methods) -> impl Iterator<Item = &'m Method> {
+        let only = one.iter().filter(|(key, _)| !other.contains_key(*key));
+        only.map(|(_, method)| method)
+    }
+    let is_own = |part: &Option<Ty>| {
+        let uses = |method: &&Method| carries(method).contains(&part);
+        part.is_some() && [olds, news].map(|all| all.values().filter(uses).count()) == [1, 1]
+    };
+    let is_one = |a: &Method, b: &Method| {
+        a.direction == b.direction
+            && is_answered(a) == is_answered(b)
+            && carries(a) == carries(b)
+            && carries(a).into_iter().any(is_own)
+    };
+    let pairs = only(olds, news).filter_map(|a| {
+        let b = only(news, olds).find(|b| is_one(a, b))?;
+        Some((a.direction, [a.name.clone(), b.name.clone()]))
+    });
+    pairs.collect()
 }
 
 /// What a rule says of a method that both have: what each of them does with it is not the same.

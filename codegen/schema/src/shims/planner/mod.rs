@@ -312,6 +312,9 @@ impl<'m> Planner<'m> {
                 Step::Move => Step::Move,
                 step => Step::Nullable(Box::new(step)),
             },
+            (from, Ty::Nullable(to)) if !matches!(from, Ty::Json) => {
+                Step::OrNull(Box::new(self.step(from, to)?))
+            }
             (Ty::JsonObject | Ty::JsonArray, Ty::Json) => Step::Widen,
             (a, b) if a == b => Step::Move,
             (a, b) => {

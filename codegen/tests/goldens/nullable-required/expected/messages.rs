@@ -26,7 +26,7 @@ impl Owner {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// No doc line yet.
-    pub note: Option<String>,
+    pub note: Option<Option<String>>,
     /// No doc line yet.
     pub owner: Option<Owner>,
     /// No doc line yet.
@@ -49,8 +49,8 @@ impl Task {
 
     /// Sets `note`.
     #[must_use]
-    pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
+    pub fn with_note(mut self, note: Option<String>) -> Self {
+        self.note = Some(note);
         self
     }
 }

@@ -10,7 +10,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     Task open {
-        2 "note": optional note;
+        2 "note": nullable note;
         0 "owner": required owner;
         1 "ttl": required ttl;
     }

@@ -1,0 +1,123 @@
+//! Messages that nobody sends, or that are none: what is asked of them, and the errata that would settle it.
+
+use serde_json::{Value, json};
+
+use super::open::{errata_file, erratum};
+use crate::decision::{Decision, Question, Scope, Settle};
+use crate::model::{MethodKind, TypeDef};
+use crate::pointer::escaped;
+use crate::schema::Schema;
+use crate::spec::roles::ROLES;
+
+/// What is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
+pub(super) fn no_messages(
+    schema: &Schema,
+    scope: &Scope,
+    odd: Vec<(String, String)>,
+    union: &str,
+) -> Vec<Decision> {
+    let list = format!("/$defs/{union}/anyOf");
+    let stands = listed(schema, union);
+    let is_odd = |name: &&str| {
+        let place = format!("/$defs/{}", escaped(name));
+        odd.iter().any(|(other, _)| *other == place)
+    };
+    let without: Vec<&str> = stands
+        .iter()
+        .copied()
+        .filter(|name| !is_odd(name))
+        .collect();
+    let stub = match without.len() == stands.len() {
+        // What is no reference has no name by which it could be left out.
+        true => format!("# an erratum of what {list} lists\n"),
+        false => {
+            let replace = format!("replace-json = '''{}'''", references(&without));
+            erratum(&list, Some(&references(&stands)), &replace)
+        }
+    };
+    let decision = |(place, open): (String, String)| Decision {
+        scope: scope.clone(),
+        place,
+        question: Question::Direction,
+        open: format!("{open}, and `{union}` lists it"),
+        answer: "it is a type, and no method of either side".to_owned(),
+        settle: Settle {
+            file: errata_file(scope),
+            stub: stub.clone(),
+        },
+    };
+    odd.into_iter().map(decision).collect()
+}
+
+/// The definitions that a union lists.
+fn listed<'s>(schema: &'s Schema, union: &str) -> Vec<&'s str> {
+    let node = schema.definitions.get(union);
+    let choices = node.into_iter().flat_map(|node| &node.any_of);
+    choices
+        .filter_map(|node| node.reference.as_deref())
+        .collect()
+}
+
+/// References to definitions, as the list of a union.
+fn references(definitions: &[&str]) -> String {
+    let reference = |name: &&str| json!({ "$ref": format!("#/$defs/{}", escaped(name)) });
+    Value::Array(definitions.iter().map(reference).collect()).to_string()
+}
+
+/// Messages that no union lists: each is a type, and nobody's method. One erratum lists all that one union may list.
+pub(super) fn unlisted(
+    schema: &Schema,
+    scope: &Scope,
+    strays: &[(&TypeDef, String)],
+) -> Vec<Decision> {
+    let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
+    // A notification is proposed for the first side that sends any, all else among its requests.
+    let union = |def: &TypeDef| {
+        let kind = match name(def).ends_with("Notification") {
+            true => MethodKind::Notification,
+            false => MethodKind::Request,
+        };
+        let role = ROLES.iter().find(|role| role.kind == kind);
+        role.map_or("", |role| role.union)
+    };
+    let stub = |union_of: &str| {
+        let stands = listed(schema, union_of);
+        let of_it = strays.iter().filter(|(def, _)| union(def) == union_of);
+        let all: Vec<&str> = (stands.iter().copied())
+            .chain(of_it.map(|(def, _)| name(def)))
+            .collect();
+        let all = references(&all);
+        match schema.definitions.contains_key(union_of) {
+            true => erratum(
+                &format!("/$defs/{union_of}/anyOf"),
+                Some(&references(&stands)),
+                &format!("replace-json = '''{all}'''"),
+            ),
+            false => erratum(
+                &format!("/$defs/{union_of}"),
+                None,
+                &format!("replace-json = '''{{\"anyOf\": {all}}}'''"),
+            ),
+        }
+    };
+    let decision = |(def, method): &(&TypeDef, String)| Decision {
+        scope: scope.clone(),
+        place: def.at(),
+        question: Question::Direction,
+        open: format!(
+            "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
+            roles.join(", ")
+        ),
+        answer: format!("`{}` is a type, and no method of either side", name(def)),
+        settle: Settle {
+            file: errata_file(scope),
+            stub: stub(union(def)),
+        },
+    };
+    strays.iter().map(decision).collect()
+}
+
+/// What the schema calls a definition.
+fn name(def: &TypeDef) -> &str {
+    def.definition.as_deref().unwrap_or(&def.name)
+}

@@ -1,0 +1,92 @@
+//! The command line of `cargo xtask spec` and `replay`, on folders that are not quite right.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// A copy of spec/ under a name of its own.
+fn copy(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("xtask-spec")
+        .join(name);
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+    copied(&root().join("spec"), &dir);
+    dir
+}
+
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copied(&path, &target),
+            false => drop(std::fs::copy(&path, &target).unwrap()),
+        }
+    }
+}
+
+/// Whether the rules match is what the generator finds out, and `verify` says no other thing.
+#[test]
+fn rules_match_only_where_the_generator_takes_them() {
+    let dir = copy("verify");
+    let names = dir.join("names.toml");
+    let text = std::fs::read_to_string(&names).unwrap();
+    for (row, matches) in [
+        ("", true),
+        // A line of a table, a row of rules and a rule of a pair that match nothing.
+        (
+            "\n[runtime]\nNothing = { path = \"mcp_wire::Json\", stands-for = [\"string\"] }\n",
+            false,
+        ),
+        (
+            "\n[[inline]]\nat = \"Nothing.at-all\"\nname = \"Nothing\"\n",
+            false,
+        ),
+    ] {
+        let row = match text.contains("\n[runtime]\n") {
+            true => row.replace("\n[runtime]\n", ""),
+            false => row.to_owned(),
+        };
+        let said = match row.starts_with("Nothing") {
+            true => text.replacen("\n[runtime]\n", &format!("\n[runtime]\n{row}"), 1),
+            false => format!("{text}{row}"),
+        };
+        std::fs::write(&names, said).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .args(["spec", "verify", "--spec"])
+            .arg(&dir)
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(told.contains("rules match"), matches, "{row}: {told}");
+        assert_eq!(output.status.success(), matches, "{row}");
+    }
+}
+
+/// As `head` does, which has read enough.
+#[test]
+fn a_reader_that_leaves_is_no_panic() {
+    let drafts = root().join("codegen/tests/replay");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .arg("replay")
+        .arg(&drafts)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("panicked"), "{said}");
+    assert!(
+        output.status.code().is_some_and(|code| code < 100),
+        "{:?}",
+        output.status
+    );
+}
