@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::generate::{Generated, generate};
 use mcp_schema::decision::{Decision, Question};
 use mcp_schema::diff::{self, Level, Sources};
-use mcp_schema::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream};
+use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Spec, Status, Upstream};
 use mcp_schema::{Error, Problems};
 
 /// A spec that drafts are tried on.
@@ -73,7 +73,7 @@ impl Replay {
             None => None,
         };
         let mut draft = None;
-        // The newest first, so that rules between neighbours go with the newer one.
+        // The latest first, so that rules between neighbours go with the newer one.
         for (at, revision) in read.revisions.iter().enumerate().rev() {
             let is_draft = revision.status == Status::Draft;
             if is_draft || last.is_some_and(|last| at > last) {
@@ -101,9 +101,9 @@ impl Replay {
         let before = self.before.replace((name.to_owned(), text.to_owned()));
         let options = ImportOptions {
             revision: self.draft.clone(),
-            era: Some(match upstream.defines("InitializeRequest") {
-                true => Era::Handshake,
-                false => Era::PerRequest,
+            lifecycle: Some(match upstream.defines("InitializeRequest") {
+                true => Lifecycle::Handshake,
+                false => Lifecycle::PerRequest,
             }),
             status: Some(Status::Draft),
             ..ImportOptions::default()

@@ -13,12 +13,12 @@ mod messages;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use mcp_revisions::latest::{self as mcp, ServerHandlers};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::newest::{self as mcp, ServerHandlers};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, Server};
-use mcp_revisions::service::{self, Cx, Error};
-use mcp_revisions::{Newest, Revision, errors, stdio};
+use mcp_revisions::service::{self, Error, RequestContext};
+use mcp_revisions::{Latest, Revision, errors, stdio};
 use messages::MODERN_CALL;
 use tokio::runtime::{Builder, Runtime};
 
@@ -54,17 +54,17 @@ async fn by_hand(call: Call, _: Peer) -> Result<Json, ErrorObject> {
                 params.map_err(|error| errors::invalid_params(&error.to_string()).error)?;
             Ok(Json::of(&result(&params.name)))
         }
-        other => Err(errors::method_not_found(other, call.peer.era()).error),
+        other => Err(errors::method_not_found(other, call.peer.lifecycle()).error),
     }
 }
 
 struct Typed;
 
-impl ServerHandlers<Cx<Newest>> for Typed {
+impl ServerHandlers<RequestContext<Latest>> for Typed {
     async fn call_tool(
         &self,
         params: mcp::CallToolRequestParams,
-        _: Cx<Newest>,
+        _: RequestContext<Latest>,
     ) -> Result<mcp::CallToolOutcome, Error> {
         Ok(result(&params.name).into())
     }
@@ -76,7 +76,7 @@ fn endpoint(bencher: Bencher<'_, '_>) {
     let capabilities =
         mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
-        let server = Server::new(Revision::NEWEST, Profile::new(&info(), &capabilities)).unwrap();
+        let server = Server::new(Revision::LATEST, Profile::new(&info(), &capabilities)).unwrap();
         let served = stdio::serve_on(server, by_hand, lines.as_bytes(), tokio::io::sink());
         runtime.block_on(served).unwrap();
     });
@@ -86,8 +86,8 @@ fn endpoint(bencher: Bencher<'_, '_>) {
 fn service(bencher: Bencher<'_, '_>) {
     let (runtime, lines) = (runtime(), lines());
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
-        let running = service::Server::<Newest>::new(&info())
-            .serve(Typed)
+        let running = service::Server::<Latest>::new(&info())
+            .build(Typed)
             .unwrap();
         let served = running.lines(lines.as_bytes(), tokio::io::sink());
         runtime.block_on(served).unwrap();

@@ -8,9 +8,9 @@ use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use mcp_revisions::Newest;
+use mcp_revisions::Latest;
 use mcp_revisions::http::{Options, Principal};
-use mcp_revisions::service::{Cx, Error, Router};
+use mcp_revisions::service::{Error, RequestContext, Router};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,10 +19,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_or(Ok(8080), |port| port.parse())?;
     let mcp = Router::new()
         .tool("whoami", "Returns the name of the caller.", whoami)
-        .serve("whoami", "1.0.0")?
+        .build("whoami", "1.0.0")?
         // The names that clients use for this server. Loopback names are allowed anyway.
         .allow_host("mcp.example.com")
-        .into_http(Options::default());
+        .into_http_service(Options::default());
     let app = axum::Router::new()
         .route_service("/mcp", mcp)
         .layer(from_fn(authenticate));
@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Returns the name of the principal that sent the request.
-async fn whoami(cx: Cx<Newest>) -> Result<String, Error> {
+async fn whoami(cx: RequestContext<Latest>) -> Result<String, Error> {
     let principal = cx.peer().and_then(|peer| peer.extension::<Principal>());
     match principal {
         Some(Principal(name)) => Ok(format!("You are {name}.")),

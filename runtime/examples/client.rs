@@ -1,13 +1,13 @@
 //! Calls a tool of any server: `cargo run -p mcp-revisions --example client -- SERVER [ARGUMENT...]`.
 
+use mcp_revisions::latest::{CallServer, CallToolRequestParams};
 use mcp_revisions::mcp_wire::JsonObject;
-use mcp_revisions::newest::{CallServer, CallToolRequestParams};
 use mcp_revisions::service::Client;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Starts the server, and finds out which protocol version it speaks.
-    let client = Client::new(&mcp_revisions::program!()).command(std::env::args().skip(1))?;
+    let client = Client::builder(&mcp_revisions::program!()).command(std::env::args().skip(1))?;
     for tool in client.list_tools(None).await?.tools {
         println!("{}", tool.name);
     }

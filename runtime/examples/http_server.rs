@@ -17,6 +17,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Clients of the oldest transport find it there.
     let options = http::Options::new().with_http_sse("/sse");
     let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
-    http::serve(listener, running.into_http(options)).await;
+    http::serve(listener, running.into_http_service(options)).await;
     Ok(())
 }

@@ -5,23 +5,23 @@
 
 use std::time::Duration;
 
+use mcp_revisions::latest::{self as mcp, CallClient, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
-use mcp_revisions::newest::{self as mcp, CallClient, CallServer, ClientHandlers};
-use mcp_revisions::service::client::ClientCx;
-use mcp_revisions::service::{Client, Cx, Error, Router};
-use mcp_revisions::{Newest, words};
+use mcp_revisions::service::client::ClientContext;
+use mcp_revisions::service::{Client, Error, RequestContext, Router};
+use mcp_revisions::{Latest, words};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What the client does when the server sends it a request.
 struct Desk;
 
-impl ClientHandlers<ClientCx<Newest>> for Desk {
+impl ClientHandlers<ClientContext<Latest>> for Desk {
     /// Shows the form to the user; this one fills in a name without asking.
     async fn elicit(
         &self,
         params: mcp::ElicitRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ElicitResult, Error> {
         let mcp::ElicitRequestParams::Form(form) = params else {
             return Ok(mcp::ElicitResult::new(mcp::ElicitAction::Decline));
@@ -35,7 +35,7 @@ impl ClientHandlers<ClientCx<Newest>> for Desk {
     async fn create_message(
         &self,
         _: mcp::CreateMessageRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::CreateMessageResult, Error> {
         let text = mcp::SamplingContent::Text(mcp::TextContent::new("Three lines."));
         Ok(mcp::CreateMessageResult::new(
@@ -49,7 +49,7 @@ impl ClientHandlers<ClientCx<Newest>> for Desk {
     async fn list_roots(
         &self,
         _: mcp::ListRootsRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ListRootsResult, Error> {
         let root = mcp::Root::new("file:///home/ada/project");
         Ok(mcp::ListRootsResult::new(vec![root]))
@@ -62,7 +62,9 @@ async fn main() -> Result<(), Error> {
     tokio::spawn(serve(far));
     let (input, output) = tokio::io::split(near);
     let info = mcp::Implementation::new("desk", words::Version("1.0.0"));
-    let client = Client::new(&info).with_handlers(Desk).lines(input, output);
+    let client = Client::builder(&info)
+        .with_handlers(Desk)
+        .lines(input, output);
 
     for tool in ["greet", "summarize", "folders"] {
         println!("{tool}: {}", call(&client, tool).await?);
@@ -110,7 +112,7 @@ async fn serve(stream: tokio::io::DuplexStream) -> std::io::Result<()> {
         .tool("folders", "Lists the folders of the client.", folders)
         .tool("count", "Counts to three, and reports progress.", count)
         .tool("sleep", "Never returns.", std::future::pending::<String>)
-        .serve("interactive", "1.0.0")
+        .build("interactive", "1.0.0")
         .map_err(std::io::Error::other)?;
     let (input, output) = tokio::io::split(stream);
     server.lines(input, output).await
@@ -121,13 +123,13 @@ struct Profile {
     name: String,
 }
 
-async fn greet(cx: Cx<Newest>) -> Result<String, Error> {
+async fn greet(cx: RequestContext<Latest>) -> Result<String, Error> {
     let Profile { name } = cx.elicit("What is your name?").await?;
     Ok(format!("Hello, {name}."))
 }
 
 #[expect(deprecated, reason = "servers still use sampling")]
-async fn summarize(cx: Cx<Newest>) -> Result<String, Error> {
+async fn summarize(cx: RequestContext<Latest>) -> Result<String, Error> {
     let text = mcp::SamplingContent::Text(mcp::TextContent::new("Summarize this page."));
     let message = mcp::SamplingMessage::new(mcp::Role::User, text);
     let params = mcp::CreateMessageRequestParams::new(vec![message], 100);
@@ -138,7 +140,7 @@ async fn summarize(cx: Cx<Newest>) -> Result<String, Error> {
 }
 
 #[expect(deprecated, reason = "servers still use roots")]
-async fn folders(cx: Cx<Newest>) -> Result<String, Error> {
+async fn folders(cx: RequestContext<Latest>) -> Result<String, Error> {
     let roots = cx.list_roots(None).await?.roots;
     Ok(roots
         .into_iter()
@@ -147,7 +149,7 @@ async fn folders(cx: Cx<Newest>) -> Result<String, Error> {
         .join(", "))
 }
 
-async fn count(cx: Cx<Newest>) -> &'static str {
+async fn count(cx: RequestContext<Latest>) -> &'static str {
     for step in 1..=3 {
         cx.progress(step, 3).await;
     }

@@ -26,6 +26,6 @@ async fn weather(City { name }: City) -> Result<Json<Weather>, Error> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Router::new()
         .tool("weather", "Returns the weather of a city.", weather)
-        .serve("weather", "0.1.0")?;
+        .build("weather", "0.1.0")?;
     Ok(server.stdio().await?)
 }

@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (only, command) = arguments::arguments()?;
     let (program, arguments) = command.split_first().ok_or("name the server to start")?;
 
-    let mut client = Client::new(&mcp_revisions::program!());
+    let mut client = Client::builder(&mcp_revisions::program!());
     if let Some(only) = only {
         client = client.with_revisions(only);
     }

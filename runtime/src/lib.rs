@@ -8,15 +8,15 @@
 //! ```no_run
 //! # #[cfg(all(feature = "router", feature = "schemars"))]
 //! # mod example {
-//! use mcp_revisions::service::{Cx, Error, Router};
-//! use mcp_revisions::Newest;
+//! use mcp_revisions::service::{RequestContext, Error, Router};
+//! use mcp_revisions::Latest;
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Profile {
 //!     name: String,
 //! }
 //!
-//! async fn greet(cx: Cx<Newest>) -> Result<String, Error> {
+//! async fn greet(cx: RequestContext<Latest>) -> Result<String, Error> {
 //!     cx.progress(50, 100).await;
 //!     // Asks the person at the client, whichever revision it speaks.
 //!     let Profile { name } = cx.elicit("Who are you?").await?;
@@ -26,7 +26,7 @@
 //! # #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let router = Router::new().tool("greet", "Greets whoever asks.", greet);
-//!     Ok(router.serve("greeter", "1.0.0")?.stdio().await?)
+//!     Ok(router.build("greeter", "1.0.0")?.stdio().await?)
 //! }
 //! # }
 //! ```
@@ -37,11 +37,11 @@
 //! ```no_run
 //! # #[cfg(feature = "client-stdio")]
 //! # mod example {
-//! use mcp_revisions::newest::{self as mcp, CallServer};
+//! use mcp_revisions::latest::{self as mcp, CallServer};
 //! use mcp_revisions::service::{Client, Error};
 //!
 //! # async fn run() -> Result<(), Error> {
-//! let client = Client::new(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
+//! let client = Client::builder(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
 //! let result = client.call_tool(mcp::CallToolRequestParams::new("greet")).await?;
 //! # drop(result);
 //! # Ok(())
@@ -60,14 +60,14 @@
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `tls` | clients over streamable HTTP, and over `https` |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
-//! | `v2024-11-05` and on | the revisions that are spoken besides [`newest`]: one brings all between the two; all, unless turned off |
+//! | `v2024-11-05` and on | the revisions that are spoken besides [`latest`]: one brings all between the two; all, unless turned off |
 //!
 //! Without any of them there are types, conversions and the endpoints below, and neither sockets nor tasks.
 //!
 //! # What is where
 //! - Servers and clients that run: `service`, with any feature that runs something.
 //! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date, and
-//!   those of the latest release that handlers are written in are [`newest`], too.
+//!   those of the latest release that handlers are written in are [`latest`], too.
 //! - Conversions between them: [`convert`] for texts, [`convert_value`] for values.
 //! - One look at a message: [`peek()`].
 //! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,
@@ -78,9 +78,9 @@
 #![deny(missing_docs)]
 
 mod protocol;
-#[cfg(any(feature = "client", feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;
-#[cfg(any(feature = "client", feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
 pub use protocol::headers::Headers;
@@ -91,14 +91,14 @@ pub use protocol::{Connection, Role};
 pub use protocol::{client, errors, headers, server, settle};
 #[cfg(feature = "client")]
 pub use transport::client as carrier;
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub use transport::http;
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use transport::serve;
-#[cfg(feature = "stdio")]
+#[cfg(feature = "server-stdio")]
 pub use transport::stdio;
 
-pub use mcp_registry::*;
+pub use mcp_protocol::*;
 pub use mcp_wire;
 pub use mcp_wire::words;
 pub use mcp_wire::{
@@ -115,7 +115,7 @@ pub use mcp_wire::{
 #[macro_export]
 macro_rules! program {
     () => {
-        $crate::newest::Implementation::new(
+        $crate::latest::Implementation::new(
             env!("CARGO_PKG_NAME"),
             $crate::words::Version(env!("CARGO_PKG_VERSION")),
         )

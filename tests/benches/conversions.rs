@@ -1,12 +1,12 @@
 //! The messages that are converted, at each revision, and how.
 
-use mcp_registry::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
+use mcp_protocol::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
 use std::any::Any;
 
-use mcp_registry::{Context, Outcome, Versioned, convert_value};
+use mcp_protocol::{Context, Outcome, Versioned, convert_value};
 use mcp_wire::{Decode, Encode};
 
-use crate::messages::{Era, Messages};
+use crate::messages::{Lifecycle, Messages};
 
 /// A value of a type that only its conversion knows.
 pub(crate) type Value = Box<dyn Any>;
@@ -83,7 +83,7 @@ macro_rules! every_way {
 
 /// A list of 100 tools and a result of 50 blocks, between all neighbours and all the way, up and down.
 pub(crate) fn conversions() -> Vec<Conversion> {
-    let texts = Messages::new(Era::PerRequest);
+    let texts = Messages::new(Lifecycle::PerRequest);
     let mut all = every_way!("tools/list", ListToolsResult, &texts.list_tools);
     all.extend(every_way!("tools/call", CallToolResult, &texts.tool_result));
     all

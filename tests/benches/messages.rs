@@ -5,7 +5,7 @@
 
 /// What a message must hold beyond its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum Lifecycle {
     /// Up to 2025-11-25.
     Handshake,
     /// From 2026-07-28 on: requests carry who calls, results carry their type and how long they stay fresh.
@@ -32,11 +32,11 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The messages of an era.
-    pub fn new(era: Era) -> Self {
-        let (meta, result, list) = match era {
-            Era::Handshake => (String::new(), "", ""),
-            Era::PerRequest => (
+    /// The messages of an lifecycle.
+    pub fn new(lifecycle: Lifecycle) -> Self {
+        let (meta, result, list) = match lifecycle {
+            Lifecycle::Handshake => (String::new(), "", ""),
+            Lifecycle::PerRequest => (
                 format!(",\"_meta\":{REQUEST_META}"),
                 "\"resultType\":\"complete\",",
                 "\"resultType\":\"complete\",\"ttlMs\":60000,\"cacheScope\":\"private\",",
@@ -44,9 +44,9 @@ impl Messages {
         };
         Self {
             call_tool: request("tools/call", &format!("{CALL}{meta}"), 42),
-            first_request: match era {
-                Era::Handshake => request("initialize", INITIALIZE, 0),
-                Era::PerRequest => {
+            first_request: match lifecycle {
+                Lifecycle::Handshake => request("initialize", INITIALIZE, 0),
+                Lifecycle::PerRequest => {
                     request("server/discover", &format!("\"_meta\":{REQUEST_META}"), 0)
                 }
             },
@@ -113,7 +113,7 @@ const THINGS: [(&str, &str, &str); 10] = [
 /// What the tools do: name, in words, and whether that reads, destroys, can be repeated.
 const DEEDS: [(&str, &str, [bool; 3]); 10] = [
     ("get", "Fetches", [true, false, true]),
-    ("list", "Lists the newest versions of", [true, false, true]),
+    ("list", "Lists the latest versions of", [true, false, true]),
     (
         "search",
         "Searches by words and filters for",

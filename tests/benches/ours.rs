@@ -1,10 +1,10 @@
 //! The messages as types of this workspace.
 
-use mcp_registry::{v2025_11_25, v2026_07_28};
+use mcp_protocol::{v2025_11_25, v2026_07_28};
 use mcp_wire::{Decode, Encode};
 
 use crate::contest::Subject;
-use crate::messages::{Era, Messages};
+use crate::messages::{Lifecycle, Messages};
 
 /// A message, and how it is read and written.
 pub struct Message {
@@ -23,9 +23,9 @@ fn subject<T: Decode + Encode + 'static>(text: &str) -> Subject<'_> {
 
 /// The messages of a revision; `$first` is the request that a client sends first.
 macro_rules! messages_of {
-    ($revision:ident, $era:ident, $first:literal, $First:ident) => {{
+    ($revision:ident, $lifecycle:ident, $first:literal, $First:ident) => {{
         use $revision as r;
-        let texts = Messages::new(Era::$era);
+        let texts = Messages::new(Lifecycle::$lifecycle);
         let row = |name: &str, text: &str, subject| Message {
             name: format!("{} {name}", r::REVISION),
             text: text.to_owned(),
@@ -79,7 +79,7 @@ macro_rules! messages_of {
     }};
 }
 
-/// The messages in the newest revision of each era.
+/// The messages in the latest revision of each lifecycle.
 pub fn messages() -> Vec<Message> {
     let handshake = messages_of!(v2025_11_25, Handshake, "initialize", InitializeRequest);
     let per_request = messages_of!(v2026_07_28, PerRequest, "server/discover", DiscoverRequest);

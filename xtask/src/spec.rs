@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use mcp_schema::Models;
 use mcp_schema::open::Open;
 use mcp_schema::spec::{
-    self, Directory, Era, ImportOptions, Revision, Spec, Status, Upstream, Verified,
+    self, Directory, ImportOptions, Lifecycle, Revision, Spec, Status, Upstream, Verified,
 };
 
 use mcp_schema::command::Outcome;
@@ -69,7 +69,7 @@ struct Import {
     wire: Option<String>,
     /// handshake or per-request; needed for a new revision
     #[arg(long)]
-    era: Option<Era>,
+    lifecycle: Option<Lifecycle>,
     /// released, candidate or draft; needed for a new revision
     #[arg(long)]
     status: Option<Status>,
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 file,
                 revision,
                 wire,
-                era,
+                lifecycle,
                 status,
                 from,
                 scaffold,
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             let options = ImportOptions {
                 revision,
                 wire,
-                era,
+                lifecycle,
                 status,
                 from,
                 after,
@@ -256,7 +256,7 @@ fn list_text(spec: &Spec) -> String {
     let heading = [
         "id",
         "wire",
-        "era",
+        "lifecycle",
         "status",
         "definitions",
         "errata",
@@ -287,7 +287,7 @@ fn row(revision: &Revision) -> [String; 7] {
     [
         revision.id.clone(),
         revision.wire.clone(),
-        revision.era.to_string(),
+        revision.lifecycle.to_string(),
         revision.status.to_string(),
         revision.definitions().count().to_string(),
         revision.errata.len().to_string(),

@@ -35,7 +35,7 @@ pub use errata::Erratum;
 pub use facts::Fact;
 pub use import::{ImportOptions, Imported, Upstream, import, sha256};
 pub use remove::Removed;
-pub use revisions::{Era, Status};
+pub use revisions::{Lifecycle, Status};
 pub use rules::{RuleFile, RuleTexts};
 pub use verify::{Verified, verify};
 
@@ -59,7 +59,7 @@ pub struct Revision {
     /// The version string that it goes by on the wire.
     pub wire: String,
     /// How it settles which version is spoken.
-    pub era: Era,
+    pub lifecycle: Lifecycle,
     /// How far it has come.
     pub status: Status,
     /// Whether its row says that handlers are written in it; see [`Revision::of_handlers`].
@@ -163,7 +163,7 @@ impl Revision {
         Ok(Self {
             id: id.to_owned(),
             wire: row.wire().to_owned(),
-            era: *row.era.get_ref(),
+            lifecycle: *row.lifecycle.get_ref(),
             status: *row.status.get_ref(),
             handlers: row.handlers(),
             source: revisions::text(&row.source).unwrap_or_default().to_owned(),
@@ -177,7 +177,7 @@ impl Revision {
         })
     }
 
-    /// Returns the revision that handlers are written in: the one whose row says so, else the newest release.
+    /// Returns the revision that handlers are written in: the one whose row says so, else the latest release.
     #[must_use]
     pub fn of_handlers<'r>(
         revisions: impl DoubleEndedIterator<Item = &'r Self> + Clone,

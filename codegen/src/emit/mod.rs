@@ -84,7 +84,7 @@ pub fn crate_files(
     Ok(files)
 }
 
-/// Emits the crate of all types that several revisions share; `newest` gives what was emitted for a revision.
+/// Emits the crate of all types that several revisions share; `latest` gives what was emitted for a revision.
 ///
 /// # Errors
 /// Tokens that do not parse, and templates that do not render.
@@ -96,9 +96,9 @@ pub fn shared_files<'p>(
     let header = scaffold::header_of(command, "spec/");
     let mut all = CrateFiles::new();
     for set in once.sets() {
-        let newest = set.revisions.last().copied().unwrap_or_default();
-        let Some(pieces) = of(newest) else { continue };
-        let homes = once.of(newest);
+        let latest = set.revisions.last().copied().unwrap_or_default();
+        let Some(pieces) = of(latest) else { continue };
+        let homes = once.of(latest);
         let home = |name: &str| match homes.get(name) {
             Some(module) => format!("crate::{module}"),
             None => "crate".to_owned(),

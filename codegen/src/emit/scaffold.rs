@@ -24,7 +24,7 @@ pub struct CrateFacts {
     /// The string that names the revision on the wire.
     pub wire: String,
     /// `handshake` or `per-request`.
-    pub era: String,
+    pub lifecycle: String,
     /// The schema file that the crate was made from, as a user would name it.
     pub source: String,
     /// The digest of the upstream schema.
@@ -209,13 +209,13 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
         package,
         revision,
         wire,
-        era,
+        lifecycle,
         source,
         command,
         wire_dependency,
         ..
     } = facts.clone();
-    let facts = context! { package, revision, wire, era, source, command, wire_dependency };
+    let facts = context! { package, revision, wire, lifecycle, source, command, wire_dependency };
     let workspace_version = crate::registry::VERSION;
     template(
         name,

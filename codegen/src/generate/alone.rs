@@ -10,7 +10,7 @@ use mcp_schema::docs::{Docs, TypeDocs};
 use mcp_schema::model::{Built, Model};
 use mcp_schema::rules::Rules;
 use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::{Era, Spec, canonical, json};
+use mcp_schema::spec::{Lifecycle, Spec, canonical, json};
 use mcp_schema::{Error, prose};
 
 /// Refuses what cargo and rustc would refuse as the name of a package.
@@ -77,15 +77,15 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         prose,
         decisions,
     } = Model::build(&schema, &scope, &rules, &methods, &upstream_prose)?;
-    let era = match model.definition("InitializeRequest") {
-        Some(_) => Era::Handshake,
-        None => Era::PerRequest,
+    let lifecycle = match model.definition("InitializeRequest") {
+        Some(_) => Lifecycle::Handshake,
+        None => Lifecycle::PerRequest,
     };
     let facts = CrateFacts {
         package: alone.package.to_owned(),
         revision: alone.package.to_owned(),
         wire: alone.package.to_owned(),
-        era: era.as_str().to_owned(),
+        lifecycle: lifecycle.as_str().to_owned(),
         // It is named in line comments, which are to be the same on every machine.
         source: match Path::new(alone.file) {
             path if path.is_absolute() => {

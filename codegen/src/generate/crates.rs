@@ -186,7 +186,7 @@ pub fn registry_crate(
         methods: methods(models).collect(),
     };
     Ok(Crate {
-        package: "mcp-registry".to_owned(),
+        package: "mcp-protocol".to_owned(),
         revision: None,
         types: used.values().map(|types| types.len()).sum(),
         methods: 0,
@@ -205,7 +205,7 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         text,
     };
     let facade = rows(&features, |feature| {
-        vec![format!("mcp-registry/{}", feature.name)]
+        vec![format!("mcp-protocol/{}", feature.name)]
     });
     let hooks = rows(&features, |feature| {
         (feature.package.iter())
@@ -276,7 +276,7 @@ fn facts_of(revision: &Revision, stated: &ErrorRules) -> CrateFacts {
         package: package(&revision.id),
         revision: revision.id.clone(),
         wire: revision.wire.clone(),
-        era: revision.era.as_str().to_owned(),
+        lifecycle: revision.lifecycle.as_str().to_owned(),
         source: format!("spec/{}/schema.json", revision.id),
         sha256: revision.sha256.clone(),
         command: COMMAND.to_owned(),

@@ -13,7 +13,7 @@ use crate::emit::{CrateFiles, template};
 use mcp_schema::Error;
 use mcp_schema::naming::pascal_case;
 use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::spec::{Era, Revision, Status};
+use mcp_schema::spec::{Lifecycle, Revision, Status};
 
 /// What the crate is told.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub struct Converted {
 /// A list without a release, and templates that do not render.
 pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
     let revisions = facts.revisions.iter().map(|of| of.revision);
-    let Some(newest) = Revision::of_handlers(revisions) else {
+    let Some(latest) = Revision::of_handlers(revisions) else {
         return Err(Error::File {
             file: "spec/revisions.toml".into(),
             problem: "no revision is released".into(),
@@ -87,8 +87,8 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
     let values = context! {
         command => facts.command.as_str(),
         version => VERSION,
-        newest => names::variant(&newest.id),
-        newest_id => newest.id.as_str(),
+        latest => names::variant(&latest.id),
+        newest_id => latest.id.as_str(),
         header,
         revisions,
         converted,
@@ -116,9 +116,9 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
     } = of;
     let id = revision.id.as_str();
     let has = |ids: &[String]| ids.iter().any(|other| other == id);
-    let era = match revision.era {
-        Era::Handshake => "Handshake",
-        Era::PerRequest => "PerRequest",
+    let lifecycle = match revision.lifecycle {
+        Lifecycle::Handshake => "Handshake",
+        Lifecycle::PerRequest => "PerRequest",
     };
     let status = match revision.status {
         Status::Released => "Released",
@@ -128,7 +128,7 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
     context! {
         id,
         wire => revision.wire.as_str(),
-        era,
+        lifecycle,
         status,
         package => names::package(id),
         library => names::library(id),

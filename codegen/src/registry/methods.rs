@@ -17,7 +17,7 @@ pub struct RegistryMethod<'s> {
 
 /// A row a name, in order of the names. The methods come oldest revision first.
 pub(super) fn rows(methods: &[RegistryMethod<'_>]) -> Vec<Value> {
-    let newest = methods.last().map(|method| method.revision);
+    let latest = methods.last().map(|method| method.revision);
     let mut revisions = BTreeMap::<&str, Vec<&str>>::new();
     for method in methods {
         let of = revisions.entry(method.name).or_default();
@@ -29,7 +29,7 @@ pub(super) fn rows(methods: &[RegistryMethod<'_>]) -> Vec<Value> {
             constant => constant(name, &mut taken),
             literal => format!("{name:?}"),
             first => of.first().copied(),
-            last => of.last().copied().filter(|last| Some(*last) != newest),
+            last => of.last().copied().filter(|last| Some(*last) != latest),
         }
     };
     revisions.into_iter().map(row).collect()

@@ -266,7 +266,7 @@ fn instead(plan: &PairPlan) -> Vec<TokenStream> {
     });
     let mut counts: BTreeMap<Adapter, BTreeMap<&str, usize>> = BTreeMap::new();
     for arm in arms.flatten() {
-        if let Arm::NeedsState { rule, adapter } = &arm.arm {
+        if let Arm::RequiresState { rule, adapter } = &arm.arm {
             *counts.entry(*adapter).or_default().entry(rule).or_default() += 1;
         }
     }
@@ -316,9 +316,9 @@ fn direction(sender: Sender) -> TokenStream {
 fn fate(action: Option<&MethodAction>) -> TokenStream {
     match action {
         None => quote!(None),
-        Some(MethodAction::NeedsState(name)) => {
+        Some(MethodAction::RequiresState(name)) => {
             let adapter = adapter(*name);
-            quote!(Some(MethodFate::NeedsState(#adapter)))
+            quote!(Some(MethodFate::RequiresState(#adapter)))
         }
         Some(MethodAction::Reject(error)) => {
             let (code, message) = (Literal::i64_unsuffixed(error.code), &error.message);
@@ -344,9 +344,9 @@ fn error_row(row: &ErrorRule) -> TokenStream {
             let code = Literal::i64_unsuffixed(*code);
             quote!(Some(ErrorFate::Code(#code)))
         }
-        Some(ErrorFate::NeedsState(name)) => {
+        Some(ErrorFate::RequiresState(name)) => {
             let adapter = adapter(*name);
-            quote!(Some(ErrorFate::NeedsState(#adapter)))
+            quote!(Some(ErrorFate::RequiresState(#adapter)))
         }
         None => quote!(None),
     };

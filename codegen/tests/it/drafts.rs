@@ -31,14 +31,14 @@ fn generate(text: &str, package: &str) -> Result<Crate, Error> {
     alone(&SPEC, &one)
 }
 
-/// The newest revision as it was published: what follows draws on it.
-fn newest() -> Value {
+/// The latest revision as it was published: what follows draws on it.
+fn latest() -> Value {
     SPEC.revision("2026-07-28").unwrap().raw.clone()
 }
 
-/// What the newest revision makes, without a change.
+/// What the latest revision makes, without a change.
 static UNCHANGED: LazyLock<Crate> =
-    LazyLock::new(|| generate(&newest().to_string(), "mcp-draft").unwrap());
+    LazyLock::new(|| generate(&latest().to_string(), "mcp-draft").unwrap());
 
 /// The crate of a changed schema.
 fn changed(change: &Change, package: &str) -> Result<Crate, Error> {
@@ -213,7 +213,7 @@ fn changed_drafts_compile() {
         workspace.add(folder, &changed(change, &format!("mcp-{folder}")).unwrap());
     }
     // What is open, all in one schema: each answer holds beside the others.
-    let mut draft = newest();
+    let mut draft = latest();
     for change in catalogue("open") {
         changes::apply(&mut draft, &change.steps);
     }

@@ -46,8 +46,9 @@ fn goldens() -> Vec<Golden> {
 
 /// The feature is the id of the one revision of a spec of its own.
 fn generate(feature: &str) -> Crate {
-    let revisions =
-        format!("[[revision]]\nid = \"{feature}\"\nera = \"per-request\"\nstatus = \"released\"\n");
+    let revisions = format!(
+        "[[revision]]\nid = \"{feature}\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n"
+    );
     let mut files = BTreeMap::from([("revisions.toml".to_owned(), revisions)]);
     for entry in fs::read_dir(root().join(feature)).unwrap() {
         let path = entry.unwrap().path();

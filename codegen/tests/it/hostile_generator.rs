@@ -21,7 +21,8 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// A spec without rules.
 fn spec() -> Spec {
-    let revisions = "[[revision]]\nid = \"one\"\nera = \"per-request\"\nstatus = \"released\"\n";
+    let revisions =
+        "[[revision]]\nid = \"one\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n";
     let schema = json!({"$schema": DIALECT, "$defs": {"A": {"type": "object"}}});
     let files = BTreeMap::from([
         ("revisions.toml".to_owned(), revisions.to_owned()),

@@ -69,10 +69,15 @@ fn rows(open: &[Decision]) -> (String, Vec<&str>) {
         !stub.contains("{ default = \"\" }") && !stub.contains("= \"\" }")
     };
     let settled: Vec<&Decision> = open.iter().filter(complete).collect();
-    let text: String = settled
-        .iter()
-        .map(|open| open.settle.stub.as_str())
-        .collect();
+    // One row may settle several decisions; it is written once, as the scaffold writes it.
+    let mut stubs: Vec<&str> = Vec::new();
+    for open in &settled {
+        let stub = open.settle.stub.as_str();
+        if !stubs.contains(&stub) {
+            stubs.push(stub);
+        }
+    }
+    let text = stubs.concat();
     let text = text
         .replace("reason = \"\"", "reason = \"x\"")
         .replace("source = \"\"", "source = \"x\"")

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use mcp_codegen::replay::{Refused, Replay};
 use mcp_schema::diff::Level;
-use mcp_schema::spec::{Directory, Era, ImportOptions, Status, Upstream};
+use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Status, Upstream};
 
 fn draft(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");
@@ -27,7 +27,7 @@ fn spec() -> Directory {
     for (id, status) in [("old", Status::Released), ("draft", Status::Draft)] {
         let options = ImportOptions {
             revision: id.to_owned(),
-            era: Some(Era::PerRequest),
+            lifecycle: Some(Lifecycle::PerRequest),
             status: Some(status),
             ..ImportOptions::default()
         };
@@ -83,7 +83,7 @@ fn a_draft_can_follow_an_earlier_revision() {
     let later = Upstream::of_text("later", &draft("2027-01-08-shine")).unwrap();
     let options = ImportOptions {
         revision: "later".to_owned(),
-        era: Some(Era::PerRequest),
+        lifecycle: Some(Lifecycle::PerRequest),
         status: Some(Status::Released),
         ..ImportOptions::default()
     };

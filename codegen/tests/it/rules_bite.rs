@@ -12,12 +12,12 @@ mod docs;
 const REVISIONS: &str = r#"
 [[revision]]
 id = "old"
-era = "handshake"
+lifecycle = "handshake"
 status = "released"
 
 [[revision]]
 id = "new"
-era = "per-request"
+lifecycle = "per-request"
 status = "released"
 "#;
 
@@ -292,8 +292,8 @@ fn a_method_result() {
         (
             "wall/wash",
             "Wall",
-            "revisions = [\"newest\"]\n",
-            "no revision `newest`",
+            "revisions = [\"latest\"]\n",
+            "no revision `latest`",
         ),
     ] {
         let said = said(&[("methods.toml", &rule(method, result, more))]);

@@ -119,7 +119,7 @@ fn a_row_of_another_pair_is_not_covered() {
         .count();
     assert!(
         open > 20,
-        "the plan of the oldest pair covers all but {open} rows of the newest"
+        "the plan of the oldest pair covers all but {open} rows of the latest"
     );
 }
 
@@ -131,11 +131,11 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     let draft = grown.revisions.iter_mut().find(|row| row.id == "draft");
     let tool = &mut draft.unwrap().schema["$defs"]["Tool"];
     tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
-    let newest = spec
+    let latest = spec
         .revisions
         .iter()
         .rfind(|row| row.status == Status::Released);
-    let pair = Pair::new(newest.unwrap().id.clone(), "draft");
+    let pair = Pair::new(latest.unwrap().id.clone(), "draft");
     let plan = |spec: &Spec| {
         let models = Models::build(spec).unwrap();
         models.plan_pair(&pair, RuleFile::default()).unwrap()
@@ -230,7 +230,7 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
         .map(|pair| pair.old.clone())
         .collect();
     ids.extend(models.shim_pairs().last().map(|pair| pair.new.clone()));
-    // A draft that is the newest revision is reached by the same hops.
+    // A draft that is the latest revision is reached by the same hops.
     let pairs = [(0, 2), (1, 4), (2, 4), (0, 4), (4, 2)]
         .map(|(old, new)| [ids[old].clone(), ids[new].clone()]);
     let pairs = pairs

@@ -1,4 +1,4 @@
-//! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
+//! A draft beside the latest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::changes::apply;
 use crate::twin::{directory, spec};
@@ -22,7 +22,7 @@ use serde_json::json;
 fn unions_open_on_both_sides_carry_what_neither_knows() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
+    let pair = Pair::new(latest(&spec), "draft");
     let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
     let model = &models.get("draft").unwrap().model;
     let mut open = 0;
@@ -47,17 +47,17 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
     assert!(open >= 2, "{open} open unions");
 }
 
-/// The newest release.
-fn newest(spec: &Spec) -> String {
+/// The latest release.
+fn latest(spec: &Spec) -> String {
     let mut newest_first = spec.revisions.iter().rev();
-    let newest = newest_first.find(|row| row.status == Status::Released);
-    newest.unwrap().id.clone()
+    let latest = newest_first.find(|row| row.status == Status::Released);
+    latest.unwrap().id.clone()
 }
 
-/// What is planned between the newest release and the draft, if no rule speaks of it.
+/// What is planned between the latest release and the draft, if no rule speaks of it.
 fn planned(spec: &Spec) -> PairPlan {
     let models = Models::build(spec).unwrap();
-    let pair = Pair::new(newest(spec), "draft");
+    let pair = Pair::new(latest(spec), "draft");
     models.plan_pair(&pair, RuleFile::default()).unwrap()
 }
 
@@ -65,10 +65,10 @@ fn planned(spec: &Spec) -> PairPlan {
 #[test]
 fn a_renamed_method_is_one_method_by_a_rule() {
     let mut spec = spec();
-    let newest = newest(&spec);
+    let latest = latest(&spec);
     let method = "put GetPromptRequest/properties/method/const \"prompts/fetch\"";
     apply(schema(&mut spec, "draft"), method);
-    let pair = Pair::new(newest, "draft");
+    let pair = Pair::new(latest, "draft");
     let fates = |rules: &str| {
         let models = Models::build(&spec).unwrap();
         let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
@@ -122,7 +122,7 @@ fn a_method_under_another_name_is_proposed_as_a_rename() {
     methods.push_str(&row);
     methods.push_str("\n[[result]]\nmethod = \"elicitation/ask\"\nresult = \"ElicitResult\"\nrevisions = [\"draft\"]\n");
     let mut spec = Spec::from_files(files).unwrap();
-    let newest = newest(&spec);
+    let latest = latest(&spec);
     for (definition, name) in [
         ("GetPromptRequest", "prompts/fetch"),
         ("ElicitRequest", "elicitation/ask"),
@@ -137,7 +137,7 @@ fn a_method_under_another_name_is_proposed_as_a_rename() {
         let place = schema(&mut spec, "draft").pointer_mut(&method);
         *place.unwrap() = json!(name);
     }
-    let pair = Pair::new(newest, "draft");
+    let pair = Pair::new(latest, "draft");
     let asked = |rules: &str| -> Vec<(String, String)> {
         let models = Models::build(&spec).unwrap();
         let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
@@ -198,7 +198,7 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
+    let pair = Pair::new(latest(&spec), "draft");
     assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
     let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
     let places: Vec<&str> = plan.open.iter().map(|open| open.place.as_str()).collect();
@@ -259,7 +259,7 @@ fn a_request_claims_the_revision_that_it_was_converted_to() {
     let draft = spec.revisions.iter_mut().find(|row| row.id == "draft");
     draft.unwrap().wire = "2027-01-15".to_owned();
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
+    let pair = Pair::new(latest(&spec), "draft");
     let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
     assert_eq!(plan.open, []);
     for way in Way::BOTH {
@@ -287,7 +287,7 @@ fn a_request_claims_the_revision_that_it_was_converted_to() {
 fn a_type_that_need_not_be_listed_is_said_where_it_is() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
+    let pair = Pair::new(latest(&spec), "draft");
     let rows = ["ClientCapabilities", "Nowhere", "Tool"]
         .map(|name| format!("[[also]]\ntype = \"{name}\"\nreason = \"as {name} is\"\n"));
     let file = RuleFile::new(pair.file(), rows.concat());
@@ -309,8 +309,8 @@ fn a_type_that_need_not_be_listed_is_said_where_it_is() {
 #[test]
 fn between_released_revisions_nothing_is_left_open() {
     let mut spec = spec();
-    let newest = newest(&spec);
-    change(schema(&mut spec, &newest));
+    let latest = latest(&spec);
+    change(schema(&mut spec, &latest));
     let models = Models::build(&spec).unwrap();
     let error = models.plan_shims(&spec).unwrap_err().to_string();
     for (place, ways) in [
@@ -324,12 +324,12 @@ fn between_released_revisions_nothing_is_left_open() {
     }
 }
 
-/// What is open between the newest release and a draft that differs by a change.
+/// What is open between the latest release and a draft that differs by a change.
 fn open_after(change: impl FnOnce(&mut serde_json::Value)) -> Vec<(String, String)> {
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
+    let pair = Pair::new(latest(&spec), "draft");
     assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
     let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
     let open = plan.open.into_iter();
@@ -473,7 +473,7 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
     draft["$defs"]["Prompt"]["properties"]["description"] =
         json!({ "type": ["integer", "string"] });
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
+    let pair = Pair::new(latest(&spec), "draft");
     let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
     let plan = models.plan_pair(&pair, RuleFile::new(pair.file(), hook));
     let plan = plan.unwrap();

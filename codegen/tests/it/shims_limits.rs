@@ -28,7 +28,7 @@ fn spec_with(place: &str, change: impl FnOnce(&mut Value)) -> Spec {
     spec
 }
 
-/// The newest release and the draft.
+/// The latest release and the draft.
 fn pair(spec: &Spec) -> Pair {
     let models = Models::build(spec).unwrap();
     models.shim_pairs().last().unwrap().clone()

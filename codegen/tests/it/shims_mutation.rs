@@ -192,7 +192,7 @@ fn a_rule_that_says_too_little_is_an_error() {
         ),
         (
             "{ custom = \"audio_to_blob\" }",
-            "{ needs-state = \"hope\" }",
+            "{ requires-state = \"hope\" }",
             "no adapter `hope`",
         ),
     ] {
@@ -253,20 +253,20 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
     let tail = "reason = \"x\"\nsource = \"x\"\n";
     for (row, told) in [
         (
-            "[[method]]\nname = \"ping\"\nid = \"x\"\naction = { needs-state = \"hope\" }\n",
+            "[[method]]\nname = \"ping\"\nid = \"x\"\naction = { requires-state = \"hope\" }\n",
             "there is no adapter `hope`; known: handshake, multi-round-trip",
         ),
         (
-            "[[error]]\ncode = -32002\nid = \"x\"\nup = { needs-state = \"handshak\" }\n",
+            "[[error]]\ncode = -32002\nid = \"x\"\nup = { requires-state = \"handshak\" }\n",
             "there is no adapter `handshak`",
         ),
         (
-            "[[rule]]\nid = \"x\"\nat = \"Tool.x\"\ndown = { needs-state = \"hope\" }\n",
+            "[[rule]]\nid = \"x\"\nat = \"Tool.x\"\ndown = { requires-state = \"hope\" }\n",
             "there is no adapter `hope`",
         ),
         (
             "[[method]]\nname = \"ping\"\nid = \"x\"\naction = \"dorp\"\n",
-            "unknown variant `dorp`, expected one of `drop`, `needs-state`, `subscribed`, `reject`",
+            "unknown variant `dorp`, expected one of `drop`, `requires-state`, `subscribed`, `reject`",
         ),
         (
             "[[method]]\nname = \"ping\"\nid = \"x\"\naction = \"pass\"\n",

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcp_schema::spec::{Directory, Era, Fact, ImportOptions, Status, Upstream};
+use mcp_schema::spec::{Directory, Fact, ImportOptions, Lifecycle, Status, Upstream};
 
 mod anew;
 mod scaffold;
@@ -15,19 +15,19 @@ const REVISIONS: &str = "\
 
 [[revision]]
 id = \"elder\"
-era = \"handshake\"
+lifecycle = \"handshake\"
 status = \"released\"
 
 [[revision]]
 id = \"old\"
 wire = \"old\"
-era = \"handshake\"
+lifecycle = \"handshake\"
 status = \"released\"
 source = \"schema/old/schema.json\"
 
 [[revision]]
 id = \"draft\"
-era = \"handshake\"
+lifecycle = \"handshake\"
 status = \"draft\"
 source = \"schema/draft/schema.json\"
 ";
@@ -178,7 +178,7 @@ fn made_up() -> Directory {
 fn new(id: &str) -> ImportOptions {
     ImportOptions {
         revision: id.to_owned(),
-        era: Some(Era::Handshake),
+        lifecycle: Some(Lifecycle::Handshake),
         status: Some(Status::Released),
         ..ImportOptions::default()
     }

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use mcp_schema::spec::errors::ErrorRules;
 use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::{Era, Spec, Status};
+use mcp_schema::spec::{Lifecycle, Spec, Status};
 use mcp_schema::{Error, Revision};
 use serde_json::{Value, json};
 
 const REVISIONS: &str = r#"
 [[revision]]
 id = "one"
-era = "handshake"
+lifecycle = "handshake"
 status = "released"
 reference = "https://example.org/one#{anchor}"
 
 [[revision]]
 id = "two"
 wire = "2"
-era = "per-request"
+lifecycle = "per-request"
 status = "draft"
 "#;
 
@@ -71,12 +71,22 @@ fn a_spec_is_read_in_order_with_its_facts() {
         unreachable!()
     };
     assert_eq!(
-        (one.id.as_str(), one.wire.as_str(), one.era, one.status),
-        ("one", "one", Era::Handshake, Status::Released)
+        (
+            one.id.as_str(),
+            one.wire.as_str(),
+            one.lifecycle,
+            one.status
+        ),
+        ("one", "one", Lifecycle::Handshake, Status::Released)
     );
     assert_eq!(
-        (two.id.as_str(), two.wire.as_str(), two.era, two.status),
-        ("two", "2", Era::PerRequest, Status::Draft)
+        (
+            two.id.as_str(),
+            two.wire.as_str(),
+            two.lifecycle,
+            two.status
+        ),
+        ("two", "2", Lifecycle::PerRequest, Status::Draft)
     );
     assert_eq!(
         one.reference_of("PaintResult"),
@@ -276,7 +286,7 @@ fn all_errata_that_do_not_apply_are_named() {
 #[test]
 fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
     let row = |id: &str, status: &str| {
-        format!("[[revision]]\nid = \"{id}\"\nera = \"handshake\"\nstatus = \"{status}\"\n")
+        format!("[[revision]]\nid = \"{id}\"\nlifecycle = \"handshake\"\nstatus = \"{status}\"\n")
     };
     for (text, expected) in [
         (row("../up", "released"), "the id cannot name a revision"),
@@ -315,7 +325,7 @@ fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
         ),
         (row("one", "done"), "unknown variant"),
         (
-            row("one", "released").replace("era", "aera"),
+            row("one", "released").replace("lifecycle", "aera"),
             "unknown field",
         ),
         (

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mcp_schema::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream, import, verify};
+use mcp_schema::spec::{
+    Directory, ImportOptions, Lifecycle, Spec, Status, Upstream, import, verify,
+};
 use mcp_schema::{Error, Revision};
 
 /// A directory of its own for one test, gone with it.
@@ -61,7 +63,7 @@ impl Drop for Scratch {
 fn new(id: &str, status: Status) -> ImportOptions {
     ImportOptions {
         revision: id.to_owned(),
-        era: Some(Era::Handshake),
+        lifecycle: Some(Lifecycle::Handshake),
         status: Some(status),
         ..ImportOptions::default()
     }
@@ -143,7 +145,7 @@ fn an_existing_revision_keeps_its_facts_and_comments() {
     import(&dir, &scratch.upstream("b", "A"), &new("b", Status::Draft)).unwrap();
     let commented = scratch
         .list()
-        .replace("era =", "# why\nera =")
+        .replace("lifecycle =", "# why\nlifecycle =")
         .replace("status = \"draft\"", "status = \"draft\" # still");
     fs::write(dir.join("revisions.toml"), &commented).unwrap();
 
@@ -206,7 +208,7 @@ fn an_import_that_is_refused_writes_nothing() {
         (
             &good,
             existing("a"),
-            "its era and its status have to be given",
+            "its lifecycle and its status have to be given",
         ),
         (
             &good,
@@ -306,10 +308,10 @@ fn the_spec_of_this_workspace_holds() {
     let verified = verify(&dir, None).unwrap();
     assert_eq!(verified.revisions.last().map(String::as_str), Some("draft"));
     let spec = Spec::read(&dir).unwrap();
-    let (draft, newest) = (spec.revision("draft").unwrap(), crate::twin::newest(&spec));
+    let (draft, latest) = (spec.revision("draft").unwrap(), crate::twin::latest(&spec));
     assert_eq!(
-        draft.schema == newest.schema,
-        draft.raw == newest.raw,
+        draft.schema == latest.schema,
+        draft.raw == latest.raw,
         "the draft and the release it equals need the same errata"
     );
 }
@@ -437,11 +439,11 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     let handlers = Revision::of_handlers(spec.revisions.iter())
         .unwrap()
         .clone();
-    let schema = Upstream::of_text("next", &crate::twin::newest(&spec).raw.to_string()).unwrap();
+    let schema = Upstream::of_text("next", &crate::twin::latest(&spec).raw.to_string()).unwrap();
     let options = ImportOptions {
         revision: "next".to_owned(),
         wire: None,
-        era: Some(handlers.era),
+        lifecycle: Some(handlers.lifecycle),
         status: Some(Status::Released),
         from: None,
         after: None,
@@ -450,15 +452,15 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     };
     directory.import(&schema, &options).unwrap();
     let spec = directory.spec().unwrap();
-    assert_eq!(crate::twin::newest(&spec).id, "next");
+    assert_eq!(crate::twin::latest(&spec).id, "next");
     let generated = mcp_codegen::generate(&spec).unwrap();
     let list = generated
         .files
-        .get("generated/mcp-registry/src/revision.rs");
+        .get("generated/mcp-protocol/src/revision.rs");
     let list = String::from_utf8_lossy(list.unwrap());
     let variant = mcp_schema::names::variant(&handlers.id);
-    let newest = format!("pub const NEWEST: Self = Self::{variant};");
-    assert!(list.contains(&newest), "there is no `{newest}`");
+    let latest = format!("pub const LATEST: Self = Self::{variant};");
+    assert!(list.contains(&latest), "there is no `{latest}`");
     // The next one comes with its feature, as every revision besides.
     assert!(list.contains("#[cfg(feature = \"next\")]"), "{list}");
 }

@@ -1,4 +1,4 @@
-//! The spec of this workspace with a draft that is its newest release, whatever the draft of today is.
+//! The spec of this workspace with a draft that is its latest release, whatever the draft of today is.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ fn spec_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
 }
 
-/// The newest release of a spec.
-pub(crate) fn newest(spec: &Spec) -> &mcp_schema::Revision {
+/// The latest release of a spec.
+pub(crate) fn latest(spec: &Spec) -> &mcp_schema::Revision {
     let mut revisions = spec.revisions.iter();
     let is_released = |row: &&mcp_schema::Revision| row.status == Status::Released;
     revisions.rfind(is_released).unwrap()
 }
 
-/// The directory in memory: the draft is taken out, and the newest release imported in its place.
+/// The directory in memory: the draft is taken out, and the latest release imported in its place.
 pub(crate) fn directory() -> Directory {
     let spec = Directory::read(&spec_dir()).unwrap().spec().unwrap();
-    directory_of(&newest(&spec).id)
+    directory_of(&latest(&spec).id)
 }
 
 /// The same with that revision in the place of the draft.
@@ -31,7 +31,7 @@ pub(crate) fn directory_of(id: &str) -> Directory {
     let options = ImportOptions {
         revision: draft.id.clone(),
         wire: Some(twin.wire.clone()),
-        era: Some(twin.era),
+        lifecycle: Some(twin.lifecycle),
         status: Some(Status::Draft),
         from: Some(twin.id.clone()),
         after: None,

@@ -5,9 +5,9 @@
 //!
 //! Each is one step; a conversion between other revisions is a chain of them.
 //! A part that the other revision does not have is a [`Loss`]. A value that needs the state of a connection is
-//! [`Outcome::NeedsState`], and one without an equivalent is [`Outcome::Rejected`].
+//! [`Outcome::RequiresState`], and one without an equivalent is [`Outcome::Rejected`].
 //!
-//! The conversions are rows of a table per pair, found by the names of the types; `mcp-registry` finds them for whole
+//! The conversions are rows of a table per pair, found by the names of the types; `mcp-protocol` finds them for whole
 //! chains, for texts and for values.
 
 #![forbid(unsafe_code)]
@@ -24,7 +24,7 @@ mod v2025_11_25_to_v2026_07_28;
 
 pub use mcp_convert::dynamic::{Failure, Hop, Pair, Part, Subject};
 pub use mcp_convert::{
-    Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Rule, Session, Stop, Swallowed,
+    Adapter, Change, Context, Loss, LossKind, RequiresState, Outcome, UnknownFields, Rejected, Rule, Session, Stop, Dropped,
 };
 
 /// The pairs of adjacent revisions, oldest first.

@@ -76,7 +76,7 @@ impl Handler for Gateway {
                 call.params = Json::from(params);
                 proxy.call(call, peer).await
             }
-            method => Err(errors::method_not_found(method, call.peer.era()).error),
+            method => Err(errors::method_not_found(method, call.peer.lifecycle()).error),
         }
     }
 
@@ -101,7 +101,7 @@ fn value(json: &Json) -> Value {
 pub(crate) fn gateway(
     servers: impl IntoIterator<Item = (String, Upstream)>,
 ) -> Result<http::Service, Box<dyn std::error::Error>> {
-    let latest = Revision::NEWEST;
+    let latest = Revision::LATEST;
     let proxy = |(prefix, upstream)| (prefix, Bridge::new(upstream).into_proxy(latest));
     let gateway = Gateway(servers.into_iter().map(proxy).collect());
     let info = Json::from(json!({ "name": "gateway", "version": "1" }));

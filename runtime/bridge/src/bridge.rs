@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{LossKind, Policy, Revision};
+use mcp_protocol::{LossKind, Revision, UnknownFields};
 use mcp_revisions::client::ServerFacts;
 use mcp_revisions::server::{Caller, Server};
 use mcp_revisions::{Limits, RevisionSet, http, stdio};
@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     pub(crate) upstream: Upstream,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
-    pub(crate) policy: Policy,
+    pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
@@ -50,7 +50,7 @@ impl Bridge {
             upstream,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
-            policy: Policy::Strict,
+            policy: UnknownFields::Drop,
             losses: Losses::default(),
             client_info: None,
             room: Room {
@@ -79,7 +79,7 @@ impl Bridge {
 
     /// Sets whether fields that the older revision does not define are dropped, which is the default, or preserved.
     #[must_use]
-    pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.0.policy = policy;
         self
     }
@@ -231,7 +231,7 @@ impl Bridge {
         let all = settings.room.all;
         let each = settings.per_owner.unwrap_or((all / 10).max(10));
         settings.room.each = each.min(all);
-        settings.http = settings.http.with_idle(settings.room.idle);
+        settings.http = settings.http.with_idle_timeout(settings.room.idle);
         Arc::new(settings)
     }
 }
@@ -244,13 +244,13 @@ impl Settings {
         let server = server.map_err(|why| self.unusable(&why))?;
         let limits = Limits {
             sessions: self.room.all,
-            owner_sessions: self.room.each,
+            max_sessions_per_owner: self.room.each,
             ..*server.limits()
         };
         Ok(server
             .with_limits(limits)
             .serving(self.client_revisions)
-            .with_policy(self.policy)
+            .with_unknown_fields(self.policy)
             .with_other_methods()
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
     }

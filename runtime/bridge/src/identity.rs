@@ -1,6 +1,6 @@
 //! Who a client is and what it can do, in its own words and in those of its server.
 
-use mcp_registry::{Era, Failure, Outcome, Revision};
+use mcp_protocol::{Failure, Lifecycle, Outcome, Revision};
 use mcp_revisions::client::{Profile, ServerFacts};
 use mcp_revisions::server::Caller;
 use mcp_wire::{Direction, Json, JsonObject, Map, Raw, meta, peek};
@@ -13,7 +13,7 @@ const ANY: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 pub(crate) fn anyone() -> Caller {
     Caller {
         capabilities: Json::from_text(ANY).ok(),
-        ..Caller::unknown(Revision::NEWEST)
+        ..Caller::unknown(Revision::LATEST)
     }
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn first_said(first: &[u8]) -> Option<Caller> {
     if let Some(capabilities) = seen.meta.client_capabilities {
         let claim = seen.meta.protocol_version?.as_str()?;
         return Some(Caller {
-            revision: Revision::from_wire(&claim).unwrap_or(Revision::NEWEST),
+            revision: Revision::from_protocol_version(&claim).unwrap_or(Revision::LATEST),
             info: seen.meta.client_info.and_then(json),
             capabilities: json(capabilities),
         });
@@ -33,7 +33,7 @@ pub(crate) fn first_said(first: &[u8]) -> Option<Caller> {
     let named = params.get("protocolVersion")?;
     let named = named.as_str()?;
     Some(Caller {
-        revision: Revision::from_wire(&named)?,
+        revision: Revision::from_protocol_version(&named)?,
         info: params.get("clientInfo"),
         capabilities: Some(params.get("capabilities")?),
     })
@@ -45,10 +45,10 @@ pub(crate) fn first_said(first: &[u8]) -> Option<Caller> {
 pub(crate) fn profile(caller: &Caller, info: Option<&Json>) -> Profile {
     let own = || Json::from(json!({ "name": "mcp-bridge", "version": env!("CARGO_PKG_VERSION") }));
     let is_readable = |part: Result<Option<Outcome<Json>>, Failure>| matches!(part, Ok(Some(_)));
-    let (newest, said, capabilities) = (Revision::NEWEST, &caller.info, &caller.capabilities);
-    let said = (said.clone()).filter(|_| is_readable(caller.info_in(newest)));
+    let (latest, said, capabilities) = (Revision::LATEST, &caller.info, &caller.capabilities);
+    let said = (said.clone()).filter(|_| is_readable(caller.info_in(latest)));
     let capabilities =
-        (capabilities.clone()).filter(|_| is_readable(caller.capabilities_in(newest)));
+        (capabilities.clone()).filter(|_| is_readable(caller.capabilities_in(latest)));
     let nothing = || JsonObject::new().into();
     Profile::new(
         &info.cloned().or(said).unwrap_or_else(own),
@@ -116,7 +116,7 @@ pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
 
 /// Whether it can be asked anything, and only in the result of a call.
 pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
-    caller.revision.era() == Era::PerRequest
+    caller.revision.lifecycle() == Lifecycle::PerRequest
         && Revision::NEGOTIATED.iter().any(|revision| {
             let rows = revision.methods().iter();
             let mut asked = rows.filter(|row| row.direction == Direction::ServerToClient);
@@ -126,6 +126,6 @@ pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
 
 /// Whether a method may be answered by a question.
 pub(crate) fn may_ask(method: &str) -> bool {
-    let mut rows = Revision::NEWEST.methods().iter();
+    let mut rows = Revision::LATEST.methods().iter();
     rows.any(|row| row.name == method && row.input_required)
 }

@@ -1,6 +1,6 @@
 //! What messages lose on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
 
-use mcp_registry::{Context, Loss, LossKind, Revision, Subject};
+use mcp_protocol::{Context, Loss, LossKind, Revision, Subject};
 use mcp_revisions::server::{Lost, Undelivered};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
@@ -104,7 +104,7 @@ impl Losses {
     ) -> Option<ErrorObject> {
         self.rejected?;
         let (to, text) = (about.revision, value.text());
-        let outcome = mcp_registry::convert(subject, from, to, text, Context::default());
+        let outcome = mcp_protocol::convert(subject, from, to, text, Context::default());
         self.refuse(about, outcome.ok()?.losses())
     }
 

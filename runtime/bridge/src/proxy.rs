@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_registry::{Era, Part, Revision, Subject};
+use mcp_protocol::{Lifecycle, Part, Revision, Subject};
 use mcp_revisions::client::{Answer, Answered, Ask, Failure};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice};
@@ -104,9 +104,9 @@ impl Handler for Proxy {
         }
         let kind = kind(method, &params);
         let mut ask = request(method, params, progress_token.as_ref());
-        // One of the handshake era has asked for it once and for all, by a request that went the same way.
-        let is_told_each_time =
-            revision.era() == Era::PerRequest || self.revision.era() == Era::PerRequest;
+        // One of the handshake lifecycle has asked for it once and for all, by a request that went the same way.
+        let is_told_each_time = revision.lifecycle() == Lifecycle::PerRequest
+            || self.revision.lifecycle() == Lifecycle::PerRequest;
         if let Some(level) = log_level.filter(|_| is_told_each_time) {
             ask = ask.with_log_level(level.name());
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mcp_registry::Era;
+use mcp_protocol::Lifecycle;
 use mcp_revisions::errors;
 use mcp_revisions::serve::Session;
 use mcp_revisions::server::{Caller, Owner};
@@ -191,9 +191,11 @@ impl Servers {
         if self.room.all == 1 && self.open().contains_key(&Key::One) {
             return Key::One;
         }
-        match caller.revision.era() {
-            Era::Handshake => Key::Session(session.clone()),
-            Era::PerRequest => Key::Alike(owner.clone(), identity::key(caller, self.is_named)),
+        match caller.revision.lifecycle() {
+            Lifecycle::Handshake => Key::Session(session.clone()),
+            Lifecycle::PerRequest => {
+                Key::Alike(owner.clone(), identity::key(caller, self.is_named))
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::Limits;
 use mcp_revisions::client::Profile;
 use mcp_revisions::http::{self as transport, Body, Wanted};
@@ -146,7 +146,7 @@ fn unstarted(
         clippy::expect_used,
         reason = "the texts are ours, and are of the latest revision"
     )]
-    let server = Server::new(Revision::NEWEST, profile).expect("a profile of ours");
+    let server = Server::new(Revision::LATEST, profile).expect("a profile of ours");
     transport::Service::with_options(server.serving(served), refused, options)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::client::Channel;
 use mcp_revisions::server::Caller;
 
@@ -32,7 +32,8 @@ impl Spare {
         caller: &Caller,
     ) -> Option<Negotiated> {
         let (mut spare, for_whom) = self.take()?;
-        let fits = app.era() == Era::PerRequest || identity::can_the_same(caller, &for_whom, app);
+        let fits = app.lifecycle() == Lifecycle::PerRequest
+            || identity::can_the_same(caller, &for_whom, app);
         if !fits && matches!(settings.upstream.channel(), Channel::Http) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((spare, for_whom));
             return None;

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use mcp_revisions::Limits;
-use mcp_revisions::carrier::{Carrier, Incoming};
+use mcp_revisions::carrier::{Incoming, Transport};
 use mcp_revisions::client::{Channel, Exchange, Post};
 use mcp_revisions::service::client::{Child, Http};
 use mcp_wire::Direction;
@@ -21,7 +21,7 @@ use tokio::process::Command;
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Makes a connection to the server.
-type Connect = dyn Fn(usize) -> Boxed<io::Result<Carrier>> + Send + Sync;
+type Connect = dyn Fn(usize) -> Boxed<io::Result<Transport>> + Send + Sync;
 
 /// Sees each message of one connection, with its direction and text.
 type Tap = Box<dyn FnMut(Direction, &str) + Send>;
@@ -61,7 +61,7 @@ impl Upstream {
         Self::new(&name, Channel::Stdio, move |limit| {
             let mut command = Command::new(&program);
             command.args(&arguments);
-            let started = Carrier::child(Child::new(command), limit);
+            let started = Transport::child(Child::new(command), limit);
             let started = started.map_err(|why| {
                 let program = program.to_string_lossy();
                 io::Error::new(why.kind(), format!("cannot start {program}: {why}"))
@@ -75,7 +75,7 @@ impl Upstream {
     pub fn url(http: Http) -> Self {
         let name = http.url().to_string();
         Self::new(&name, Channel::Http, move |limit| {
-            Box::pin(std::future::ready(Ok(Carrier::http(http.clone(), limit))))
+            Box::pin(std::future::ready(Ok(Transport::http(http.clone(), limit))))
         })
     }
 
@@ -111,7 +111,7 @@ impl Upstream {
             let connected = connect();
             Box::pin(async move {
                 let (input, output) = connected.await?;
-                Ok(Carrier::lines(input, output, limit))
+                Ok(Transport::lines(input, output, limit))
             })
         })
     }
@@ -134,7 +134,7 @@ impl Upstream {
     fn new(
         name: &str,
         channel: Channel,
-        connect: impl Fn(usize) -> Boxed<io::Result<Carrier>> + Send + Sync + 'static,
+        connect: impl Fn(usize) -> Boxed<io::Result<Transport>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.into(),
@@ -179,7 +179,7 @@ impl Upstream {
 
 /// One connection to a server.
 pub(crate) struct Line {
-    carrier: Carrier,
+    carrier: Transport,
     tap: Option<Tap>,
 }
 

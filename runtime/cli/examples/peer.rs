@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match rounds {
         true => {
             serve(
-                Server::new(Revision::NEWEST, profile)?.serving(served),
+                Server::new(Revision::LATEST, profile)?.serving(served),
                 port,
             )
             .await

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::Args;
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 use crate::Outcome;
 use crate::message;

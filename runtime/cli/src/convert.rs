@@ -4,8 +4,9 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_registry::{
-    Context, Era, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
+use mcp_protocol::{
+    Context, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session, Subject,
+    UnknownFields,
 };
 use mcp_wire::{Direction, ErrorObject, Json, Map, Packet};
 use serde_json::json;
@@ -36,7 +37,7 @@ pub(crate) struct Arguments {
     sender: Option<Sender>,
     /// Drop or preserve fields that the older revision does not define
     #[arg(long, default_value = "drop")]
-    unknown_fields: UnknownFields,
+    unknown_fields: UnknownFieldsArgument,
     /// Client capabilities of the session, as JSON, for requests to a revision without a handshake
     #[arg(long, value_name = "JSON")]
     session_capabilities: Option<String>,
@@ -68,18 +69,18 @@ enum Sender {
 
 /// What happens to fields that the older revision does not define.
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum UnknownFields {
+pub(crate) enum UnknownFieldsArgument {
     /// Leave them out, and report a loss
     Drop,
     /// Pass them on as unknown fields
     Preserve,
 }
 
-impl From<UnknownFields> for Policy {
-    fn from(fields: UnknownFields) -> Self {
+impl From<UnknownFieldsArgument> for UnknownFields {
+    fn from(fields: UnknownFieldsArgument) -> Self {
         match fields {
-            UnknownFields::Drop => Self::Strict,
-            UnknownFields::Preserve => Self::Carry,
+            UnknownFieldsArgument::Drop => Self::Drop,
+            UnknownFieldsArgument::Preserve => Self::Preserve,
         }
     }
 }
@@ -167,13 +168,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         (None, Some(method), part) => {
             let part = match part {
-                Some(Part::Result) => mcp_registry::Part::Result,
-                _ => mcp_registry::Part::Params,
+                Some(Part::Result) => mcp_protocol::Part::Result,
+                _ => mcp_protocol::Part::Params,
             };
             let subject = Subject::Method(method, part, direction);
-            mcp_registry::convert(subject, start, end, &text, cx)
+            mcp_protocol::convert(subject, start, end, &text, cx)
         }
-        (Some(ty), _, _) => mcp_registry::convert(Subject::Type(ty), start, end, &text, cx),
+        (Some(ty), _, _) => mcp_protocol::convert(Subject::Type(ty), start, end, &text, cx),
         (None, None, _) => bail!("give --type, or --method with --part"),
     };
     match converted {
@@ -221,14 +222,14 @@ fn error(
     cx: Context,
 ) -> Result<Conversion<Json>, Failure> {
     let error: ErrorObject = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
-    Ok(mcp_registry::convert_error(method, from, to, error, cx).map(|error| Json::of(&error)))
+    Ok(mcp_protocol::convert_error(method, from, to, error, cx).map(|error| Json::of(&error)))
 }
 
 /// The context, with what the options say of a session: each is read, and converted to the revision that needs it.
 fn context(arguments: &Arguments) -> anyhow::Result<Context> {
-    let policy = Policy::from(arguments.unknown_fields);
+    let policy = UnknownFields::from(arguments.unknown_fields);
     let (from, to) = (stand_in(arguments.from), stand_in(arguments.to));
-    let stands_alone = |revision: &Revision| revision.era() == Era::PerRequest;
+    let stands_alone = |revision: &Revision| revision.lifecycle() == Lifecycle::PerRequest;
     let first = whole::way(from, to).into_iter().find(stands_alone);
     let told = |option: &str, name: &str, text: &Option<String>| match text {
         Some(text) => {
@@ -261,11 +262,11 @@ fn converted(
     name: &str,
     text: &str,
     (from, to): (Revision, Revision),
-    policy: Policy,
+    policy: UnknownFields,
 ) -> anyhow::Result<Json> {
     Json::from_text(text).with_context(|| format!("--{option} is not JSON"))?;
     let cx = Context::new(policy);
-    match mcp_registry::convert(Subject::Type(name), from, to, text, cx) {
+    match mcp_protocol::convert(Subject::Type(name), from, to, text, cx) {
         Ok(outcome) => {
             for loss in outcome.losses() {
                 crate::colour::tell(&format!("--{option}: {loss}\n"));
@@ -300,9 +301,9 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
         Conversion::Exact(_) => ("exact", 0),
         Conversion::Reversible(..) => ("reversible", 0),
         Conversion::Lossy(..) => ("lossy", 4),
-        Conversion::NeedsState(_) => ("requires-state", 5),
+        Conversion::RequiresState(_) => ("requires-state", 5),
         Conversion::Rejected(_) => ("rejected", 6),
-        Conversion::Swallowed(_) => ("dropped", 6),
+        Conversion::Dropped(_) => ("dropped", 6),
     };
     let losses = conversion.losses();
     let mut note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
@@ -320,7 +321,7 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             row.insert("value", it.clone());
             value = Some(it);
         }
-        Conversion::NeedsState(needs) => {
+        Conversion::RequiresState(needs) => {
             note = format!("{needs}\n");
             row.insert("adapter", Json::of(needs.adapter.as_str()));
             stopped(&mut row, needs.rule, needs.hop, &needs.pointer);
@@ -331,7 +332,7 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             row.insert("message", Json::of(&rejected.error.message));
             stopped(&mut row, rejected.rule, rejected.hop, &rejected.pointer);
         }
-        Conversion::Swallowed(swallowed) => {
+        Conversion::Dropped(swallowed) => {
             note = format!("{swallowed}\n");
             stopped(&mut row, swallowed.rule, swallowed.hop, &swallowed.pointer);
         }

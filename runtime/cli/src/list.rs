@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 use crate::Outcome;
 
@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     /// What to list
     what: What,
     /// Protocol revision [default: the latest release]
-    #[arg(value_name = "ID", default_value_t = Revision::NEWEST, hide_default_value = true)]
+    #[arg(value_name = "ID", default_value_t = Revision::LATEST, hide_default_value = true)]
     revision: Revision,
 }
 

@@ -1,6 +1,6 @@
 //! A loss as a row of JSON, the same in every output.
 
-use mcp_registry::Loss;
+use mcp_protocol::Loss;
 use mcp_wire::{Json, Map};
 
 /// Returns the row: pointer, conversion step, rule, severity, and what happened to the value.

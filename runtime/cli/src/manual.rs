@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 use crate::{Arguments, Outcome};
 
@@ -15,16 +15,16 @@ use crate::{Arguments, Outcome};
 pub(crate) fn examples() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut released = Revision::NEGOTIATED.iter().rev();
-        let newest = Revision::NEWEST;
-        let (_, before) = (released.next(), released.next().unwrap_or(&newest));
+        let latest = Revision::LATEST;
+        let (_, before) = (released.next(), released.next().unwrap_or(&latest));
         let older = released.next().unwrap_or(before);
         format!(
             "\
 Examples:
   mcp-rev check --revision {before} call.json
-  mcp-rev convert --from {newest} --to {older} call.json
-  mcp-rev diff {before} {newest}
-  mcp-rev diff {newest} schema.json --baseline known.json --fail-on breaking
+  mcp-rev convert --from {latest} --to {older} call.json
+  mcp-rev diff {before} {latest}
+  mcp-rev diff {latest} schema.json --baseline known.json --fail-on breaking
   mcp-rev tap --record session.jsonl --watch -- my-server --its-option
   mcp-rev transcript session.jsonl --as {older}
   mcp-rev bridge --loss-log losses.jsonl -- my-server

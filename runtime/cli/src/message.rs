@@ -1,6 +1,6 @@
 //! A JSON-RPC message, typed by its method.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{Error, Json, JsonObject, Message, MethodInfo, MethodKind, Packet, TypeInfo};
 
 use crate::compare::lost;

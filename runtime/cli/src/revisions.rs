@@ -1,6 +1,6 @@
 //! Names that users give, looked up in a revision.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_schema::naming::nearest;
 use mcp_wire::MethodInfo;
 
@@ -22,6 +22,6 @@ pub(crate) fn similar<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Str
 pub(crate) fn stand_in(revision: Revision) -> Revision {
     match revision.is_converted() {
         true => revision,
-        false => Revision::from_wire(revision.wire()).unwrap_or(revision),
+        false => Revision::from_protocol_version(revision.protocol_version()).unwrap_or(revision),
     }
 }

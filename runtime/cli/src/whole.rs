@@ -1,7 +1,7 @@
 //! Whole messages on their way to another revision: the envelope stays, what it carries is converted by its method.
 
-use mcp_registry::{
-    Adapter, Context, Failure, NeedsState, Outcome, Part, Rejected, Revision, Subject, TABLES,
+use mcp_protocol::{
+    Adapter, Context, Failure, Outcome, Part, Rejected, RequiresState, Revision, Subject, TABLES,
 };
 use mcp_wire::{
     Direction, Error, ErrorObject, Extra, Json, JsonArray, Message, MethodKind, Packet,
@@ -120,11 +120,11 @@ fn one(
         let end = to
             .as_ref()
             .map_or_else(|end| *end, |crossing| crossing.before);
-        let outcome = mcp_registry::convert(subject, from, end, text, cx.within(member));
+        let outcome = mcp_protocol::convert(subject, from, end, text, cx.within(member));
         let outcome = outcome.map_err(|failure| Refused::within(&format!("/{member}"), failure))?;
         Ok::<_, Refused>(match (to, outcome) {
             (Ok(crossing), Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..)) => {
-                Outcome::NeedsState(crossing.needs)
+                Outcome::RequiresState(crossing.needs)
             }
             (_, outcome) => outcome,
         })
@@ -167,7 +167,7 @@ fn one(
             reads_as_error(from, &Json::of(&Message::Error(error.clone())))
                 .map_err(|error| Refused::from(Failure::Invalid(error)))?;
             let cx = cx.within("error");
-            let outcome = mcp_registry::convert_error(method, from, to, error.error.clone(), cx);
+            let outcome = mcp_protocol::convert_error(method, from, to, error.error.clone(), cx);
             let outcome = outcome.map(|converted| {
                 error.error = converted;
                 Json::of(&Message::Error(error))
@@ -187,14 +187,14 @@ fn name_in<'m>(from: Revision, to: Revision, method: &'m str, about: About<'_>) 
     // What is unclear about the sender was refused before.
     let sender = sender(from, method, about).ok().flatten();
     let sender = sender.unwrap_or(Direction::ClientToServer);
-    mcp_registry::method_name(method, sender, from, to)
+    mcp_protocol::method_name(method, sender, from, to)
 }
 
 /// Where a request of the server, which is a message of its own, becomes one that is embedded in a result.
 struct Crossing {
     /// The last revision in which it is a message.
     before: Revision,
-    needs: NeedsState,
+    needs: RequiresState,
 }
 
 /// The place where a method stops to be a message of its own on the way; without one, the end of the way.
@@ -217,7 +217,7 @@ fn crossing(
     let rule = pair
         .hands_to(adapter, name(before))
         .map_or("", |rule| rule.id());
-    let needs = NeedsState {
+    let needs = RequiresState {
         adapter,
         rule,
         hop: pair.hop(pair.old == before.id()),
@@ -250,7 +250,7 @@ fn steps(from: Revision, to: Revision) -> impl Iterator<Item = (Revision, Revisi
     way.into_iter().zip(next)
 }
 
-fn joins(pair: &mcp_registry::Pair, one: Revision, other: Revision) -> bool {
+fn joins(pair: &mcp_protocol::Pair, one: Revision, other: Revision) -> bool {
     let ids = [one.id(), other.id()];
     ids == [pair.old, pair.new] || ids == [pair.new, pair.old]
 }
@@ -276,7 +276,7 @@ fn with_id((from, to): (Revision, Revision), outcome: Outcome<Json>) -> Outcome<
     let why = format!("an error response that revision {revision} does not have: {error}");
     Outcome::Rejected(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
-        rule: mcp_registry::Rule::NO_COUNTERPART.id(),
+        rule: mcp_protocol::Rule::NO_COUNTERPART.id(),
         hop,
         pointer: "/id".to_owned(),
     })
@@ -369,7 +369,7 @@ pub(crate) fn bare(
     let given = members.get("params").cloned();
     let text = given.as_ref().map_or("{}", Json::text);
     let subject = Subject::Method(&method, Part::Params, sender(from, &method, about)?);
-    let outcome = mcp_registry::convert(subject, from, to, text, cx.within("params"))
+    let outcome = mcp_protocol::convert(subject, from, to, text, cx.within("params"))
         .map_err(|failure| Refused::within("/params", failure))?;
     let name = |revision| name_in(from, revision, &method, about);
     let outcome = outcome.map(|params| {
@@ -408,7 +408,7 @@ pub(crate) fn bare(
     let was_embedded = methods(before, name(before)).any(|row| row.kind == MethodKind::Input);
     let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
     if let (true, Some(rule)) = (was_embedded, rule) {
-        return Ok(Outcome::NeedsState(NeedsState {
+        return Ok(Outcome::RequiresState(RequiresState {
             adapter: Adapter::MultiRoundTrip,
             rule: rule.id(),
             hop,
@@ -418,7 +418,7 @@ pub(crate) fn bare(
     let why = format!("revision {after} has it as a whole message only: {error}");
     Ok(Outcome::Rejected(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
-        rule: mcp_registry::Rule::NO_COUNTERPART.id(),
+        rule: mcp_protocol::Rule::NO_COUNTERPART.id(),
         hop,
         pointer: String::new(),
     }))

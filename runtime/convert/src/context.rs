@@ -6,17 +6,17 @@ use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
 
 use crate::adapter::Adapter;
 use crate::loss::{Change, Loss, Members, Spell, Step, spelled};
-use crate::outcome::{NeedsState, Outcome, Rejected, Stop, Swallowed};
+use crate::outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
 use crate::rule::Rule;
 
 /// What becomes of members that the older revision does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Policy {
+pub enum UnknownFields {
     /// They are dropped: an older peer gets what its revision names, and what was unknown before.
     #[default]
-    Strict,
+    Drop,
     /// They travel as unknown members, where the older schema is open, and are taken back on the way up.
-    Carry,
+    Preserve,
 }
 
 /// What a handshake settled, for messages of a revision that has none: the client speaks of it in every request.
@@ -33,7 +33,7 @@ pub struct Session {
 /// A conversion in progress: one step between adjacent revisions.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
-    policy: Policy,
+    policy: UnknownFields,
     session: Session,
     hop: &'static str,
     root: Vec<Step>,
@@ -43,7 +43,7 @@ pub struct Context {
 
 impl Context {
     /// Creates a conversion that has lost nothing yet.
-    pub fn new(policy: Policy) -> Self {
+    pub fn new(policy: UnknownFields) -> Self {
         Self {
             policy,
             ..Self::default()
@@ -80,7 +80,7 @@ impl Context {
     }
 
     /// Returns the policy.
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> UnknownFields {
         self.policy
     }
 
@@ -102,9 +102,9 @@ impl Context {
                 Outcome::Lossy(value, self.losses)
             }
             Ok(value) => Outcome::Reversible(value, self.losses),
-            Err(Stop::NeedsState(needs)) => Outcome::NeedsState(needs),
+            Err(Stop::RequiresState(needs)) => Outcome::RequiresState(needs),
             Err(Stop::Rejected(rejected)) => Outcome::Rejected(*rejected),
-            Err(Stop::Swallowed(swallowed)) => Outcome::Swallowed(swallowed),
+            Err(Stop::Dropped(swallowed)) => Outcome::Dropped(swallowed),
         }
     }
 
@@ -140,8 +140,8 @@ impl Context {
     ) {
         let Some(value) = value else { return };
         match self.policy {
-            Policy::Carry => self.carry((rule, false), name, &value, extra),
-            Policy::Strict => self.lose_member(rule, name, Some(value)),
+            UnknownFields::Preserve => self.carry((rule, false), name, &value, extra),
+            UnknownFields::Drop => self.lose_member(rule, name, Some(value)),
         }
     }
 
@@ -274,8 +274,8 @@ impl Context {
             return None;
         }
         match self.policy {
-            Policy::Carry => self.adopt_some(name, extra),
-            Policy::Strict => {
+            UnknownFields::Preserve => self.adopt_some(name, extra),
+            UnknownFields::Drop => {
                 self.foreign(name, extra);
                 None
             }
@@ -433,7 +433,7 @@ impl Context {
     /// Ends the conversion: an adapter has to do it.
     #[cold]
     pub fn needs(&self, rule: &'static Rule, adapter: Adapter) -> Stop {
-        Stop::NeedsState(NeedsState {
+        Stop::RequiresState(RequiresState {
             adapter,
             rule: rule.id,
             hop: self.hop,
@@ -455,7 +455,7 @@ impl Context {
     /// Ends the conversion of a notification, which is dropped.
     #[cold]
     pub fn swallow(&self, rule: &'static Rule) -> Stop {
-        Stop::Swallowed(Swallowed {
+        Stop::Dropped(Dropped {
             rule: rule.id,
             hop: self.hop,
             pointer: spelled(&self.path),

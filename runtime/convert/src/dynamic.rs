@@ -289,7 +289,9 @@ impl Tables {
             let fate = rows.find_map(|row| Some((row.rule, row.fate(code, newer, up)?)));
             match fate {
                 None => {}
-                Some((rule, ErrorFate::NeedsState(adapter))) => return Err(cx.needs(rule, adapter)),
+                Some((rule, ErrorFate::RequiresState(adapter))) => {
+                    return Err(cx.needs(rule, adapter));
+                }
                 Some((_, ErrorFate::Code(same))) if same == code => {}
                 Some((rule, ErrorFate::Code(other))) => {
                     cx.recode(rule, Json::of(&error.code));

@@ -2,7 +2,7 @@
 //!
 //! A conversion ends in an [`Outcome`]: exact, reversible, lossy with every [`Loss`], in need of state, or rejected.
 //! Generated code and the hooks that it calls work in a [`Context`], which collects the losses and knows the
-//! [`Policy`]; they record under a [`Rule`] that the generator made from `spec/shims/`.
+//! [`UnknownFields`]; they record under a [`Rule`] that the generator made from `spec/shims/`.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -18,9 +18,9 @@ mod ruled;
 mod undecided;
 
 pub use adapter::Adapter;
-pub use context::{Context, Policy, Session};
+pub use context::{Context, Session, UnknownFields};
 pub use kind::LossKind;
 pub use loss::{Change, Loss, pointer_to};
-pub use outcome::{NeedsState, Outcome, Rejected, Stop, Swallowed};
+pub use outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
 pub use rule::Rule;
 pub use ruled::Ruled;

@@ -22,11 +22,11 @@ pub enum Outcome<T> {
     /// Put back one after the other into what the way back gives, they make the value that was converted.
     Lossy(T, Vec<Loss>),
     /// The conversion needs to know more than the value: the business of an adapter in the runtime.
-    NeedsState(NeedsState),
+    RequiresState(RequiresState),
     /// The other revision has no such thing, and this is the error that the spec calls for.
     Rejected(Rejected),
     /// The other revision has no such notification, which is dropped.
-    Swallowed(Swallowed),
+    Dropped(Dropped),
 }
 
 impl<T> Outcome<T> {
@@ -34,7 +34,7 @@ impl<T> Outcome<T> {
     pub fn value(self) -> Option<T> {
         match self {
             Self::Exact(value) | Self::Reversible(value, _) | Self::Lossy(value, _) => Some(value),
-            Self::NeedsState(_) | Self::Rejected(_) | Self::Swallowed(_) => None,
+            Self::RequiresState(_) | Self::Rejected(_) | Self::Dropped(_) => None,
         }
     }
 
@@ -57,16 +57,16 @@ impl<T> Outcome<T> {
             Self::Exact(value) => Outcome::Exact(change(value)),
             Self::Reversible(value, losses) => Outcome::Reversible(change(value), losses),
             Self::Lossy(value, losses) => Outcome::Lossy(change(value), losses),
-            Self::NeedsState(needs) => Outcome::NeedsState(needs),
+            Self::RequiresState(needs) => Outcome::RequiresState(needs),
             Self::Rejected(rejected) => Outcome::Rejected(rejected),
-            Self::Swallowed(swallowed) => Outcome::Swallowed(swallowed),
+            Self::Dropped(swallowed) => Outcome::Dropped(swallowed),
         }
     }
 }
 
 /// What a conversion needs that no value holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NeedsState {
+pub struct RequiresState {
     /// Whose business it is.
     pub adapter: Adapter,
     /// The rule in `spec/shims/` that says so.
@@ -77,7 +77,7 @@ pub struct NeedsState {
     pub pointer: String,
 }
 
-impl fmt::Display for NeedsState {
+impl fmt::Display for RequiresState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             adapter,
@@ -125,7 +125,7 @@ impl fmt::Display for Rejected {
 
 /// A notification that ends here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Swallowed {
+pub struct Dropped {
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
     /// The step, as `2025-11-25..2025-06-18`.
@@ -134,7 +134,7 @@ pub struct Swallowed {
     pub pointer: String,
 }
 
-impl fmt::Display for Swallowed {
+impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rule, hop, pointer } = self;
         write!(f, "swallowed{} ({hop}, {rule})", At(pointer))
@@ -156,10 +156,10 @@ impl fmt::Display for At<'_> {
 /// Why a conversion ended without a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stop {
-    /// See [`Outcome::NeedsState`].
-    NeedsState(NeedsState),
+    /// See [`Outcome::RequiresState`].
+    RequiresState(RequiresState),
     /// See [`Outcome::Rejected`]; boxed, since it is rare and large.
     Rejected(Box<Rejected>),
-    /// See [`Outcome::Swallowed`].
-    Swallowed(Swallowed),
+    /// See [`Outcome::Dropped`].
+    Dropped(Dropped),
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_wire::{Decode, Encode, Extra};
 
-use crate::context::{Context, Policy};
+use crate::context::{Context, UnknownFields};
 use crate::loss::{Change, Spell, Step};
 use crate::rule::Rule;
 
@@ -31,7 +31,7 @@ pub struct Ruled<'c> {
 
 impl Ruled<'_> {
     /// Returns the policy.
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> UnknownFields {
         self.cx.policy()
     }
 
@@ -96,11 +96,11 @@ impl Ruled<'_> {
     ) {
         let Some(value) = value else { return };
         match self.cx.policy() {
-            Policy::Carry => {
+            UnknownFields::Preserve => {
                 let rule = (self.rule, self.lesser);
                 self.cx.carry(rule, name, &value, extra);
             }
-            Policy::Strict => {
+            UnknownFields::Drop => {
                 let value: Arc<dyn Spell> = Arc::new(value);
                 self.cx.record(
                     self.rule,

@@ -2,8 +2,8 @@
 //! resource; a prompt; completion; progress and logs.
 
 use mcp_revisions::server::LogLevel;
-use mcp_revisions::service::{Cx, Json, Router, Running, ServeError, Server};
-use mcp_revisions::{Newest, RevisionSet, newest as mcp};
+use mcp_revisions::service::{Json, McpServer, RequestContext, Router, ServeError, Server};
+use mcp_revisions::{Latest, RevisionSet, latest as mcp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ struct Greet {
 }
 
 /// The server, for these revisions.
-pub(crate) fn server(only: RevisionSet) -> Result<Running<Newest, Router>, ServeError> {
+pub(crate) fn server(only: RevisionSet) -> Result<McpServer<Latest, Router>, ServeError> {
     let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"))
         .with_title("Every revision");
     let hello = mcp::Resource::new(mcp_revisions::words::Uri("example://greeting"), "greeting")
@@ -46,7 +46,7 @@ pub(crate) fn server(only: RevisionSet) -> Result<Running<Newest, Router>, Serve
         .prompt("greet", "Greets somebody.", greet)
         .completion("greet", "name", names);
     let server = Server::new(&info).with_instructions("Add numbers, or count with me.");
-    router.serve_as(server.with_revisions(only))
+    router.build_with(server.with_revisions(only))
 }
 
 async fn add(Add { a, b }: Add) -> f64 {
@@ -69,7 +69,7 @@ async fn fail() -> Result<String, &'static str> {
     Err("there is no such city")
 }
 
-async fn count(Count { to }: Count, cx: Cx<Newest>) -> &'static str {
+async fn count(Count { to }: Count, cx: RequestContext<Latest>) -> &'static str {
     let to = to.unwrap_or(3).min(100);
     for step in 1..=to {
         cx.progress(i64::from(step), i64::from(to)).await;

@@ -6,7 +6,7 @@
 mod servers;
 mod tokens;
 
-use mcp_revisions::newest::CallServer;
+use mcp_revisions::latest::CallServer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
 
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Failure> {
         secret: "secret".to_owned(),
     };
     let http = Http::new(&url)?.with_authorization(Tokens::of(&url, registration));
-    let client = Client::new(&mcp_revisions::program!()).http(http);
+    let client = Client::builder(&mcp_revisions::program!()).http(http);
     for tool in client.list_tools(None).await?.tools {
         println!("{}", tool.name);
     }

@@ -33,8 +33,8 @@ pub(crate) fn servers(origin: &str) -> Result<axum::Router, Failure> {
     };
     let mcp = Router::new()
         .tool("secret", "Only for those with a token.", || async { "42" })
-        .serve("guarded", "1.0.0")?
-        .into_http(mcp_revisions::http::Options::default());
+        .build("guarded", "1.0.0")?
+        .into_http_service(mcp_revisions::http::Options::default());
     let resource = json!({"resource": format!("{origin}/mcp"), "authorization_servers": [origin]});
     let issuer = json!({"issuer": origin, "token_endpoint": format!("{origin}/token")});
     let wanted = format!("{origin}/mcp");

@@ -16,7 +16,7 @@ use http::{StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::TokioExecutor;
-use mcp_revisions::service::client::{Authorize, Pending};
+use mcp_revisions::service::client::{AuthProvider, Pending};
 use oauth2::basic::BasicClient;
 use oauth2::{ClientId, ClientSecret, HttpRequest, HttpResponse, TokenResponse, TokenUrl};
 use serde_json::Value;
@@ -121,7 +121,7 @@ fn metadata_of(issuer: &str) -> Result<String, Failure> {
     Ok(format!("{scheme}://{authority}{known}{path}"))
 }
 
-impl Authorize for Tokens {
+impl AuthProvider for Tokens {
     fn header(&self) -> Pending<'_, Option<String>> {
         let token = self.token.lock().ok().and_then(|token| token.clone());
         Box::pin(async move { token.map(|token| format!("Bearer {token}")) })

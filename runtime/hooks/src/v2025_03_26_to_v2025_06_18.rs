@@ -2,7 +2,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Policy, Ruled, Stop};
+use mcp_convert::{Ruled, Stop, UnknownFields};
 use mcp_wire::{Json, JsonObject, Map};
 
 use crate::marks::{WRAPPED, read_mark, unwrapped};
@@ -76,7 +76,7 @@ pub fn structured_to_text(
         let text = new::TextContent::new(value.into_text());
         result.content.push(text.into());
     }
-    if cx.policy() == Policy::Strict {
+    if cx.policy() == UnknownFields::Drop {
         drop_mark(&mut result.meta, cx);
     }
     Ok(())
@@ -91,7 +91,7 @@ fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
 
 /// Removes the mark of an output schema together with the schema.
 pub fn drop_schema_mark(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
-    if cx.policy() == Policy::Strict && tool.output_schema.is_some() {
+    if cx.policy() == UnknownFields::Drop && tool.output_schema.is_some() {
         drop_mark(&mut tool.meta, cx);
     }
     Ok(())
@@ -118,7 +118,7 @@ fn drop_mark(meta: &mut Option<Map<Json>>, cx: &mut Ruled<'_>) {
 ///
 /// A title that stands there already gives way: 2025-06-18 shows it only where the tool has none of its own.
 pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
-    if cx.policy() == Policy::Carry {
+    if cx.policy() == UnknownFields::Preserve {
         return Ok(());
     }
     let Some(title) = tool.title.take() else {
@@ -158,7 +158,7 @@ pub fn template_title_to_name(
 }
 
 fn title_to_name(title: &mut Option<String>, name: &mut String, cx: &mut Ruled<'_>) {
-    if cx.policy() == Policy::Carry {
+    if cx.policy() == UnknownFields::Preserve {
         return;
     }
     let Some(title) = title.take() else { return };

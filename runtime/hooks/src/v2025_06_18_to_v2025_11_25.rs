@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Policy, Ruled, Stop};
+use mcp_convert::{Ruled, Stop, UnknownFields};
 use mcp_wire::{Extra, Json, JsonObject};
 use memchr::memmem::Finder;
 
@@ -68,7 +68,7 @@ pub fn titled_down(
     cx: &mut Ruled<'_>,
 ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
     match schema.default {
-        Some(_) if cx.policy() == Policy::Strict => cx.replace("", schema.clone()),
+        Some(_) if cx.policy() == UnknownFields::Drop => cx.replace("", schema.clone()),
         _ => cx.lesser().replace("", schema.clone()),
     }
     let new::TitledSingleSelectEnumSchema {
@@ -78,7 +78,7 @@ pub fn titled_down(
         title,
         mut extra,
     } = schema;
-    if let (Some(default), Policy::Carry) = (default, cx.policy()) {
+    if let (Some(default), UnknownFields::Preserve) = (default, cx.policy()) {
         extra.insert("default", Json::of(&default));
     }
     for name in ["enum", "enumNames"] {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_registry::{Loss, NeedsState, Revision};
+use mcp_protocol::{Loss, RequiresState, Revision};
 use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
 use super::events::Token;
@@ -70,7 +70,7 @@ impl Ask {
 
     /// For whom it is asked, where that is not the client itself: a gateway hands on what it was told by whoever asks it.
     ///
-    /// A server of the handshake era was told of one client for all requests, and goes on with that.
+    /// A server of the handshake lifecycle was told of one client for all requests, and goes on with that.
     #[must_use]
     pub fn on_behalf_of(mut self, who: Arc<Profile>) -> Self {
         self.behalf = Some(who);
@@ -192,7 +192,7 @@ impl Retry {
 #[non_exhaustive]
 pub enum Failure {
     /// The server cannot be told this in its revision; the seam for an adapter.
-    NeedsAdapter(NeedsState),
+    NeedsAdapter(RequiresState),
     /// The params, or the answer, cannot be carried over; the error that the specification calls for.
     Rejected(ErrorObject),
     /// The params are not of the application's revision.

@@ -63,7 +63,7 @@ impl<R: Role> Connection<R> {
     }
 
     /// Frees the queue of outputs, if it is empty.
-    #[cfg(any(feature = "http", feature = "stdio"))]
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(super) fn free_outputs(&mut self) {
         if self.outputs.is_empty() {
             self.outputs = VecDeque::new();

@@ -1,6 +1,6 @@
 //! The errors that the protocol itself calls for: code, message, data, and the HTTP status beside them.
 
-use mcp_registry::Era;
+use mcp_protocol::Lifecycle;
 use mcp_wire::{ErrorObject, Json};
 
 use crate::protocol::revisions::RevisionSet;
@@ -45,13 +45,13 @@ pub fn invalid_request(why: &str) -> Box<Refusal> {
     refusal(ErrorObject::INVALID_REQUEST, 400, why)
 }
 
-/// The revision has no such method; in the modern era the status says so too.
+/// The revision has no such method; in the modern lifecycle the status says so too.
 #[must_use]
-pub fn method_not_found(method: &str, era: Era) -> Box<Refusal> {
+pub fn method_not_found(method: &str, lifecycle: Lifecycle) -> Box<Refusal> {
     let code = ErrorObject::METHOD_NOT_FOUND;
     refusal(
         code,
-        status(code, era),
+        status(code, lifecycle),
         format!("no method `{}`", shortened(method)),
     )
 }
@@ -83,13 +83,13 @@ pub fn header_mismatch(why: &str) -> Box<Refusal> {
     refusal(HEADER_MISMATCH, 400, why)
 }
 
-/// The claimed revision is not served; `data` has those that are, newest first.
+/// The claimed revision is not served; `data` has those that are, latest first.
 #[must_use]
 pub fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
     unsupported(UNSUPPORTED_PROTOCOL_VERSION, requested, served)
 }
 
-/// As [`unsupported_version`], from a server of the handshake era alone.
+/// As [`unsupported_version`], from a server of the handshake lifecycle alone.
 ///
 /// Its code is the one that such servers use: to a client that probes, -32022 would be the mark of a modern server.
 #[must_use]
@@ -162,7 +162,7 @@ pub fn too_much_pending(limit: usize) -> Box<Refusal> {
 }
 
 /// As many requests of a client are suspended as may be; `full` says how many those are.
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub(crate) fn too_many_suspended(full: &str) -> Box<Refusal> {
     refusal(
         ErrorObject::INTERNAL_ERROR,
@@ -174,7 +174,7 @@ pub(crate) fn too_many_suspended(full: &str) -> Box<Refusal> {
 }
 
 /// What the suspended requests of a client take up is as much as it may be; `full` says how much that is.
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub(crate) fn too_much_suspended(full: &str) -> Box<Refusal> {
     refusal(
         ErrorObject::INTERNAL_ERROR,
@@ -186,7 +186,7 @@ pub(crate) fn too_much_suspended(full: &str) -> Box<Refusal> {
 }
 
 /// What a client has not read is as much as it may be; `full` says how much that is.
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn too_much_unread(full: &str) -> Box<Refusal> {
     internal(&format!(
         "the answer is not sent: what this client has not read takes up {full} in bytes"
@@ -208,7 +208,7 @@ pub(crate) fn too_many_questions(questions: usize, limit: usize) -> String {
     )
 }
 
-/// Whether an error says which capabilities a request needs of its client, in the words of the newest revision.
+/// Whether an error says which capabilities a request needs of its client, in the words of the latest revision.
 pub(crate) fn is_missing_capability(error: &ErrorObject) -> bool {
     let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
     error.code.as_i64() == Some(MISSING_CLIENT_CAPABILITY)
@@ -238,12 +238,12 @@ pub fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
 
 /// The status of an HTTP response that carries this error as the answer to a request.
 #[must_use]
-pub fn status(code: i64, era: Era) -> u16 {
-    match (era, code) {
+pub fn status(code: i64, lifecycle: Lifecycle) -> u16 {
+    match (lifecycle, code) {
         (_, ErrorObject::PARSE_ERROR | ErrorObject::INVALID_REQUEST) => 400,
-        (Era::PerRequest, ErrorObject::METHOD_NOT_FOUND) => 404,
+        (Lifecycle::PerRequest, ErrorObject::METHOD_NOT_FOUND) => 404,
         (
-            Era::PerRequest,
+            Lifecycle::PerRequest,
             HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION,
         ) => 400,
         _ => 200,
@@ -259,7 +259,7 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 /// The two ends of an error that quotes what a peer sent: what it begins with, and what was expected in its place.
-#[cfg(any(feature = "http", feature = "stdio", feature = "client"))]
+#[cfg(any(feature = "server-http", feature = "server-stdio", feature = "client"))]
 pub(crate) fn abridged(error: &impl std::fmt::Display) -> String {
     const END: usize = 200;
     let text = error.to_string();
@@ -282,7 +282,11 @@ impl mcp_wire::Encode for Supported<'_> {
     fn encode(&self, writer: &mut mcp_wire::Writer) {
         let Self { served, requested } = self;
         let mut object = writer.object();
-        let versions: Vec<String> = served.wire().into_iter().map(str::to_owned).collect();
+        let versions: Vec<String> = served
+            .protocol_versions()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         object.member("supported", &versions);
         object.optional("requested", requested);
         object.end();

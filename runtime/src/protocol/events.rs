@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_registry::{Context, Failure, Loss, Outcome, Policy, Revision, Subject};
+use mcp_protocol::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
 use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
 use super::ask::Answered;
@@ -59,7 +59,7 @@ pub enum Event {
     Opened(Revision),
     /// At a server: the client has read the answer to `initialize`, so that it may be sent anything from now on.
     Initialized,
-    /// At a server: a client of the per-request era has opened a stream that an adapter serves, and can be told things.
+    /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be told things.
     Listens,
     /// At a server: a call was answered for now and goes on; its client is to come again with this ticket.
     Parked {
@@ -109,7 +109,7 @@ pub enum Ignored {
     /// A request of a server that may not send any, or one too many; the method.
     Request(String),
     /// A message of this method that the application's revision does not have, by this rule.
-    Swallowed(String, &'static str),
+    Dropped(String, &'static str),
     /// A message of this method that is not valid, or cannot be carried over, and why.
     Invalid(String, String),
     /// An HTTP status in answer to a notification or an answer.
@@ -268,8 +268,8 @@ impl Caller {
         revision: Revision,
     ) -> Result<Option<Outcome<Json>>, Failure> {
         let Some(part) = part else { return Ok(None) };
-        let cx = Context::new(Policy::Strict);
-        mcp_registry::convert(
+        let cx = Context::new(UnknownFields::Drop);
+        mcp_protocol::convert(
             Subject::Type(type_name),
             self.revision,
             revision,
@@ -333,7 +333,7 @@ pub enum Fate {
     /// It is among the texts to send; or waits for the rest of its batch.
     Sent,
     /// The peer's revision has no such thing, or the peer did not ask for it; the rule says so.
-    Swallowed(&'static str),
+    Dropped(&'static str),
     /// It needs an adapter that is not plugged in. A request was answered with an error in its place.
     NeedsAdapter(NeedsAdapter),
     /// An adapter took it over.

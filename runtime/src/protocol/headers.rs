@@ -1,6 +1,6 @@
 //! What HTTP says beside a message, and whether it agrees with the body.
 //!
-//! In the modern era `MCP-Protocol-Version`, `Mcp-Method` and, for three methods, `Mcp-Name` repeat the body, so that
+//! In the modern lifecycle `MCP-Protocol-Version`, `Mcp-Method` and, for three methods, `Mcp-Name` repeat the body, so that
 //! whoever stands in between can route without reading it; a server has to refuse what differs.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::errors::{self, Refusal};
 use crate::protocol::rows::named_by;
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{JsonObject, Peeked, Raw};
 
 /// The name of the header that says the revision.
@@ -23,7 +23,7 @@ pub const NAME: &str = "Mcp-Name";
 pub const SESSION_ID: &str = "Mcp-Session-Id";
 
 /// What stands for a header whose bytes are no text: nothing that a body could say.
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub(crate) const UNREADABLE: &str = "=?base64?!?=";
 
 /// The headers of a POST that matter to the protocol.
@@ -82,9 +82,9 @@ impl<'a> Headers<'a> {
         )?;
         let method = message.method.as_deref();
         same(METHOD, self.method.map(Cow::Borrowed), method)?;
-        let revision = claim.as_deref().and_then(Revision::from_wire);
+        let revision = claim.as_deref().and_then(Revision::from_protocol_version);
         let member = named_by(
-            revision.unwrap_or(Revision::NEWEST),
+            revision.unwrap_or(Revision::LATEST),
             method.unwrap_or_default(),
         );
         // A body without the name fails for that, not for its header.

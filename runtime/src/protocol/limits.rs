@@ -17,18 +17,18 @@ pub struct Limits {
     /// can be 3-4 times this value, plus the same again for notifications being handled.
     pub pending_bytes: usize,
     /// Bytes of an id, a progress token or a URI that is kept. Default: 1 KiB.
-    pub name_bytes: usize,
+    pub max_identifier_bytes: usize,
     /// How often one call may request input from its client. Default: 10.
-    pub rounds: u32,
+    pub max_input_rounds: u32,
     /// Input requests in one result. Default: 100.
     pub questions: usize,
     /// How long a call waits for the responses of its client. Default: 10 minutes.
-    pub ask_time: Duration,
+    pub client_response_timeout: Duration,
     /// Suspended calls of one connection, which wait for their client to retry. Default: 1,000.
-    pub parked: usize,
+    pub max_suspended_calls: usize,
     /// Suspended calls of one service over HTTP, where each has a connection of its own. Default: 10,000, of which one
     /// [`Owner`](crate::server::Owner) may have a quarter; a call has its place until it is answered.
-    pub all_parked: usize,
+    pub max_suspended_calls_of_all: usize,
     /// Streams of one connection with notifications of changes. Default: 100.
     pub streams: usize,
     /// Resources that one connection, or one stream, is subscribed to. Default: 1,000.
@@ -37,7 +37,7 @@ pub struct Limits {
     pub sessions: usize,
     /// Sessions of one [`Owner`](crate::server::Owner) at a time. Default: 10,000. Behind a proxy that does not name its clients,
     /// all of them are one owner.
-    pub owner_sessions: usize,
+    pub max_sessions_per_owner: usize,
     /// Bytes of the identities and capabilities of all clients with sessions. Default: 128 MiB.
     pub sessions_bytes: usize,
     /// Bytes of the identity and the capabilities of one client. Default: 64 KiB.
@@ -51,16 +51,16 @@ impl Default for Limits {
             batch_length: 100,
             pending: 1_000,
             pending_bytes: 16 << 20,
-            name_bytes: 1 << 10,
-            rounds: 10,
+            max_identifier_bytes: 1 << 10,
+            max_input_rounds: 10,
             questions: 100,
-            ask_time: Duration::from_secs(600),
-            parked: 1_000,
-            all_parked: 10_000,
+            client_response_timeout: Duration::from_secs(600),
+            max_suspended_calls: 1_000,
+            max_suspended_calls_of_all: 10_000,
             streams: 100,
             subscriptions: 1_000,
             sessions: 100_000,
-            owner_sessions: 10_000,
+            max_sessions_per_owner: 10_000,
             sessions_bytes: 128 << 20,
             introduction_bytes: 64 << 10,
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_registry::{Loss, Revision};
+use mcp_protocol::{Loss, Revision};
 use mcp_wire::{ErrorObject, RequestId};
 
 use crate::protocol::translate::{Stopped, Translated};
@@ -39,7 +39,7 @@ pub enum Undelivered<'a> {
         error: &'a ErrorObject,
     },
     /// A notification that was dropped.
-    Swallowed {
+    Dropped {
         /// The rule in `spec/shims/` that says so.
         rule: &'static str,
     },
@@ -73,9 +73,9 @@ impl LossHook {
                 let (rule, hop) = (rejected.rule, rejected.hop);
                 (&[][..], Some(Undelivered::Rejected { rule, hop, error }))
             }
-            Err(Stopped::Swallowed(rule)) => (&[][..], Some(Undelivered::Swallowed { rule })),
+            Err(Stopped::Dropped(rule)) => (&[][..], Some(Undelivered::Dropped { rule })),
             // A machine takes these over, or they are none of their revision, which is nothing that gets lost.
-            Err(Stopped::NeedsState(_) | Stopped::Invalid(_) | Stopped::Unknown(_)) => return,
+            Err(Stopped::RequiresState(_) | Stopped::Invalid(_) | Stopped::Unknown(_)) => return,
         };
         hook(&Lost {
             method,

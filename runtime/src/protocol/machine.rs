@@ -18,7 +18,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_protocol::{Adapter, Revision};
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::input_required::by_requests::ByRequests;
@@ -130,7 +130,7 @@ impl World<'_> {
         carried
     }
 
-    /// An error of the newest revision, for a peer.
+    /// An error of the latest revision, for a peer.
     pub(super) fn error_out(
         &self,
         method: &str,

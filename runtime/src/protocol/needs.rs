@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_registry::{Adapter, NeedsState, Revision};
+use mcp_protocol::{Adapter, RequiresState, Revision};
 
 /// Something that no conversion can carry over, and no plugged-in machine took.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +20,8 @@ pub struct NeedsAdapter {
 }
 
 impl NeedsAdapter {
-    pub(crate) fn new(needs: &NeedsState, method: &str, peer: Revision) -> Self {
-        let NeedsState {
+    pub(crate) fn new(needs: &RequiresState, method: &str, peer: Revision) -> Self {
+        let RequiresState {
             adapter, rule, hop, ..
         } = *needs;
         Self {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use mcp_wire::{Json, JsonObject, Kind, Map};
 
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::errors::{self, Refusal};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::headers::decoded;
 
 /// What every such header begins with.
@@ -142,7 +142,7 @@ impl Param {
     }
 
     /// Refuses a header that does not say what the arguments say.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn agree(
         &self,
         arguments: Option<&Json>,
@@ -164,7 +164,7 @@ impl Param {
     }
 }
 
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 /// Whether a header says a value: `7` and `7.0` are the same integer, and no text is a number.
 fn same(value: &Json, said: &str) -> bool {
     let number = |text: &str| mcp_wire::from_str::<mcp_wire::Integer>(text).ok();
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[test]
     fn a_header_says_what_the_argument_says_or_neither_says_anything() {
         let param = Param {

@@ -1,6 +1,6 @@
 //! Who an end is and what it can do, as each revision says it.
 
-use mcp_registry::{Context, Failure, Outcome, Policy, Revision, Subject};
+use mcp_protocol::{Context, Failure, Outcome, Revision, Subject, UnknownFields};
 use mcp_wire::{Encode, Json, JsonObject, Map, Writer};
 
 use crate::meta;
@@ -144,7 +144,7 @@ impl Introductions {
         } = self.in_revision(revision)?;
         let mut writer = Writer::new();
         let mut object = writer.object();
-        object.member("protocolVersion", revision.wire());
+        object.member("protocolVersion", revision.protocol_version());
         object.member("capabilities", capabilities);
         object.member("serverInfo", info);
         object.optional("instructions", &self.instructions);
@@ -160,7 +160,11 @@ impl Introductions {
             members,
             ..
         } = self.in_revision(revision)?;
-        let versions: Vec<String> = served.wire().into_iter().map(str::to_owned).collect();
+        let versions: Vec<String> = served
+            .protocol_versions()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let mut writer = Writer::new();
         let mut object = writer.object();
         object.constant("resultType", "complete");
@@ -203,14 +207,14 @@ fn said_in(
         revision,
         why,
     };
-    let cx = Context::new(Policy::Strict);
-    match mcp_registry::convert(Subject::Type(part), app, revision, json.text(), cx) {
+    let cx = Context::new(UnknownFields::Drop);
+    match mcp_protocol::convert(Subject::Type(part), app, revision, json.text(), cx) {
         Ok(Outcome::Exact(json) | Outcome::Reversible(json, _) | Outcome::Lossy(json, _)) => {
             Ok(json)
         }
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
-        Ok(Outcome::NeedsState(needs)) => Err(error(needs.to_string())),
-        Ok(Outcome::Swallowed(swallowed)) => Err(error(swallowed.to_string())),
+        Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
+        Ok(Outcome::Dropped(swallowed)) => Err(error(swallowed.to_string())),
         Err(Failure::Invalid(problem)) => Err(error(problem.to_string())),
         Err(Failure::Unknown(what)) => Err(error(what)),
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 
 /// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -23,19 +23,19 @@ impl RevisionSet {
 
     /// Those that open with a handshake.
     #[must_use]
-    pub fn legacy() -> Self {
-        Self::of_era(Era::Handshake)
+    pub fn handshake() -> Self {
+        Self::of_era(Lifecycle::Handshake)
     }
 
     /// Those that are claimed by each request.
     #[must_use]
-    pub fn modern() -> Self {
-        Self::of_era(Era::PerRequest)
+    pub fn per_request() -> Self {
+        Self::of_era(Lifecycle::PerRequest)
     }
 
-    fn of_era(era: Era) -> Self {
+    fn of_era(lifecycle: Lifecycle) -> Self {
         (Revision::NEGOTIATED.iter().copied())
-            .filter(|revision| revision.era() == era)
+            .filter(|revision| revision.lifecycle() == lifecycle)
             .collect()
     }
 
@@ -63,35 +63,36 @@ impl RevisionSet {
         self.0 == 0
     }
 
-    /// The revisions, newest first.
+    /// The revisions, latest first.
     pub fn iter(self) -> impl Iterator<Item = Revision> {
         let all = Revision::NEGOTIATED.iter().rev().copied();
         all.filter(move |&revision| self.contains(revision))
     }
 
-    /// The newest revision of an era.
+    /// The latest revision of an lifecycle.
     #[must_use]
-    pub fn newest(self, era: Era) -> Option<Revision> {
-        self.iter().find(|revision| revision.era() == era)
+    pub fn latest(self, lifecycle: Lifecycle) -> Option<Revision> {
+        self.iter()
+            .find(|revision| revision.lifecycle() == lifecycle)
     }
 
-    /// Whether the set has a revision of an era.
+    /// Whether the set has a revision of an lifecycle.
     #[must_use]
-    pub fn has(self, era: Era) -> bool {
-        self.newest(era).is_some()
+    pub fn has(self, lifecycle: Lifecycle) -> bool {
+        self.latest(lifecycle).is_some()
     }
 
-    /// The strings that name them on the wire, newest first.
+    /// The strings that name them on the wire, latest first.
     #[must_use]
-    pub fn wire(self) -> Vec<&'static str> {
-        self.iter().map(Revision::wire).collect()
+    pub fn protocol_versions(self) -> Vec<&'static str> {
+        self.iter().map(Revision::protocol_version).collect()
     }
 
     fn bit(revision: Revision) -> u32 {
-        let wire = revision.wire();
+        let wire = revision.protocol_version();
         let index = Revision::NEGOTIATED
             .iter()
-            .position(|one| one.wire() == wire);
+            .position(|one| one.protocol_version() == wire);
         index.map_or(0, |index| {
             1_u32.wrapping_shl(u32::try_from(index).unwrap_or(31))
         })
@@ -109,7 +110,7 @@ impl fmt::Display for RevisionSet {
         if self.is_empty() {
             return f.write_str("none");
         }
-        f.write_str(&self.wire().join(", "))
+        f.write_str(&self.protocol_versions().join(", "))
     }
 }
 
@@ -119,10 +120,10 @@ pub(crate) fn same(one: Revision, other: Revision) -> bool {
     one.same_types(other)
 }
 
-/// Whether the revision is one of the handshake era.
+/// Whether the revision is one of the handshake lifecycle.
 #[must_use]
 pub(crate) fn is_legacy(revision: Revision) -> bool {
-    revision.era() == Era::Handshake
+    revision.lifecycle() == Lifecycle::Handshake
 }
 
 /// The name of a method as the tables have it; none if no revision has one of that name, in any direction.

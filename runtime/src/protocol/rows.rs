@@ -1,6 +1,6 @@
 //! Rows of the tables of methods.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 /// The row of a method in the table of a revision.

@@ -5,9 +5,9 @@
 //! Inside an endpoint each method has the name that the application's revision has for it; a peer's name for it stands
 //! on the wire alone, and [`Translator::app_name`] and [`Translator::peer_name`] lead from the one to the other.
 
-use mcp_registry::{
-    Adapter, Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Rejected, Revision,
-    Session, Subject,
+use mcp_protocol::{
+    Adapter, Context, Failure, Loss, Outcome, Part, Rejected, RequiresState, Revision, Session,
+    Subject, UnknownFields,
 };
 use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
@@ -21,7 +21,7 @@ use crate::protocol::rows::find_method;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Translator {
     pub(crate) app: Revision,
-    pub(crate) policy: Policy,
+    pub(crate) policy: UnknownFields,
 }
 
 /// What a translation came to: the text and what it lost, or why there is none.
@@ -30,9 +30,9 @@ pub(crate) type Translated<T> = Result<(T, Vec<Loss>), Stopped>;
 /// Why a text was not carried over.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    NeedsState(NeedsState),
+    RequiresState(RequiresState),
     Rejected(Box<Rejected>),
-    Swallowed(&'static str),
+    Dropped(&'static str),
     /// The text is none of its type.
     Invalid(Box<Error>),
     /// The revision has no such method or type.
@@ -48,14 +48,14 @@ pub(crate) enum Way {
     Out,
 }
 
-/// What a request says of its sender, in each of a client of the per-request era.
+/// What a request says of its sender, in each of a client of the per-request lifecycle.
 const CLAIMS: [&str; 3] = [
     meta::PROTOCOL_VERSION,
     meta::CLIENT_CAPABILITIES,
     meta::CLIENT_INFO,
 ];
 
-/// The losses without what a request of the per-request era says of its sender: the receiver is told of that once, by
+/// The losses without what a request of the per-request lifecycle says of its sender: the receiver is told of that once, by
 /// the handshake, or beside the params.
 pub(crate) fn without_claims(mut losses: Vec<Loss>) -> Vec<Loss> {
     losses.retain(|loss| !CLAIMS.iter().any(|claim| loss.is_at(&["_meta", claim])));
@@ -78,7 +78,7 @@ impl Translator {
         sender: Direction,
         peer: Revision,
     ) -> &'m str {
-        mcp_registry::method_name(method, sender, peer, self.app)
+        mcp_protocol::method_name(method, sender, peer, self.app)
     }
 
     /// Returns what a peer's revision calls a method of the application.
@@ -88,7 +88,7 @@ impl Translator {
         sender: Direction,
         peer: Revision,
     ) -> &'m str {
-        mcp_registry::method_name(method, sender, self.app, peer)
+        mcp_protocol::method_name(method, sender, self.app, peer)
     }
 
     /// Whether a revision answers a client's request of that method with `input_required` where it wants to know more.
@@ -112,7 +112,7 @@ impl Translator {
         let called = |revision| self.peer_name(method, sender, revision);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
         let carried = self.run(way, subject, text, peer, session);
-        let Err(Stopped::NeedsState(needs)) = &carried else {
+        let Err(Stopped::RequiresState(needs)) = &carried else {
             return carried;
         };
         // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
@@ -155,12 +155,12 @@ impl Translator {
         let (mut from, to) = self.ends(way, peer);
         // The endpoint says it so, whatever the application speaks.
         if way == Way::Out && errors::is_missing_capability(&error) {
-            from = Revision::NEWEST;
+            from = Revision::LATEST;
         }
         if same(from, to) {
             return Ok((error, Vec::new()));
         }
-        carried(mcp_registry::convert_error(
+        carried(mcp_protocol::convert_error(
             self.peer_name(method, sender, from),
             from,
             to,
@@ -208,7 +208,7 @@ impl Translator {
         if let Some(session) = session {
             context = context.with_session(session.clone());
         }
-        match mcp_registry::convert(subject, from, to, text, context) {
+        match mcp_protocol::convert(subject, from, to, text, context) {
             Ok(outcome) => carried(outcome),
             Err(Failure::Invalid(error)) => Err(Stopped::Invalid(Box::new(error))),
             Err(Failure::Unknown(what)) => Err(Stopped::Unknown(what)),
@@ -222,9 +222,9 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
         Outcome::Reversible(value, losses) | Outcome::Lossy(value, losses) => {
             return Ok((value, losses));
         }
-        Outcome::NeedsState(needs) => Stopped::NeedsState(needs),
+        Outcome::RequiresState(needs) => Stopped::RequiresState(needs),
         Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected)),
-        Outcome::Swallowed(swallowed) => Stopped::Swallowed(swallowed.rule),
+        Outcome::Dropped(swallowed) => Stopped::Dropped(swallowed.rule),
     })
 }
 
@@ -234,9 +234,9 @@ impl Stopped {
     pub(crate) fn into_error(self, invalid: i64) -> ErrorObject {
         let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
         match self {
-            Self::NeedsState(needs) => unknown(needs.to_string()),
+            Self::RequiresState(needs) => unknown(needs.to_string()),
             Self::Rejected(rejected) => rejected.error,
-            Self::Swallowed(rule) => unknown(format!("not known here ({rule})")),
+            Self::Dropped(rule) => unknown(format!("not known here ({rule})")),
             Self::Invalid(error) => ErrorObject::new(invalid, error.to_string()),
             Self::Unknown(what) => unknown(what),
         }

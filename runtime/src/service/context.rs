@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use mcp_registry::{Era, Revision, Spoken};
+use mcp_protocol::{Lifecycle, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Decode, Encode, Json, Number, Writer};
 
 use super::Error;
-use super::starting_over::Answers;
+use super::stateless::Answers;
 use crate::methods;
 use crate::serve::{Peer, Session};
 use crate::server::{Call, Caller as Who, LogLevel, OtherCall};
@@ -16,7 +16,8 @@ use crate::server::{Call, Caller as Who, LogLevel, OtherCall};
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
 ///
 /// Typed requests to the client are those of the revision's `CallClient`: `cx.list_roots(None).await?`.
-pub struct Cx<App> {
+#[doc(alias("Context", "Peer"))]
+pub struct RequestContext<App> {
     inner: Arc<Inner>,
     app: PhantomData<fn() -> App>,
 }
@@ -41,21 +42,21 @@ impl Inner {
     }
 }
 
-impl<App> Clone for Cx<App> {
+impl<App> Clone for RequestContext<App> {
     fn clone(&self) -> Self {
         Self::of(Arc::clone(&self.inner))
     }
 }
 
-impl<App> std::fmt::Debug for Cx<App> {
+impl<App> std::fmt::Debug for RequestContext<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cx")
+        f.debug_struct("RequestContext")
             .field("revision", &self.inner.revision)
             .finish_non_exhaustive()
     }
 }
 
-impl<App> Cx<App> {
+impl<App> RequestContext<App> {
     fn of(inner: Arc<Inner>) -> Self {
         Self {
             inner,
@@ -146,11 +147,11 @@ impl<App> Cx<App> {
     /// send requests first:
     ///
     /// ```
-    /// # use mcp_revisions::Newest;
-    /// # use mcp_revisions::service::{Cx, Error};
+    /// # use mcp_revisions::Latest;
+    /// # use mcp_revisions::service::{RequestContext, Error};
     /// # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Profile { name: String }
-    /// async fn greet(cx: Cx<Newest>) -> Result<String, Error> {
-    ///     let cx = cx.starting_over();
+    /// async fn greet(cx: RequestContext<Latest>) -> Result<String, Error> {
+    ///     let cx = cx.stateless();
     ///     let Profile { name } = cx.elicit("Who are you?").await?;
     ///     Ok(format!("Hello, {name}."))
     /// }
@@ -159,16 +160,16 @@ impl<App> Cx<App> {
     /// Return its errors unchanged. In an application of a handshake revision, requests are sent as usual.
     ///
     /// Earlier answers come back signed for this tool, these arguments and this principal, and expire after
-    /// [`Limits::ask_time`](crate::Limits::ask_time). Nothing is remembered of them here: until then a client can send the
+    /// [`Limits::client_response_timeout`](crate::Limits::client_response_timeout). Nothing is remembered of them here: until then a client can send the
     /// same answers again, and what the handler does after its last question is done again. What must not be done twice
     /// needs a key of its own. Replicas need the same
     /// [`with_request_state_key`](super::Server::with_request_state_key).
     #[must_use]
-    pub fn starting_over(self) -> Self
+    pub fn stateless(self) -> Self
     where
         App: Spoken,
     {
-        if App::REVISION.era() == Era::Handshake || self.inner.peer.is_none() {
+        if App::REVISION.lifecycle() == Lifecycle::Handshake || self.inner.peer.is_none() {
             return self;
         }
         let Inner {
@@ -203,7 +204,7 @@ impl<App> Cx<App> {
     ///
     /// # Errors
     /// Returns an error if the response is not of this type.
-    pub fn answer<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
+    pub fn input_response<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
         let answer = self.inner.answers().named(name);
         let read = answer.map(Json::read).transpose();
         read.map_err(|error| {
@@ -215,7 +216,7 @@ impl<App> Cx<App> {
     /// Returns the `requestState` of such a result, as its client has sent it back.
     ///
     /// It was given out by this server for the same method, name, URI and arguments, and to the same principal, no longer
-    /// than [`Limits::ask_time`](crate::Limits::ask_time) ago: any other is refused before the handler is called. The client
+    /// than [`Limits::client_response_timeout`](crate::Limits::client_response_timeout) ago: any other is refused before the handler is called. The client
     /// can read it, and can send it again until it expires.
     #[must_use]
     pub fn request_state(&self) -> Option<&str> {
@@ -271,11 +272,11 @@ impl<App> Cx<App> {
     }
 }
 
-impl<App: Spoken> Context for Cx<App> {
+impl<App: Spoken> Context for RequestContext<App> {
     type Error = Error;
 }
 
-impl<App: Spoken> Caller for Cx<App> {
+impl<App: Spoken> Caller for RequestContext<App> {
     type Protocol = App::Protocol;
     type Error = Error;
 
@@ -284,7 +285,7 @@ impl<App: Spoken> Caller for Cx<App> {
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         if self.inner.starts_over {
             let answer = self.inner.answers().next(method, params);
-            return answer.map_err(Error::Unanswered);
+            return answer.map_err(Error::InputRequired);
         }
         let answer = match &self.inner.peer {
             Some(peer) => peer.ask(method, params.as_ref()).await,
@@ -304,14 +305,14 @@ impl<App: Spoken> Caller for Cx<App> {
 }
 
 #[cfg(feature = "schemars")]
-impl<App: Spoken> Cx<App> {
+impl<App: Spoken> RequestContext<App> {
     /// Asks the person at the client for a value, by a form of its members: `cx.elicit::<Profile>("Who are you?").await?`.
     ///
     /// The type is a struct of texts, numbers, yes or no, and choices. Any client that can show a form can be asked,
     /// whichever revision it speaks.
     ///
     /// # Errors
-    /// [`Error::Declined`] and [`Error::Dismissed`]; that the client cannot be asked; a value that is not of the type.
+    /// [`Error::Declined`] and [`Error::Cancelled`]; that the client cannot be asked; a value that is not of the type.
     pub async fn elicit<T>(&self, message: &str) -> Result<T, Error>
     where
         T: serde::de::DeserializeOwned + schemars::JsonSchema,
@@ -330,7 +331,7 @@ impl<App: Spoken> Cx<App> {
                 })
             }
             Some("decline") => Err(Error::Declined),
-            _ => Err(Error::Dismissed),
+            _ => Err(Error::Cancelled),
         }
     }
 }

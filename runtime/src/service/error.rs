@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
 use crate::client::{Failure, Refused};
@@ -31,26 +31,26 @@ pub enum Error {
     Declined,
     /// The user cancelled the elicitation (`action: "cancel"`).
     #[error("the user dismissed the question")]
-    Dismissed,
-    /// A question ends its call, which starts over with the answer: see [`Cx::starting_over`](super::Cx::starting_over).
-    #[cfg(any(feature = "http", feature = "stdio"))]
+    Cancelled,
+    /// A question ends its call, which starts over with the answer: see [`RequestContext::stateless`](super::RequestContext::stateless).
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     #[error("the call starts over once its question is answered")]
-    Unanswered(Box<super::Unanswered>),
+    InputRequired(Box<super::Unanswered>),
     /// An error as JSON-RPC has it: the peer's own, or one of the application.
     #[error("{} ({})", .0.message, .0.code)]
-    Peer(ErrorObject),
+    Rpc(ErrorObject),
     /// A message is not what it should be.
     #[error("{0}")]
-    Unreadable(mcp_wire::Error),
+    Decode(mcp_wire::Error),
     /// The client has no answer of its server.
     #[error("{0}")]
-    NoAnswer(Failure),
+    RequestFailed(Failure),
     /// The client did not take the call.
     #[error("{0}")]
-    NotSent(Refused),
+    QueueFull(Refused),
     /// There was no answer in time.
     #[error("no answer within {0:?}")]
-    TimedOut(Duration),
+    Timeout(Duration),
     /// What carries the messages failed; the text says how.
     #[error("{0}")]
     Transport(String),
@@ -63,7 +63,7 @@ impl Error {
     /// Creates an error of the application, with its own code.
     #[must_use]
     pub fn application(code: i64, message: impl Into<String>) -> Self {
-        Self::Peer(ErrorObject::new(code, message))
+        Self::Rpc(ErrorObject::new(code, message))
     }
 
     /// Creates an internal error. **The text is sent to the peer.**
@@ -76,14 +76,16 @@ impl Error {
     #[must_use]
     pub fn into_object(self, revision: Revision) -> ErrorObject {
         match self {
-            Self::Peer(error) => error,
+            Self::Rpc(error) => error,
             Self::InvalidParams(why) => errors::invalid_params(&why).error,
-            Self::Unreadable(error) => errors::invalid_params(&errors::abridged(&error)).error,
-            Self::MethodNotFound(method) => errors::method_not_found(&method, revision.era()).error,
+            Self::Decode(error) => errors::invalid_params(&errors::abridged(&error)).error,
+            Self::MethodNotFound(method) => {
+                errors::method_not_found(&method, revision.lifecycle()).error
+            }
             Self::ResourceNotFound(uri) => {
-                let code = match revision.era() {
-                    Era::Handshake => errors::RESOURCE_NOT_FOUND,
-                    Era::PerRequest => ErrorObject::INVALID_PARAMS,
+                let code = match revision.lifecycle() {
+                    Lifecycle::Handshake => errors::RESOURCE_NOT_FOUND,
+                    Lifecycle::PerRequest => ErrorObject::INVALID_PARAMS,
                 };
                 let message = format!("no resource `{}`", errors::shortened(&uri));
                 let error = ErrorObject::new(code, message);
@@ -105,31 +107,31 @@ impl Error {
     pub(crate) fn is_of_the_protocol(&self) -> bool {
         matches!(
             self,
-            Self::Unanswered(_)
+            Self::InputRequired(_)
                 | Self::InvalidParams(_)
                 | Self::MethodNotFound(_)
                 | Self::ResourceNotFound(_)
-                | Self::Peer(_)
-                | Self::Unreadable(_)
+                | Self::Rpc(_)
+                | Self::Decode(_)
         )
     }
 }
 
 impl From<ErrorObject> for Error {
     fn from(error: ErrorObject) -> Self {
-        Self::Peer(error)
+        Self::Rpc(error)
     }
 }
 
 impl From<mcp_wire::Error> for Error {
     fn from(error: mcp_wire::Error) -> Self {
-        Self::Unreadable(error)
+        Self::Decode(error)
     }
 }
 
 impl From<Refused> for Error {
     fn from(refused: Refused) -> Self {
-        Self::NotSent(refused)
+        Self::QueueFull(refused)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Typed servers and clients: handlers of one revision that serve every peer, and calls of one revision to any server.
 //!
-//! `Server` (features `stdio` and `http`) runs an implementation of the `ServerHandlers` of a revision; `Router` (feature
+//! `Server` (features `server-stdio` and `server-http`) runs an implementation of the `ServerHandlers` of a revision; `Router` (feature
 //! `router`) is made of async functions, one for each tool, resource and prompt. `Client` (feature `client`) calls any
 //! server.
 //! Below both are the endpoints of [`server`](crate::server) and [`client`](crate::client), which decide what is sent.
 
 #[cfg(feature = "client")]
 pub mod client;
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 mod context;
 mod custom;
 mod error;
@@ -16,21 +16,24 @@ mod room;
 pub mod router;
 #[cfg(feature = "schemars")]
 mod schema;
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 mod server;
-#[cfg(any(feature = "http", feature = "stdio"))]
-mod starting_over;
-#[cfg(all(feature = "tracing", any(feature = "http", feature = "stdio")))]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+mod stateless;
+#[cfg(all(
+    feature = "tracing",
+    any(feature = "server-http", feature = "server-stdio")
+))]
 pub mod trace;
 
 #[cfg(feature = "client")]
 pub use client::Client;
-#[cfg(any(feature = "http", feature = "stdio"))]
-pub use context::Cx;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub use context::RequestContext;
 pub use error::Error;
 #[cfg(feature = "router")]
 pub use router::{Json, Router};
-#[cfg(any(feature = "http", feature = "stdio"))]
-pub use server::{Running, ServeError, Server};
-#[cfg(any(feature = "http", feature = "stdio"))]
-pub use starting_over::Unanswered;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub use server::{McpServer, ServeError, Server};
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
+pub use stateless::Unanswered;

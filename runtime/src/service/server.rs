@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_registry::{Policy, Spoken};
+use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
 
 use super::custom::Custom;
 use super::room::Room;
-use super::{Cx, Error};
+use super::{Error, RequestContext};
 use crate::serve::{Handler, Peer, Session};
 use crate::server::{Call, Lost, Notice, OtherCall, OtherNotice, Profile, ProfileError};
 use crate::{Limits, RevisionSet, server};
@@ -20,27 +20,27 @@ use crate::{Limits, RevisionSet, server};
 /// Its capabilities are those that the handlers implement, unless [`with_capabilities`](Self::with_capabilities) sets others.
 ///
 /// ```no_run
-/// use mcp_revisions::Newest;
-/// use mcp_revisions::newest::{self as mcp, ServerHandlers};
-/// use mcp_revisions::service::{Cx, Error, Server};
+/// use mcp_revisions::Latest;
+/// use mcp_revisions::latest::{self as mcp, ServerHandlers};
+/// use mcp_revisions::service::{RequestContext, Error, Server};
 ///
 /// struct Greeter;
 ///
-/// impl ServerHandlers<Cx<Newest>> for Greeter {
+/// impl ServerHandlers<RequestContext<Latest>> for Greeter {
 ///     async fn call_tool(
 ///         &self,
 ///         params: mcp::CallToolRequestParams,
-///         _: Cx<Newest>,
+///         _: RequestContext<Latest>,
 ///     ) -> Result<mcp::CallToolOutcome, Error> {
 ///         let hello = mcp::TextContent::new(format!("Hello from {}.", params.name));
 ///         Ok(mcp::CallToolResult::new(vec![hello.into()]).into())
 ///     }
 /// }
 ///
-/// # #[cfg(feature = "stdio")]
+/// # #[cfg(feature = "server-stdio")]
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = Server::<Newest>::new(&mcp_revisions::program!());
-/// server.serve(Greeter)?.stdio().await?;
+/// let server = Server::<Latest>::new(&mcp_revisions::program!());
+/// server.build(Greeter)?.stdio().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -119,12 +119,13 @@ impl<App: Spoken> Server<App> {
     ///
     /// # Errors
     /// Returns an error if the description is not valid in the revision `App`, or if a declared capability has no handler.
-    pub fn serve<H>(self, handlers: H) -> Result<Running<App, H>, ServeError>
+    pub fn build<H>(self, handlers: H) -> Result<McpServer<App, H>, ServeError>
     where
-        App::Protocol: Serves<ServerSide, H, Cx<App>>,
+        App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
         H: Send + Sync + 'static,
     {
-        let implemented = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::implemented();
+        let implemented =
+            <App::Protocol as Serves<ServerSide, H, RequestContext<App>>>::implemented();
         let capabilities = match self.capabilities {
             Some(capabilities) => {
                 checked(App::REVISION, &capabilities, &implemented)?;
@@ -140,14 +141,14 @@ impl<App: Spoken> Server<App> {
             .serving(self.served)
             .with_limits(self.limits);
         let keys = self.request_state_keys.into_iter();
-        Ok(Running {
+        Ok(McpServer {
             server: keys.fold(server, server::Server::with_request_state_key),
             handlers: Typed {
                 handlers: Arc::new(handlers),
                 room: Room::of(&self.limits),
                 custom: Custom::default(),
             },
-            #[cfg(feature = "http")]
+            #[cfg(feature = "server-http")]
             http: crate::http::Options::default(),
         })
     }
@@ -245,29 +246,30 @@ fn checked(
 }
 
 /// A server and its handlers, ready for any transport.
-pub struct Running<App, H> {
+#[doc(alias = "RunningService")]
+pub struct McpServer<App, H> {
     server: server::Server,
     handlers: Typed<App, H>,
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     http: crate::http::Options,
 }
 
-impl<App: Spoken, H> Running<App, H>
+impl<App: Spoken, H> McpServer<App, H>
 where
-    App::Protocol: Serves<ServerSide, H, Cx<App>>,
+    App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
     H: Send + Sync + 'static,
 {
     /// Sets a hook that is called for each message that lost something on its way to or from a client, and for each that
     /// was refused or dropped.
     ///
     /// ```
-    /// # use mcp_revisions::Newest;
-    /// # use mcp_revisions::newest::ServerHandlers;
-    /// # use mcp_revisions::service::{Cx, ServeError, Server};
+    /// # use mcp_revisions::Latest;
+    /// # use mcp_revisions::latest::ServerHandlers;
+    /// # use mcp_revisions::service::{RequestContext, ServeError, Server};
     /// # struct Greeter;
-    /// # impl ServerHandlers<Cx<Newest>> for Greeter {}
+    /// # impl ServerHandlers<RequestContext<Latest>> for Greeter {}
     /// # fn main() -> Result<(), ServeError> {
-    /// let server = Server::<Newest>::new(&mcp_revisions::program!()).serve(Greeter)?;
+    /// let server = Server::<Latest>::new(&mcp_revisions::program!()).build(Greeter)?;
     /// let server = server.on_loss(|lost| eprintln!("{}: {} losses", lost.method, lost.losses.len()));
     /// # drop(server);
     /// # Ok(())
@@ -279,11 +281,11 @@ where
         self
     }
 
-    /// Sets what happens to fields that an older client's revision does not name [default: `Policy::Strict`, they are
-    /// dropped and recorded as lost]; `Policy::Carry` preserves them.
+    /// Sets what happens to fields that an older client's revision does not name [default: `UnknownFields::Drop`, they are
+    /// dropped and recorded as lost]; `UnknownFields::Preserve` preserves them.
     #[must_use]
-    pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
-        self.server = self.server.with_policy(policy);
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
+        self.server = self.server.with_unknown_fields(policy);
         self
     }
 
@@ -309,14 +311,14 @@ where
     /// [`Caller`](mcp_wire::service::Caller). A method of a revision is not custom: its requests never come here.
     ///
     /// ```
-    /// # use mcp_revisions::Newest;
+    /// # use mcp_revisions::Latest;
     /// # use mcp_revisions::mcp_wire::Json;
-    /// # use mcp_revisions::newest::ServerHandlers;
-    /// # use mcp_revisions::service::{Cx, ServeError, Server};
+    /// # use mcp_revisions::latest::ServerHandlers;
+    /// # use mcp_revisions::service::{RequestContext, ServeError, Server};
     /// # struct Greeter;
-    /// # impl ServerHandlers<Cx<Newest>> for Greeter {}
+    /// # impl ServerHandlers<RequestContext<Latest>> for Greeter {}
     /// # fn main() -> Result<(), ServeError> {
-    /// let server = Server::<Newest>::new(&mcp_revisions::program!()).serve(Greeter)?;
+    /// let server = Server::<Latest>::new(&mcp_revisions::program!()).build(Greeter)?;
     /// let server = server.custom_method("acme/echo", |params: Json, _cx| async move { Ok(params) });
     /// # drop(server);
     /// # Ok(())
@@ -325,7 +327,7 @@ where
     #[must_use]
     pub fn custom_method<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
     where
-        F: Fn(Json, Cx<App>) -> A + Send + Sync + 'static,
+        F: Fn(Json, RequestContext<App>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Json, Error>> + Send + 'static,
     {
         self.server = self.server.with_other_methods();
@@ -337,7 +339,7 @@ where
     #[must_use]
     pub fn custom_notification<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
     where
-        F: Fn(Json, Cx<App>) -> A + Send + Sync + 'static,
+        F: Fn(Json, RequestContext<App>) -> A + Send + Sync + 'static,
         A: Future<Output = ()> + Send + 'static,
     {
         self.server = self.server.with_other_methods();
@@ -349,7 +351,7 @@ where
     ///
     /// # Errors
     /// Input that cannot be read, output that cannot be written.
-    #[cfg(feature = "stdio")]
+    #[cfg(feature = "server-stdio")]
     pub async fn stdio(self) -> std::io::Result<()> {
         crate::stdio::serve(self.server, self.handlers).await
     }
@@ -358,7 +360,7 @@ where
     ///
     /// # Errors
     /// As [`stdio`](Self::stdio).
-    #[cfg(feature = "stdio")]
+    #[cfg(feature = "server-stdio")]
     pub async fn lines(
         self,
         input: impl tokio::io::AsyncRead + Unpin,
@@ -369,7 +371,7 @@ where
 
     /// Allows one more name of this server over HTTP, such as `mcp.example.com`; see
     /// [`Options::allow_host`](crate::http::Options::allow_host). Loopback names are allowed anyway.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.http = self.http.allow_host(host);
@@ -378,7 +380,7 @@ where
 
     /// Allows one more origin whose pages may send requests over HTTP, such as `https://app.example.com`; see
     /// [`Options::allow_origin`](crate::http::Options::allow_origin). Loopback origins are allowed anyway.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.http = self.http.allow_origin(origin);
@@ -390,25 +392,29 @@ where
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound; see [`http::bind`](crate::http::bind).
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub async fn http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
         let listener = crate::http::bind(address).await?;
-        crate::http::serve(listener, self.into_http(crate::http::Options::default())).await;
+        crate::http::serve(
+            listener,
+            self.into_http_service(crate::http::Options::default()),
+        )
+        .await;
         Ok(())
     }
 
     /// Returns a tower service, for axum, hyper, and layers. Hosts and origins that were allowed here are allowed there, too.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
-    pub fn into_http(self, options: crate::http::Options) -> crate::http::Service {
+    pub fn into_http_service(self, options: crate::http::Options) -> crate::http::Service {
         let options = options.allowing(&self.http);
         crate::http::Service::with_options(self.server, self.handlers, options)
     }
 }
 
-impl<App, H> std::fmt::Debug for Running<App, H> {
+impl<App, H> std::fmt::Debug for McpServer<App, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running").finish_non_exhaustive()
+        f.debug_struct("McpServer").finish_non_exhaustive()
     }
 }
 
@@ -417,22 +423,22 @@ struct Typed<App, H> {
     handlers: Arc<H>,
     /// For the notifications that they are at.
     room: Room,
-    custom: Custom<Cx<App>>,
+    custom: Custom<RequestContext<App>>,
 }
 
 impl<App: Spoken, H> Handler for Typed<App, H>
 where
-    App::Protocol: Serves<ServerSide, H, Cx<App>>,
+    App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
     H: Send + Sync + 'static,
 {
     async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
         let span = super::trace::span(call.method, &peer);
         let (method, revision) = (call.method, call.peer);
-        let cx = Cx::call(call, peer);
+        let cx = RequestContext::call(call, peer);
         // The handler may let go of its own before it is done.
         let held = cx.clone();
-        let answer = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::request(
+        let answer = <App::Protocol as Serves<ServerSide, H, RequestContext<App>>>::request(
             &self.handlers,
             method,
             held.params(),
@@ -441,7 +447,7 @@ where
         #[cfg(feature = "tracing")]
         let answer = tracing::Instrument::instrument(answer, span);
         match answer.await {
-            Err(Error::Unanswered(question)) => Ok(question.into_result()),
+            Err(Error::InputRequired(question)) => Ok(question.into_result()),
             answer => answer.map_err(|error: Error| error.into_object(revision)),
         }
     }
@@ -454,10 +460,10 @@ where
         tokio::spawn(async move {
             let _room = room;
             let method = notice.method;
-            let cx = Cx::notice(notice.params, notice.peer, session);
+            let cx = RequestContext::notice(notice.params, notice.peer, session);
             let held = cx.clone();
             // Nobody waits for what becomes of a notification that cannot be read.
-            let _ = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::notification(
+            let _ = <App::Protocol as Serves<ServerSide, H, RequestContext<App>>>::notification(
                 &handlers,
                 method,
                 held.params(),
@@ -469,9 +475,9 @@ where
 
     async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
         let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
-        match (self.custom).request(&method, params, Cx::custom_call(call, peer)) {
+        match (self.custom).request(&method, params, RequestContext::custom_call(call, peer)) {
             Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
-            None => Err(crate::errors::method_not_found(&method, revision.era()).error),
+            None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
         }
     }
 
@@ -485,7 +491,7 @@ where
         let Some(room) = self.room.take(&params) else {
             return;
         };
-        let cx = Cx::notice(params.clone(), peer, session);
+        let cx = RequestContext::notice(params.clone(), peer, session);
         if let Some(noted) = self.custom.notification(&method, params, cx) {
             tokio::spawn(async move {
                 let _room = room;

@@ -2,12 +2,12 @@
 
 #[cfg(feature = "client")]
 pub mod client;
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub mod http;
-#[cfg(any(feature = "client", feature = "stdio"))]
+#[cfg(any(feature = "client", feature = "server-stdio"))]
 mod line;
 pub(crate) mod panics;
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod serve;
-#[cfg(feature = "stdio")]
+#[cfg(feature = "server-stdio")]
 pub mod stdio;

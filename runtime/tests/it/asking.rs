@@ -1,4 +1,4 @@
-//! Handlers of the newest revision that ask in the middle of a call, whatever their client is of.
+//! Handlers of the latest revision that ask in the middle of a call, whatever their client is of.
 
 use std::time::Duration;
 
@@ -212,7 +212,7 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
     assert_ne!(state, "mine");
     let heard = again(&server, r#"{ "eur":1, "to":"ada" }"#, &state, NOW);
     assert_eq!(heard, Ok(json!("mine")));
-    let late = Limits::default().ask_time;
+    let late = Limits::default().client_response_timeout;
     for (arguments, state, now) in [
         (r#"{"to":"eve","eur":1}"#, &state, NOW),
         (r#"{"to":"ada","to":"eve","eur":1}"#, &state, NOW),
@@ -308,7 +308,7 @@ fn a_client_is_not_asked_what_it_did_not_declare() {
         (Some(answered.token), error.code.as_i64()),
         (token, Some(-32021))
     );
-    // Nor are handlers of the handshake era refused what they could before.
+    // Nor are handlers of the handshake lifecycle refused what they could before.
     let older = crate::support::server(Revision::V2025_11_25);
     let mut channel = Channel::new();
     let text = self::call(1, json!({"name": "t"}));

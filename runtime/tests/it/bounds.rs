@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 fn ids_and_tokens_of_any_length_are_not_kept() {
     let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
-    let long = "x".repeat(server.limits().name_bytes);
+    let long = "x".repeat(server.limits().max_identifier_bytes);
     let id = json!({"jsonrpc": "2.0", "id": long, "method": "tools/list"}).to_string();
     let answer = get(&server, &mut channel, &id);
     assert_eq!(answer["error"]["code"], -32600);
@@ -111,7 +111,7 @@ fn a_parked_call_is_given_up_when_its_client_does_not_come_again() {
     assert_eq!(text_of(&asked)["result"]["resultType"], "input_required");
     assert_eq!(channel.pending(), 1);
     let end = channel.wake_at().unwrap();
-    assert_eq!(end, server.limits().ask_time);
+    assert_eq!(end, server.limits().client_response_timeout);
     assert!(
         server
             .tick(&mut channel, end - Duration::from_millis(1))
@@ -129,7 +129,7 @@ fn a_parked_call_is_given_up_when_its_client_does_not_come_again() {
 #[test]
 fn a_handler_that_asks_again_and_again_is_told_that_it_was_enough() {
     let limits = Limits {
-        rounds: 3,
+        max_input_rounds: 3,
         ..Limits::default()
     };
     let server = server(Revision::V2025_11_25).with_limits(limits);

@@ -164,7 +164,7 @@ fn run(app: Revision, seed: u64, steps: usize) -> (usize, usize, usize) {
     let mut lines: Vec<Line> = sessions
         .into_iter()
         .map(|session| Line {
-            channel: open(&server, session.wire()),
+            channel: open(&server, session.protocol_version()),
             session,
             open: BTreeMap::new(),
             waiting: Vec::new(),
@@ -178,7 +178,7 @@ fn run(app: Revision, seed: u64, steps: usize) -> (usize, usize, usize) {
         let at = random.usize(..lines.len());
         let line = &mut lines[at];
         match random.usize(..10) {
-            // A request, of the session or of the modern era, whose id may be in use.
+            // A request, of the session or of the modern lifecycle, whose id may be in use.
             0..=3 => {
                 serial += 1;
                 let modern = random.usize(..2) == 0;

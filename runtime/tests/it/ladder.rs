@@ -3,7 +3,7 @@
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::settle::{self, Settled, settle_element, takes_session_operations};
-use mcp_revisions::{Era, Headers, Revision, RevisionSet, peek};
+use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet, peek};
 
 use crate::support::{Channel, NOW, body, negotiated};
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -59,8 +59,8 @@ const fn speaks(revision: Revision) -> Found {
 #[test]
 fn rung_1_get_and_delete_are_session_operations_unless_modern_alone() {
     assert!(takes_session_operations(None, RevisionSet::all()));
-    assert!(takes_session_operations(None, RevisionSet::legacy()));
-    assert!(!takes_session_operations(None, RevisionSet::modern()));
+    assert!(takes_session_operations(None, RevisionSet::handshake()));
+    assert!(!takes_session_operations(None, RevisionSet::per_request()));
     let all = RevisionSet::all();
     assert!(takes_session_operations(Some("2025-11-25"), all));
     assert!(!takes_session_operations(Some("2026-07-28"), all));
@@ -87,7 +87,7 @@ fn rung_2_an_array_is_for_2025_03_26_alone() {
         Err((-32600, 400))
     );
     assert_eq!(
-        found(batch, None, None, RevisionSet::modern()),
+        found(batch, None, None, RevisionSet::per_request()),
         Err((-32600, 400))
     );
 }
@@ -141,7 +141,7 @@ fn rung_3_a_claim_of_a_handshake_revision_is_of_that_era() {
         speaks(V2025_03_26)
     );
     assert_eq!(
-        found(&claim("2025-06-18"), None, None, RevisionSet::modern()),
+        found(&claim("2025-06-18"), None, None, RevisionSet::per_request()),
         Err((-32022, 400))
     );
 }
@@ -155,7 +155,7 @@ fn rung_4_initialize_without_a_claim_is_a_handshake() {
         Ok(Settled::Initialize)
     );
     assert_eq!(
-        found(&initialize, None, None, RevisionSet::legacy()),
+        found(&initialize, None, None, RevisionSet::handshake()),
         Ok(Settled::Initialize)
     );
 }
@@ -163,13 +163,13 @@ fn rung_4_initialize_without_a_claim_is_a_handshake() {
 #[test]
 fn rung_4_a_modern_only_server_names_its_revisions() {
     let initialize = request("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
-    let refusal = settle(&initialize, None, None, RevisionSet::modern()).unwrap_err();
+    let refusal = settle(&initialize, None, None, RevisionSet::per_request()).unwrap_err();
     assert_eq!(
         (refusal.error.code.as_i64(), refusal.status),
         (Some(-32022), 400)
     );
     let data = refusal.error.data.unwrap();
-    let supported = json!(negotiated(Era::PerRequest));
+    let supported = json!(negotiated(Lifecycle::PerRequest));
     assert_eq!(
         data.text(),
         format!(r#"{{"supported":{supported},"requested":"2025-11-25"}}"#)
@@ -218,7 +218,7 @@ fn rung_5_a_modern_header_without_a_claim_lacks_it() {
     );
     // To a server that knows no such revision it is merely unsupported.
     assert_eq!(
-        found(&list, Some(header), None, RevisionSet::legacy()),
+        found(&list, Some(header), None, RevisionSet::handshake()),
         Err((-32602, 400))
     );
     assert_eq!(
@@ -226,7 +226,7 @@ fn rung_5_a_modern_header_without_a_claim_lacks_it() {
         Err((-32022, 400))
     );
     assert_eq!(
-        found(&list, None, None, RevisionSet::modern()),
+        found(&list, None, None, RevisionSet::per_request()),
         Err((-32602, 400))
     );
 }
@@ -248,8 +248,12 @@ fn rung_6_the_header_decides_for_a_notification() {
         speaks(V2025_11_25)
     );
     assert_eq!(
-        found(note, None, None, RevisionSet::modern()),
-        speaks(RevisionSet::modern().newest(Era::PerRequest).unwrap())
+        found(note, None, None, RevisionSet::per_request()),
+        speaks(
+            RevisionSet::per_request()
+                .latest(Lifecycle::PerRequest)
+                .unwrap()
+        )
     );
 }
 
@@ -318,15 +322,15 @@ fn rung_8_a_claim_that_is_not_served_names_those_that_are() {
     ];
     assert_eq!(over_http(&call, &headers), Err((-32022, 400)));
     let refusal = settle(&call, None, None, RevisionSet::all()).unwrap_err();
-    let eras = [Era::PerRequest, Era::Handshake];
-    let supported = json!(eras.map(negotiated).concat());
+    let lifecycles = [Lifecycle::PerRequest, Lifecycle::Handshake];
+    let supported = json!(lifecycles.map(negotiated).concat());
     assert_eq!(
         refusal.error.data.unwrap().text(),
         format!(r#"{{"supported":{supported},"requested":"2099-01-01"}}"#)
     );
-    // A server of the handshake era alone does not answer like a modern one.
+    // A server of the handshake lifecycle alone does not answer like a modern one.
     assert_eq!(
-        found(&call, None, None, RevisionSet::legacy()),
+        found(&call, None, None, RevisionSet::handshake()),
         Err((-32602, 400))
     );
 }

@@ -1,10 +1,10 @@
-//! The compatibility matrix: clients of the handshake era, of the modern one and of both, with servers that serve the
+//! The compatibility matrix: clients of the handshake lifecycle, of the modern one and of both, with servers that serve the
 //! one, the other and both. What the server's side of each meeting has to be, on stdio and over HTTP.
 
 use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::Event;
-use mcp_revisions::{Era, Headers, Revision, RevisionSet};
+use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet};
 use serde_json::{Value, json};
 
 /// How a meeting goes.
@@ -91,7 +91,7 @@ fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting 
             assert_eq!(wire.channel.session_revision(), None);
             return Meeting::Speak(Revision::V2026_07_28);
         }
-        // No server of the handshake era may look like a modern one, or the client would not fall back.
+        // No server of the handshake lifecycle may look like a modern one, or the client would not fall back.
         let code = answer["error"]["code"].as_i64().unwrap();
         assert!(![-32020, -32021, -32022].contains(&code), "{answer}");
         assert_ne!((reply.status, code), (404, -32601));
@@ -109,7 +109,7 @@ fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting 
         assert_eq!(answer["error"]["code"], -32022);
         assert_eq!(
             answer["error"]["data"]["supported"],
-            json!(negotiated(Era::PerRequest))
+            json!(negotiated(Lifecycle::PerRequest))
         );
         assert!(!reply.opens_session);
         return Meeting::Part;
@@ -148,7 +148,7 @@ fn every_meeting(app: Revision) {
     };
     let (old, new) = (Revision::V2025_06_18, Revision::V2026_07_28);
     for http in [false, true] {
-        let legacy_server = server(app).serving(RevisionSet::legacy());
+        let legacy_server = server(app).serving(RevisionSet::handshake());
         assert_eq!(
             meet(app, &legacy, &legacy_server, http),
             Meeting::Speak(old)
@@ -156,7 +156,7 @@ fn every_meeting(app: Revision) {
         assert_eq!(meet(app, &modern, &legacy_server, http), Meeting::Part);
         assert_eq!(meet(app, &both, &legacy_server, http), Meeting::Speak(old));
 
-        let modern_server = server(app).serving(RevisionSet::modern());
+        let modern_server = server(app).serving(RevisionSet::per_request());
         assert_eq!(meet(app, &legacy, &modern_server, http), Meeting::Part);
         assert_eq!(
             meet(app, &modern, &modern_server, http),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions::client::{Answer, Ask, Channel, Client, Options, Post};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Event, Fate, Outgoing, Output, Profile, Server, To};
-use mcp_revisions::{Connection, Era, Revision, RevisionSet};
+use mcp_revisions::{Connection, Lifecycle, Revision, RevisionSet};
 use serde_json::json;
 
 const NOW: Duration = Duration::ZERO;
@@ -76,7 +76,7 @@ impl Pair {
 
 fn they_pass(app: Revision, peer: Revision) {
     let mut pair = Pair::new(app, peer);
-    let is_modern = peer.era() == Era::PerRequest;
+    let is_modern = peer.lifecycle() == Lifecycle::PerRequest;
     let params = || Some(Json::from_text(TEXT).unwrap());
 
     // A request of the client, with what a modern one says of itself, and its answer.
@@ -145,7 +145,7 @@ fn they_pass(app: Revision, peer: Revision) {
     let asked = pair.server.ask(Ask::new("acme/who", params()), NOW);
     pair.run();
     if is_modern {
-        assert_eq!(fate.fate, Fate::Swallowed("no-session"));
+        assert_eq!(fate.fate, Fate::Dropped("no-session"));
         assert!(matches!(asked, Err(Fate::Refused(_))), "{asked:?}");
         return;
     }

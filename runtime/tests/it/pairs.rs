@@ -9,7 +9,7 @@ use mcp_revisions::client::{
     Answer, Ask, Channel, Client, Connection, Event, Failure, Options, Output, Post, Profile, Token,
 };
 use mcp_revisions::mcp_wire::{Direction, ErrorObject, Json};
-use mcp_revisions::{Era, Headers, Revision, RevisionSet, method_name};
+use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet, method_name};
 use serde_json::{Value, json};
 
 const NOW: Duration = Duration::ZERO;
@@ -59,7 +59,7 @@ fn questions() -> Vec<(&'static str, Option<Json>)> {
 
 /// What the application of a revision calls a method of clients that is called so in the revision of handlers.
 fn called(method: &'static str, app: Revision) -> &'static str {
-    method_name(method, Direction::ClientToServer, Revision::NEWEST, app)
+    method_name(method, Direction::ClientToServer, Revision::LATEST, app)
 }
 
 /// The server's application: its answer in its revision.
@@ -69,7 +69,7 @@ fn handle(method: &str, params: &Json, app: Revision) -> Result<Json, ErrorObjec
         rows.iter().any(|row| row.name == method),
         "the application of {app} has no {method}"
     );
-    let method = method_name(method, Direction::ClientToServer, app, Revision::NEWEST);
+    let method = method_name(method, Direction::ClientToServer, app, Revision::LATEST);
     let given: Value = params.parse().unwrap();
     let mut result = match method {
         "tools/list" => json!({"tools": [{"name": "größe", "inputSchema": {"type": "object"}}]}),
@@ -79,7 +79,7 @@ fn handle(method: &str, params: &Json, app: Revision) -> Result<Json, ErrorObjec
             json!({"content": [{"type": "text", "text": format!("arguments as they were: {arguments}")}]})
         }
         "resources/read" if given["uri"] == "nowhere" => {
-            let code = if app.era() == Era::PerRequest {
+            let code = if app.lifecycle() == Lifecycle::PerRequest {
                 ErrorObject::INVALID_PARAMS
             } else {
                 -32002
@@ -94,7 +94,7 @@ fn handle(method: &str, params: &Json, app: Revision) -> Result<Json, ErrorObjec
         "prompts/list" => json!({"prompts": [], "nextCursor": given["cursor"]}),
         other => panic!("nobody asked {other}"),
     };
-    if app.era() == Era::PerRequest {
+    if app.lifecycle() == Lifecycle::PerRequest {
         result["resultType"] = json!("complete");
         if method.ends_with("/list") || method == "resources/read" {
             result["ttlMs"] = json!(0);
@@ -246,7 +246,7 @@ fn check(client: Revision, answers: &[Answer], what: &str) {
     assert_eq!(value(3)["messages"][0]["content"]["text"], "Ada", "{what}");
     assert_eq!(value(4)["completion"]["values"], json!(["A"]), "{what}");
     assert_eq!(value(5)["nextCursor"], "c", "{what}");
-    let modern = client.era() == Era::PerRequest;
+    let modern = client.lifecycle() == Lifecycle::PerRequest;
     for index in 0..6 {
         assert_eq!(value(index).get("resultType").is_some(), modern, "{what}");
     }
@@ -268,7 +268,7 @@ fn apps(client: Revision, server: Revision) {
             let what = format!("client {client}, server {server} serving {served}, {over:?}");
             let (answers, spoken) = talk(client, server, over, RevisionSet::all(), served);
             check(client, &answers, &what);
-            // A modern server is spoken to in its revision; a legacy one in its newest.
+            // A modern server is spoken to in its revision; a legacy one in its latest.
             assert_eq!(spoken, served.iter().next(), "{what}");
         }
     }
@@ -332,11 +332,11 @@ fn two_sets_come_together_exactly_where_a_common_revision_is_to_be_found() {
 
 /// Whether the rules of the protocol lead two sets to a revision.
 ///
-/// A handshake server counter-offers its newest revision alone, so an older common one that the client did not offer is missed.
+/// A handshake server counter-offers its latest revision alone, so an older common one that the client did not offer is missed.
 fn reachable(ours: RevisionSet, theirs: RevisionSet) -> bool {
-    let modern = !ours.and(theirs).and(RevisionSet::modern()).is_empty();
-    let offer = ours.newest(Era::Handshake);
-    let counter = theirs.newest(Era::Handshake);
+    let modern = !ours.and(theirs).and(RevisionSet::per_request()).is_empty();
+    let offer = ours.latest(Lifecycle::Handshake);
+    let counter = theirs.latest(Lifecycle::Handshake);
     modern
         || offer.is_some_and(|offer| theirs.contains(offer))
         || counter.is_some_and(|counter| ours.contains(counter))

@@ -8,7 +8,7 @@ use crate::support::{
 };
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::server::{Event, Undelivered};
-use mcp_revisions::{Era, Limits, Revision, RevisionSet};
+use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet};
 use serde_json::json;
 
 #[test]
@@ -65,7 +65,11 @@ fn discover_lists_what_is_served_and_initialized_is_told() {
     let result = &answer["result"];
     assert_eq!(
         result["supportedVersions"],
-        json!([Era::PerRequest, Era::Handshake].map(negotiated).concat())
+        json!(
+            [Lifecycle::PerRequest, Lifecycle::Handshake]
+                .map(negotiated)
+                .concat()
+        )
     );
     assert_eq!(
         result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
@@ -222,7 +226,7 @@ fn refused_requests_and_dropped_notifications_reach_the_hook() {
             server.on_loss(move |lost| {
                 let code = match lost.undelivered {
                     Some(Undelivered::Rejected { error, .. }) => error.code.as_i64(),
-                    Some(Undelivered::Swallowed { .. }) => Some(0),
+                    Some(Undelivered::Dropped { .. }) => Some(0),
                     _ => None,
                 };
                 log.lock().unwrap().push((lost.method.to_owned(), code));
@@ -404,7 +408,7 @@ fn a_profile_that_is_none_is_refused() {
 
 #[test]
 fn a_legacy_only_server_lets_a_probe_fall_back() {
-    let server = server(Revision::V2025_11_25).serving(RevisionSet::legacy());
+    let server = server(Revision::V2025_11_25).serving(RevisionSet::handshake());
     let answer = get(
         &server,
         &mut Channel::new(),

@@ -58,7 +58,7 @@ fn nothing_of_a_session_is_told_with_a_modern_request() {
         Some(&message),
         NOW,
     );
-    assert_eq!(output.fate, Fate::Swallowed("log-opt-in"));
+    assert_eq!(output.fate, Fate::Dropped("log-opt-in"));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn progress_takes_the_way_of_its_request_and_only_if_asked_for() {
         Some(&progress),
         NOW,
     );
-    assert_eq!(output.fate, Fate::Swallowed("progress-token"));
+    assert_eq!(output.fate, Fate::Dropped("progress-token"));
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn nothing_but_logs_before_the_client_is_initialized() {
     );
     let changed = "notifications/tools/list_changed";
     let output = server.notify(&mut channel, To::Session, changed, None, NOW);
-    assert_eq!(output.fate, Fate::Swallowed("initialize-first"));
+    assert_eq!(output.fate, Fate::Dropped("initialize-first"));
     let log = Json::from_text(r#"{"level":"info","data":"starting"}"#).unwrap();
     let output = server.notify(
         &mut channel,

@@ -48,7 +48,7 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
     for number in [0, 1, 2, 3, 50_002, 99_999] {
         let channel = sessions.get_mut(&format!("session-{number}")).unwrap();
         assert_eq!(
-            channel.session_revision().unwrap().wire(),
+            channel.session_revision().unwrap().protocol_version(),
             versions[number % 4]
         );
     }
@@ -140,7 +140,7 @@ fn sessions_that_are_spared_do_not_stay_so_by_being_looked_at() {
 fn whoever_opens_many_makes_room_among_its_own() {
     let limits = Limits {
         sessions: 10,
-        owner_sessions: 4,
+        max_sessions_per_owner: 4,
         ..Limits::default()
     };
     let mut sessions: Sessions<String> = Sessions::new(&limits);

@@ -82,7 +82,7 @@ mod tests {
         let app = app();
         for revision in Revision::NEGOTIATED {
             let only = RevisionSet::none().with(*revision);
-            let client = Client::new(&mcp_revisions::program!()).with_revisions(only);
+            let client = Client::builder(&mcp_revisions::program!()).with_revisions(only);
             let client = client.http(Http::in_process(app.clone()));
             let listed = client.request("tools/list", None).await.unwrap();
             assert!(listed.text().contains("\"add\""), "{revision}: {}", listed.text());

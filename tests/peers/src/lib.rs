@@ -11,7 +11,7 @@ pub mod messages;
 use contest::Subject;
 use mcp_2025_11_25 as ours;
 use mcp_wire::{Decode, Encode};
-use messages::{Era, Messages};
+use messages::{Lifecycle, Messages};
 use rmcp::model as rmcp_model;
 use rust_mcp_schema as rms;
 use rust_mcp_schema::schema_utils as rms_any;
@@ -53,7 +53,7 @@ fn serde<T: DeserializeOwned + Serialize + 'static>(text: &str) -> Made<'_> {
 
 /// All rows.
 pub fn rows() -> Vec<Row> {
-    let texts = Messages::new(Era::Handshake);
+    let texts = Messages::new(Lifecycle::Handshake);
     let row = |name, text: &str, subjects| Row {
         name,
         text: text.to_owned(),

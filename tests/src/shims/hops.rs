@@ -1,7 +1,7 @@
 //! Every conversion between neighbours, with the way back, run on texts.
 
 use mcp_convert::dynamic::Hop;
-use mcp_registry::{Context, Outcome, Policy, Session, TABLES};
+use mcp_protocol::{Context, Outcome, Session, TABLES, UnknownFields};
 use mcp_wire::{Json, TypeInfo};
 
 /// A conversion of one type between neighbours, and the one that goes back.
@@ -91,7 +91,7 @@ impl Way {
     ///
     /// # Errors
     /// A text that is not of the source type.
-    pub fn there(&self, text: &str, policy: Policy) -> Result<Outcome<String>, String> {
+    pub fn there(&self, text: &str, policy: UnknownFields) -> Result<Outcome<String>, String> {
         run(
             self.there,
             self.name,
@@ -106,7 +106,7 @@ impl Way {
     ///
     /// # Errors
     /// A text that is not of the target type, and the lack of a way back.
-    pub fn back(&self, text: &str, policy: Policy) -> Result<Outcome<String>, String> {
+    pub fn back(&self, text: &str, policy: UnknownFields) -> Result<Outcome<String>, String> {
         let (back, name) = self.back.ok_or("there is no way back")?;
         run(back, name, self.target, self.source, text, policy)
     }
@@ -118,7 +118,7 @@ fn run(
     source: &TypeInfo,
     target: &TypeInfo,
     text: &str,
-    policy: Policy,
+    policy: UnknownFields,
 ) -> Result<Outcome<String>, String> {
     let value = source
         .read(text)
@@ -136,7 +136,7 @@ fn run(
 
 /// A conversion in a session, so that requests can go up.
 #[must_use]
-pub fn context(policy: Policy) -> Context {
+pub fn context(policy: UnknownFields) -> Context {
     Context::new(policy).with_session(Session {
         // No sample has these.
         client_capabilities: Json::from_text(r#"{"experimental":{"of-the-session":{}}}"#).ok(),

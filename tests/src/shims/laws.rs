@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_registry::{Loss, Outcome, Policy};
+use mcp_protocol::{Loss, Outcome, UnknownFields};
 use mcp_schema::shims::open::UNDECIDED;
 
 use super::hops::Way;
@@ -75,7 +75,12 @@ fn add(all: &mut Counts, more: Counts) {
 
 /// Checks all laws on the samples of one conversion.
 #[must_use]
-pub fn check(world: &World<'_>, way: &Way, policy: Policy, instances: &[Instance]) -> Findings {
+pub fn check(
+    world: &World<'_>,
+    way: &Way,
+    policy: UnknownFields,
+    instances: &[Instance],
+) -> Findings {
     let mut findings = Findings::default();
     for instance in instances {
         findings.samples += 1;
@@ -95,7 +100,7 @@ pub fn check(world: &World<'_>, way: &Way, policy: Policy, instances: &[Instance
 fn check_one(
     world: &World<'_>,
     way: &Way,
-    policy: Policy,
+    policy: UnknownFields,
     instance: &Instance,
     findings: &mut Findings,
 ) -> Result<(), String> {
@@ -127,7 +132,7 @@ fn check_one(
     let side = |id: &str| world.side(id).ok_or_else(|| format!("no side {id}"));
     let value = (side(way.to)?.judge.check(way.target.rust_name, &there))
         .map_err(|problem| format!("the target refuses it: {problem}\n  to: {there}"))?;
-    if !way.up && policy == Policy::Strict {
+    if !way.up && policy == UnknownFields::Drop {
         let mut search = Search::new(side(way.to)?, side(way.from)?, said);
         let stray = search.of(way.target.rust_name, &value);
         let passed = search.passed.into_iter();
@@ -152,14 +157,14 @@ fn check_one(
         // What a draft leaves open is left out, recorded, and refused on the way back, until somebody says what it is.
         Outcome::Rejected(rejected)
             if rejected.rule == UNDECIDED
-                && policy == Policy::Strict
+                && policy == UnknownFields::Drop
                 && losses.iter().any(|loss| loss.rule() == UNDECIDED) =>
         {
             return Ok(());
         }
         stopped => {
             let rule = match &stopped {
-                Outcome::NeedsState(needs) if policy == Policy::Strict => Some(needs.rule),
+                Outcome::RequiresState(needs) if policy == UnknownFields::Drop => Some(needs.rule),
                 _ => None,
             };
             let excused = rule.filter(|rule| said.stops.contains(*rule));
@@ -202,12 +207,14 @@ fn listed(losses: &[Loss]) -> String {
 /// Why a conversion ended without a value.
 fn reason(outcome: &Outcome<String>) -> Result<String, String> {
     Ok(match outcome {
-        Outcome::NeedsState(needs) => format!("{} needs the {} adapter", needs.rule, needs.adapter),
+        Outcome::RequiresState(needs) => {
+            format!("{} needs the {} adapter", needs.rule, needs.adapter)
+        }
         Outcome::Rejected(rejected) if rejected.error.message.starts_with("rule ") => {
             return Err(format!("a rule is wrong: {}", rejected.error.message));
         }
         Outcome::Rejected(rejected) => format!("rejected by {}", rejected.rule),
-        Outcome::Swallowed(swallowed) => format!("swallowed by {}", swallowed.rule),
+        Outcome::Dropped(swallowed) => format!("swallowed by {}", swallowed.rule),
         Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..) => {
             return Err("it did not stop".to_owned());
         }
@@ -330,7 +337,7 @@ impl Survival<'_> {
                         .strip_prefix(&at)
                         .and_then(|rest| rest.strip_prefix('/'))
                         .is_some_and(|rest| {
-                            !rest.contains('/') && loss.change == mcp_registry::Change::Removed
+                            !rest.contains('/') && loss.change == mcp_protocol::Change::Removed
                         })
                 });
                 if moved {

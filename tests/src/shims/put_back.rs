@@ -1,6 +1,6 @@
 //! Puts recorded losses back into a value that went there and back.
 
-use mcp_registry::{Change, Loss};
+use mcp_protocol::{Change, Loss};
 use mcp_wire::pointer::unescaped;
 
 use crate::text::{self, Value};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_registry::TABLES;
+use mcp_protocol::TABLES;
 use mcp_schema::Spec;
 use mcp_schema::model::{Model, Shape};
 use mcp_schema::shims::PairPlan;
@@ -129,7 +129,8 @@ fn said(spec: &Spec, plan: &PairPlan) -> Result<Said, String> {
         if !rule.carry {
             said.not_carried.insert(id());
         }
-        let stops = |action: &Action| matches!(action, Action::NeedsState(_) | Action::Reject(_));
+        let stops =
+            |action: &Action| matches!(action, Action::RequiresState(_) | Action::Reject(_));
         let drops = |action: &Action| *action == Action::Drop;
         if let (Some(up), Some(down)) = (&rule.up, &rule.down)
             && (drops(up) && stops(down) || stops(up) && drops(down))

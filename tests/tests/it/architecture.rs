@@ -88,7 +88,7 @@ fn table(folder: &Path) -> toml::Table {
 fn room(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let is_generated = root.join("generated").join(name).is_dir();
-    match is_generated && !matches!(name, "mcp-shared" | "mcp-shims" | "mcp-registry") {
+    match is_generated && !matches!(name, "mcp-shared" | "mcp-shims" | "mcp-protocol") {
         true => TYPES.to_owned(),
         false => name.to_owned(),
     }

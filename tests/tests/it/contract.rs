@@ -1,6 +1,6 @@
 //! What generated crates promise beyond their types: no procedural macros, nothing lost on the way from schema to disk.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ fn every_definition_of_a_schema_is_a_row_of_the_table_of_types() {
         let types: BTreeSet<&str> = generated.types().iter().map(|row| row.rust_name).collect();
         let modelled: BTreeSet<&str> = of.model.types.keys().map(String::as_str).collect();
         assert_eq!(types, modelled, "{id}");
-        assert_eq!(generated.wire(), of.revision.wire, "{id}");
+        assert_eq!(generated.protocol_version(), of.revision.wire, "{id}");
     }
     assert_eq!(models.revisions.len(), Revision::ALL.len());
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_tests::root;
 
 /// So many lines of code are looked at together; in a test as many as there are revisions, since it tells stories.
@@ -25,12 +25,12 @@ const ON_PURPOSE: &[(&str, &str)] = &[
         "each kind of change is explained by one that happened, between two revisions that stay as they are",
     ),
     (
-        "tests/benches/conversions.rs",
-        "conversions are timed between types, which are named; a new pair is timed once it is added",
+        "tests/Cargo.toml",
+        "the crates of types that programs of the guides name; a page that names another one adds it",
     ),
     (
-        "runtime/tests/it/pairs.rs",
-        "applications are called by their type, one after the other; `Revision::spoken` would do it for all",
+        "tests/benches/conversions.rs",
+        "conversions are timed between types, which are named; a new pair is timed once it is added",
     ),
     (
         "runtime/tests/it/server.rs",
@@ -180,7 +180,7 @@ fn only_the_spec_lists_the_revisions() {
     }
     assert!(
         found.is_empty(),
-        "these list revisions: ask `mcp_registry::Revision` or spec/revisions.toml instead\n{}",
+        "these list revisions: ask `mcp_protocol::Revision` or spec/revisions.toml instead\n{}",
         found.join("\n")
     );
     let idle: Vec<_> = (ON_PURPOSE.iter().map(|(file, _)| *file))

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_schema::Spec;
 use mcp_tests::root;
 use mcp_wire::{Direction, MethodInfo, MethodKind};

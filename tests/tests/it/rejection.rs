@@ -1,6 +1,6 @@
 //! Every valid text, broken in one place, is refused there; and where a crate and its schema disagree, it is on purpose.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::Spec;

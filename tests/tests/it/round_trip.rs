@@ -1,6 +1,6 @@
 //! Every valid text of every type of every revision is read and written without loss.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_schema::Spec;
 use mcp_schema::{Models, RevisionModel};
 use mcp_tests::coverage::Coverage;

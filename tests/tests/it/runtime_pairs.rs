@@ -1,6 +1,6 @@
 //! Every revision of a peer with every revision of an application, through one endpoint and with every method.
 //!
-//! On one channel there is a handshake session, and between its requests come those of the modern era.
+//! On one channel there is a handshake session, and between its requests come those of the modern lifecycle.
 //! Params are drawn from the peer's model and must reach the application as params of its own revision; results are
 //! drawn from the application's model, come in another order than their requests, and must reach the peer as results of
 //! its revision. Both are judged by the schema, by the `jsonschema` crate.
@@ -12,7 +12,7 @@ use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Server};
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::server::{Call, Event, Fate, Profile};
-use mcp_revisions::{Era, Limits, Revision, meta, method_name};
+use mcp_revisions::{Lifecycle, Limits, Revision, meta, method_name};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_tests::parallel;
@@ -36,7 +36,7 @@ fn methods(voice: &Voice<'_>) -> impl Iterator<Item = &'static MethodInfo> {
     let protocol = ["initialize", "ping", "logging/setLevel", "server/discover"];
     let rows = voice.rows(Direction::ClientToServer, MethodKind::Request);
     let (sender, of) = (Direction::ClientToServer, voice.revision);
-    rows.filter(move |row| !protocol.contains(&method_name(row.name, sender, of, Revision::NEWEST)))
+    rows.filter(move |row| !protocol.contains(&method_name(row.name, sender, of, Revision::LATEST)))
 }
 
 /// A request that was sent, and what has to answer it.
@@ -63,10 +63,14 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let voices = voices(&models);
-    let of = |era| voices.iter().filter(move |peer| peer.revision.era() == era);
+    let of = |lifecycle| {
+        voices
+            .iter()
+            .filter(move |peer| peer.revision.lifecycle() == lifecycle)
+    };
     let peers = || {
-        let legacy = of(Era::Handshake);
-        legacy.flat_map(|legacy| of(Era::PerRequest).map(move |modern| (legacy, modern)))
+        let legacy = of(Lifecycle::Handshake);
+        legacy.flat_map(|legacy| of(Lifecycle::PerRequest).map(move |modern| (legacy, modern)))
     };
     let jobs: Vec<_> = (voices.iter())
         .flat_map(|app| peers().map(move |(legacy, modern)| (app, legacy, modern)))
@@ -120,12 +124,12 @@ fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Count
     let server = Server::new(app.revision, profile)
         .unwrap()
         .with_limits(Limits {
-            name_bytes: limits.message_bytes,
+            max_identifier_bytes: limits.message_bytes,
             ..limits
         });
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": legacy.revision.wire(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+        "protocolVersion": legacy.revision.protocol_version(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
     let received = server.receive(&mut channel, None, initialize.to_string().as_bytes(), NOW);
     let body: Value = serde_json::from_str(&received.reply.unwrap().body.unwrap()).unwrap();
     let mut counts = Counts::default();
@@ -255,11 +259,11 @@ fn requests<'v, 'm>(voice: &'v Voice<'m>, round: &str) -> Vec<Sent<'v, 'm>> {
     let mut requests = Vec::new();
     for method in methods(voice) {
         for mut text in voice.samples(method.params, round) {
-            if voice.revision.era() == Era::PerRequest {
+            if voice.revision.lifecycle() == Lifecycle::PerRequest {
                 text = meta::with(
                     &text,
                     meta::PROTOCOL_VERSION,
-                    &Json::of(voice.revision.wire()),
+                    &Json::of(voice.revision.protocol_version()),
                 );
             }
             requests.push(Sent {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
-use mcp_revisions::Era;
+use mcp_revisions::Lifecycle;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
 use mcp_revisions::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_revisions::settle::find_method;
@@ -48,7 +48,7 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let voices = voices(&models);
-    let legacy = |peer: &&Voice<'_>| peer.revision.era() == Era::Handshake;
+    let legacy = |peer: &&Voice<'_>| peer.revision.lifecycle() == Lifecycle::Handshake;
     let jobs: Vec<(&Voice<'_>, &Voice<'_>)> = voices
         .iter()
         .flat_map(|app| voices.iter().filter(legacy).map(move |peer| (app, peer)))
@@ -81,7 +81,7 @@ fn one_session(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {
     let server = Server::new(app.revision, Profile::new(&info, &capabilities)).unwrap();
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": peer.revision.wire(),
+        "protocolVersion": peer.revision.protocol_version(),
         "capabilities": {"roots": {}, "sampling": {}, "elicitation": {}},
         "clientInfo": {"name": "c", "version": "1"},
     }});
@@ -138,7 +138,7 @@ fn to_peer(
                     let there = there.expect("a notification that the peer does not know");
                     counts.judge(peer, there.params, &given, &text);
                 }
-                Fate::Swallowed(rule) => counts.stop(*rule),
+                Fate::Dropped(rule) => counts.stop(*rule),
                 Fate::NeedsAdapter(needs) => counts.stop(needs.rule),
                 other => counts
                     .failures
@@ -174,7 +174,7 @@ fn from_peer(
                     let here = here.expect("a notification that the application does not know");
                     counts.judge(app, here.params, notice.params.text(), &text);
                 }
-                [Event::Ignored(Ignored::Swallowed(_, rule))] => counts.stop(*rule),
+                [Event::Ignored(Ignored::Dropped(_, rule))] => counts.stop(*rule),
                 [Event::NeedsAdapter(needs)] => counts.stop(needs.rule),
                 other => counts
                     .failures

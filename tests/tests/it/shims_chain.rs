@@ -1,9 +1,9 @@
 //! A way over several revisions is the sum of its hops, by method, by type and typed, with texts in between or without.
 
-use mcp_registry::{
-    Context, Loss, LossKind, Outcome, Part, Policy, Revision, Subject, TABLES, convert_value,
+use mcp_protocol::{
+    Context, Loss, LossKind, Outcome, Part, Revision, Subject, TABLES, UnknownFields, convert_value,
 };
-use mcp_registry::{v2024_11_05, v2025_11_25, v2026_07_28};
+use mcp_protocol::{v2024_11_05, v2025_11_25, v2026_07_28};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::model::Model;
@@ -82,12 +82,12 @@ fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
                 continue;
             }
             let subject = Subject::Method(start.method, start.part, Some(start.direction));
-            let whole = mcp_registry::convert(
+            let whole = mcp_protocol::convert(
                 subject,
                 revision(start.at),
                 revision(to),
                 &instance.text,
-                context(Policy::Strict),
+                context(UnknownFields::Drop),
             );
             let whole = match whole {
                 Ok(outcome) => outcome.map(mcp_wire::Json::into_text),
@@ -136,7 +136,7 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
                 && way.target.rust_name == wanted
         });
         let way = way.unwrap_or_else(|| panic!("no way from {name} to {wanted}"));
-        let outcome = way.there(&text, Policy::Strict).unwrap();
+        let outcome = way.there(&text, UnknownFields::Drop).unwrap();
         losses.extend(outcome.losses().iter().cloned());
         match outcome {
             Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _) => {
@@ -163,7 +163,7 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
         "icons":[{"src":"https://example.com/i.png"}],"annotations":{"destructiveHint":true},"x-vendor":1.50}"#;
     let tool: v2026_07_28::Tool = mcp_wire::from_str(text).unwrap();
     let typed: Outcome<v2024_11_05::Tool> = convert_value(tool, Context::default());
-    let texts = mcp_registry::convert(
+    let texts = mcp_protocol::convert(
         Subject::Type("Tool"),
         Revision::V2026_07_28,
         Revision::V2024_11_05,
@@ -214,7 +214,7 @@ fn every_type_is_found_by_its_rust_name() {
 
 #[test]
 fn a_type_keeps_its_name_where_it_can() {
-    let outcome = mcp_registry::convert(
+    let outcome = mcp_protocol::convert(
         Subject::Type("CallToolResult"),
         Revision::V2025_06_18,
         Revision::V2026_07_28,
@@ -235,7 +235,7 @@ fn the_draft_is_the_newest_revision() {
     ] {
         let text = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
         let outcome =
-            mcp_registry::convert(Subject::Type("Tool"), from, to, text, Context::default());
+            mcp_protocol::convert(Subject::Type("Tool"), from, to, text, Context::default());
         let Ok(Outcome::Exact(value)) = outcome else {
             panic!("{outcome:?}")
         };

@@ -5,8 +5,8 @@
 //! as they are spelled.
 
 use mcp_convert::Rule;
-use mcp_registry::{
-    Context, Failure, Loss, Outcome, Part, Policy, Revision, Session, Subject, convert,
+use mcp_protocol::{
+    Context, Failure, Loss, Outcome, Part, Revision, Session, Subject, UnknownFields, convert,
     convert_error,
 };
 use mcp_schema::Models;
@@ -117,7 +117,7 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
         Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _) => {
             (value.into_text(), None)
         }
-        Outcome::NeedsState(needs) => (
+        Outcome::RequiresState(needs) => (
             format!("needs {}", needs.adapter.as_str()),
             Some(needs.rule),
         ),
@@ -125,13 +125,13 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
             let code = rejected.error.code.as_i64().unwrap();
             (format!("rejected {code}"), Some(rejected.rule))
         }
-        Outcome::Swallowed(swallowed) => ("swallowed".to_owned(), Some(swallowed.rule)),
+        Outcome::Dropped(swallowed) => ("swallowed".to_owned(), Some(swallowed.rule)),
     };
     let expected = match sample.ending {
         Ending::Value(text) => text.to_owned(),
         Ending::Needs(adapter) => format!("needs {adapter}"),
         Ending::Rejected(code) => format!("rejected {code}"),
-        Ending::Swallowed => "swallowed".to_owned(),
+        Ending::Dropped => "swallowed".to_owned(),
     };
     let as_said = match sample.ending {
         Ending::Value(output) => same(&ending, output),
@@ -156,7 +156,7 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
 }
 
 fn converted(sample: &Sample<'_>, from: Revision, to: Revision) -> Result<Outcome<Json>, Failure> {
-    let cx = Context::new(Policy::Strict).with_session(session(sample.session));
+    let cx = Context::new(UnknownFields::Drop).with_session(session(sample.session));
     let sender = sample.sender.map(|sender| match sender {
         Sender::Client => Direction::ClientToServer,
         Sender::Server => Direction::ServerToClient,

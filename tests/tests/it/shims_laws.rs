@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_registry::Policy;
+use mcp_protocol::UnknownFields;
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::shims::open::UNDECIDED;
@@ -18,7 +18,7 @@ const LEAST: usize = 200;
 
 #[test]
 fn what_is_lost_is_said_and_nothing_else_is_lost() {
-    let (findings, rules) = check_all(Policy::Strict);
+    let (findings, rules) = check_all(UnknownFields::Drop);
     for (pair, said) in rules.iter().enumerate() {
         for rule in &said.stops {
             let count = findings.stops.get(&(pair, rule.clone()));
@@ -34,7 +34,7 @@ fn what_is_lost_is_said_and_nothing_else_is_lost() {
 /// What is no plain member cannot be carried: the rule says so by `carry = false`, and why.
 #[test]
 fn carried_members_come_back_without_anything_put_back() {
-    let (findings, rules) = check_all(Policy::Carry);
+    let (findings, rules) = check_all(UnknownFields::Preserve);
     for (pair, rule) in findings.lost.keys() {
         let said = &rules[*pair].not_carried;
         // What a draft leaves open may be more than a member, and nobody has said yet what becomes of it.
@@ -59,7 +59,7 @@ fn built_in(rule: &str) -> bool {
     rule == UNDECIDED || rule == mcp_convert::Rule::CLAIM.id()
 }
 
-fn check_all(policy: Policy) -> (Findings, Vec<Said>) {
+fn check_all(policy: UnknownFields) -> (Findings, Vec<Said>) {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let world = World::new(&spec, &models).unwrap();
@@ -140,7 +140,7 @@ fn complete(node: &mut Node) -> bool {
     }
 }
 
-fn check(world: &World<'_>, way: &Way, policy: Policy) -> Findings {
+fn check(world: &World<'_>, way: &Way, policy: UnknownFields) -> Findings {
     assert!(way.has_back(), "{}: no way back", way.label());
     let side = world.side(way.from).unwrap();
     let sampler = Sampler::new(side.model, side.id);

@@ -3,8 +3,9 @@
 //! Tools, and results that fit them, are drawn together; an independent judge of JSON Schema says whether a converted
 //! result fits the converted schema of its tool. The rest is drawn by name: claims, control members, codes, marks.
 
-use mcp_registry::{
-    Context, Era, Outcome, Part, Policy, Revision, Session, Status, Subject, method_name,
+use mcp_protocol::{
+    Context, Lifecycle, Outcome, Part, Revision, Session, Status, Subject, UnknownFields,
+    method_name,
 };
 use mcp_tests::random::{Random, seed};
 use mcp_wire::pointer::escaped;
@@ -21,13 +22,19 @@ fn latest() -> Revision {
 /// The revisions that open with a handshake.
 fn older() -> impl Iterator<Item = Revision> {
     let converted = Revision::CONVERTED.iter().copied();
-    converted.filter(|revision| revision.era() == Era::Handshake)
+    converted.filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
 }
 
 /// Whether a tool of a revision can say what its results look like.
 fn has_output_schemas(older: Revision) -> bool {
     let tool = r#"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}"#;
-    let tool = convert(What::Type("Tool"), latest(), older, Policy::Strict, tool);
+    let tool = convert(
+        What::Type("Tool"),
+        latest(),
+        older,
+        UnknownFields::Drop,
+        tool,
+    );
     tool.is_some_and(|tool| tool.get("outputSchema").is_some())
 }
 
@@ -45,10 +52,10 @@ fn convert(
     what: What<'_>,
     from: Revision,
     to: Revision,
-    policy: Policy,
+    policy: UnknownFields,
     text: &str,
 ) -> Option<Value> {
-    let name = |method| method_name(method, Direction::ClientToServer, Revision::NEWEST, from);
+    let name = |method| method_name(method, Direction::ClientToServer, Revision::LATEST, from);
     let cx = Context::new(policy).with_session(Session {
         client_capabilities: Json::from_text("{}").ok(),
         ..Session::default()
@@ -59,16 +66,16 @@ fn convert(
         What::Result(method) => Subject::Method(name(method), Part::Result, None),
         What::Error(method) => {
             let error: ErrorObject = mcp_wire::from_str(text).unwrap();
-            let error = mcp_registry::convert_error(name(method), from, to, error, cx).value()?;
+            let error = mcp_protocol::convert_error(name(method), from, to, error, cx).value()?;
             return serde_json::from_str(&mcp_wire::to_string(&error)).ok();
         }
     };
-    let outcome: Outcome<Json> = mcp_registry::convert(subject, from, to, text, cx).unwrap();
+    let outcome: Outcome<Json> = mcp_protocol::convert(subject, from, to, text, cx).unwrap();
     serde_json::from_str(outcome.value()?.text()).ok()
 }
 
 /// Both policies.
-const POLICIES: [Policy; 2] = [Policy::Strict, Policy::Carry];
+const POLICIES: [UnknownFields; 2] = [UnknownFields::Drop, UnknownFields::Preserve];
 
 /// Draws schemas of any root, with references and with properties that have the names of keywords.
 struct Draw(Random);
@@ -189,7 +196,7 @@ fn results_fit_the_schema_of_their_tool_and_references_lead_somewhere() {
                 What::Type("Tool"),
                 latest(),
                 older,
-                Policy::Strict,
+                UnknownFields::Drop,
                 &tool.to_string(),
             );
             let converted = &tool.expect("a tool has a counterpart")["outputSchema"];
@@ -212,7 +219,13 @@ fn results_fit_the_schema_of_their_tool_and_references_lead_somewhere() {
                 let result =
                     json!({ "content": [], "resultType": "complete", "structuredContent": value });
                 let what = What::Result("tools/call");
-                let result = convert(what, latest(), older, Policy::Strict, &result.to_string());
+                let result = convert(
+                    what,
+                    latest(),
+                    older,
+                    UnknownFields::Drop,
+                    &result.to_string(),
+                );
                 let result = result.expect("a result has a counterpart");
                 if !after.is_valid(&result["structuredContent"]) {
                     failures.push(format!(
@@ -243,7 +256,7 @@ fn a_message_of_the_handshake_makes_no_claim() {
     ] {
         for _ in 0..20 {
             let mut meta = json!({
-                "io.modelcontextprotocol/protocolVersion": latest().wire(),
+                "io.modelcontextprotocol/protocolVersion": latest().protocol_version(),
                 "io.modelcontextprotocol/clientCapabilities": {},
                 "com.example/key": draw.value(2),
             });
@@ -341,7 +354,13 @@ fn a_reserved_code_is_sent_with_its_own_meaning_or_not_at_all() {
                 "resources/read",
                 "completion/complete",
             ] {
-                let up = convert(What::Error(method), older, latest(), Policy::Strict, &text);
+                let up = convert(
+                    What::Error(method),
+                    older,
+                    latest(),
+                    UnknownFields::Drop,
+                    &text,
+                );
                 let Some(sent) = up.map(|up| up["code"].as_i64().unwrap()) else {
                     continue;
                 };
@@ -374,12 +393,14 @@ fn no_mark_outlives_what_it_describes() {
         .flat_map(|one| lacking.iter().map(move |older| (one.clone(), *older)))
         {
             let latest = latest();
-            let down = convert(what, latest, older, Policy::Strict, &text.to_string()).unwrap();
+            let down =
+                convert(what, latest, older, UnknownFields::Drop, &text.to_string()).unwrap();
             assert!(
                 !down.to_string().contains("mcp-revisions"),
                 "{text} became {down}"
             );
-            let back = convert(what, older, latest, Policy::Strict, &down.to_string()).unwrap();
+            let back =
+                convert(what, older, latest, UnknownFields::Drop, &down.to_string()).unwrap();
             assert!(
                 back.get("outputSchema").is_none(),
                 "{text} came back as {back}"

@@ -1,6 +1,6 @@
 //! All revisions in one program: their values side by side, what every value can do, and the way through serde_json.
 
-use mcp_registry::{
+use mcp_protocol::{
     Revision, draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
     v2026_07_28_rc,
 };
@@ -78,7 +78,7 @@ fn a_type_is_one_for_the_revisions_that_have_it_alike_and_another_for_those_that
     );
     assert_eq!(
         (draft::REVISION, draft::PROTOCOL_VERSION),
-        ("draft", Revision::Draft.wire())
+        ("draft", Revision::Draft.protocol_version())
     );
 }
 

@@ -316,7 +316,7 @@ pub enum Arm {
     /// A hand-written function makes a value of the target.
     Custom(Hook),
     /// An adapter has to do it.
-    NeedsState {
+    RequiresState {
         /// The rule.
         rule: String,
         /// The adapter.
@@ -438,7 +438,7 @@ impl Arm {
         match self {
             Self::Same { .. } => None,
             Self::Custom(Hook { rule, .. })
-            | Self::NeedsState { rule, .. }
+            | Self::RequiresState { rule, .. }
             | Self::Reject { rule, .. } => Some(rule),
         }
     }

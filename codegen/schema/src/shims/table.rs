@@ -38,7 +38,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     }
     let fate = |fate: &ErrorFate| match fate {
         ErrorFate::Code(code) => format!("code {code}"),
-        ErrorFate::NeedsState(adapter) => format!("needs-state {adapter}"),
+        ErrorFate::RequiresState(adapter) => format!("requires-state {adapter}"),
     };
     for error in rules.errors() {
         let at = match &error.method {
@@ -135,7 +135,7 @@ fn example(text: &mut String, sample: &Sample<'_>) {
         Ending::Value(output) => (*output).to_owned(),
         Ending::Needs(adapter) => format!("needs {adapter}"),
         Ending::Rejected(code) => format!("rejected {code}"),
-        Ending::Swallowed => "swallowed".to_owned(),
+        Ending::Dropped => "swallowed".to_owned(),
     };
     let _ = writeln!(text, "  e.g.  {way}, {of}: {input}");
     let _ = writeln!(text, "     -> {ending}");
@@ -148,7 +148,7 @@ fn example(text: &mut String, sample: &Sample<'_>) {
 fn shown_method(action: &MethodAction) -> String {
     match action {
         MethodAction::Drop => "drop".to_owned(),
-        MethodAction::NeedsState(adapter) => format!("needs-state {adapter}"),
+        MethodAction::RequiresState(adapter) => format!("requires-state {adapter}"),
         MethodAction::Subscribed => "subscribed".to_owned(),
         MethodAction::Reject(error) => format!("reject {}", error.code),
     }
@@ -171,7 +171,7 @@ fn shown(action: &Action) -> String {
         Action::Session(SessionFact::ClientCapabilities) => {
             "session client-capabilities".to_owned()
         }
-        Action::NeedsState(adapter) => format!("needs-state {adapter}"),
+        Action::RequiresState(adapter) => format!("requires-state {adapter}"),
         Action::Reject(error) => format!("reject {}", error.code),
         Action::Custom(path) => format!("custom {path}"),
         Action::Before(path) => format!("before {path}"),

@@ -14,7 +14,7 @@ use crate::naming::is_identifier;
 /// How a revision settles which version is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Era {
+pub enum Lifecycle {
     /// Once, by `initialize`.
     Handshake,
     /// By each request, in its `_meta`.
@@ -33,7 +33,7 @@ pub enum Status {
     Draft,
 }
 
-impl Era {
+impl Lifecycle {
     /// The name in revisions.toml and on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -56,7 +56,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Era {
+impl fmt::Display for Lifecycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -68,13 +68,13 @@ impl fmt::Display for Status {
     }
 }
 
-impl FromStr for Era {
+impl FromStr for Lifecycle {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
         named(
             name,
-            "era",
+            "lifecycle",
             &[Self::Handshake, Self::PerRequest],
             Self::as_str,
         )
@@ -122,7 +122,7 @@ fn named<T: Copy>(
 pub(crate) struct Row {
     pub(crate) id: Spanned<String>,
     pub(crate) wire: Option<Spanned<String>>,
-    pub(crate) era: Spanned<Era>,
+    pub(crate) lifecycle: Spanned<Lifecycle>,
     pub(crate) status: Spanned<Status>,
     pub(crate) handlers: Option<Spanned<bool>>,
     pub(crate) source: Option<Spanned<String>>,
@@ -154,7 +154,7 @@ impl Row {
         let Self {
             id,
             wire,
-            era,
+            lifecycle,
             status,
             handlers,
             source,
@@ -166,7 +166,7 @@ impl Row {
             .flatten()
             .map(|value| value.span().end);
         texts
-            .chain([id.span().end, era.span().end, status.span().end])
+            .chain([id.span().end, lifecycle.span().end, status.span().end])
             .chain(handlers.iter().map(|value| value.span().end))
             .max()
             .unwrap_or_default()
@@ -286,7 +286,7 @@ const RESERVED: &[&str] = &[
     "default",
     "full",
     "hooks",
-    "http",
+    "server-http",
     "protocol",
     "registry",
     "rev",
@@ -297,11 +297,11 @@ const RESERVED: &[&str] = &[
     "server",
     "service",
     "shims",
-    "stdio",
+    "server-stdio",
     "target",
     "test",
     "tests",
-    "tls",
+    "client-tls",
     "tracing",
     "transport",
     "wire",
@@ -328,7 +328,7 @@ fn is_lower_hex(byte: u8) -> bool {
 pub(crate) struct NewRow<'a> {
     pub(crate) id: &'a str,
     pub(crate) wire: &'a str,
-    pub(crate) era: Era,
+    pub(crate) lifecycle: Lifecycle,
     pub(crate) status: Status,
     pub(crate) source: &'a str,
     pub(crate) sha256: &'a str,
@@ -345,7 +345,7 @@ pub(crate) fn with_row(
     let NewRow {
         id,
         wire,
-        era,
+        lifecycle,
         status,
         source,
         sha256,
@@ -354,7 +354,7 @@ pub(crate) fn with_row(
     let members = [
         ("id", id),
         ("wire", wire),
-        ("era", era.as_str()),
+        ("lifecycle", lifecycle.as_str()),
         ("status", status.as_str()),
         ("source", source),
         ("sha256", sha256),

@@ -303,7 +303,7 @@ fn fill(missing: &Missing) -> TokenStream {
         }
         Action::Swallow => quote!(return Err(cx.swallow(#rule))),
         Action::Session(SessionFact::ClientCapabilities) => quote!(cx.session_capabilities(#rule)?),
-        Action::NeedsState(name) => {
+        Action::RequiresState(name) => {
             let adapter = adapter(*name);
             quote!(return Err(cx.needs(#rule, #adapter)))
         }

@@ -254,7 +254,7 @@ impl Emitter {
                 if exact { value } else { quote!(Ok(#value)) }
             }
             Arm::Custom(hook) => call(hook, value),
-            Arm::NeedsState { rule, adapter } => {
+            Arm::RequiresState { rule, adapter } => {
                 let (rule, adapter) = (self::rule(rule), self::adapter(*adapter));
                 return quote!(#from::#variant(_) => Err(cx.needs(#rule, #adapter)),);
             }

@@ -35,7 +35,7 @@ impl Emitter {
         let carries = |plan: &DroppedPlan| {
             let stops = matches!(
                 plan.action,
-                Action::InSession | Action::Only(_) | Action::NeedsState(_) | Action::Reject(_)
+                Action::InSession | Action::Only(_) | Action::RequiresState(_) | Action::Reject(_)
             );
             plan.action == Action::Pass || plan.carried && !stops
         };
@@ -150,7 +150,7 @@ impl Emitter {
                 }
             }
             Action::Pass => quote!(Context::pass(#wire, #value, &mut extra);),
-            Action::NeedsState(name) => {
+            Action::RequiresState(name) => {
                 let adapter = adapter(*name);
                 match optional {
                     true => quote!(if #field.is_some() { return Err(cx.needs(#rule, #adapter)); }),

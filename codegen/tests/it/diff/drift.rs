@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::witnesses::{Judge, check};
-use super::{newest, schema, sources};
+use super::{latest, schema, sources};
 use crate::changes::{json as parsed, read};
 
 /// What a member says before, what it says after, and values that only the first admits.
@@ -45,9 +45,9 @@ fn drifts() -> Vec<[Value; 3]> {
     all
 }
 
-/// The newest release with a member of that kind in a tool.
+/// The latest release with a member of that kind in a tool.
 fn with_probe(probe: &Value) -> Value {
-    let mut schema = schema(newest());
+    let mut schema = schema(latest());
     schema["$defs"]["Tool"]["properties"]["probe"] = probe.clone();
     schema
 }

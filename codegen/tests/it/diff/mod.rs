@@ -44,10 +44,10 @@ fn sides() -> &'static [Side] {
     })
 }
 
-/// The id of the newest release.
-fn newest() -> &'static str {
-    static NEWEST: OnceLock<String> = OnceLock::new();
-    NEWEST.get_or_init(|| crate::twin::newest(spec()).id.clone())
+/// The id of the latest release.
+fn latest() -> &'static str {
+    static LATEST: OnceLock<String> = OnceLock::new();
+    LATEST.get_or_init(|| crate::twin::latest(spec()).id.clone())
 }
 
 fn side(id: &str) -> &'static Side {
@@ -97,8 +97,8 @@ fn spec_files() -> BTreeMap<String, String> {
     files
 }
 
-/// The diff of the newest release to a draft that is the same.
+/// The diff of the latest release to a draft that is the same.
 fn of_twins() -> Diff {
     let spec = crate::twin::spec();
-    between(&Sources::read(&spec).unwrap(), newest(), "draft", false).unwrap()
+    between(&Sources::read(&spec).unwrap(), latest(), "draft", false).unwrap()
 }

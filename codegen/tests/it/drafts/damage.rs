@@ -5,7 +5,7 @@ use mcp_schema::Error;
 use serde_json::{Map, Value, json};
 
 use crate::changes::reference;
-use crate::drafts::{generate, helpful, newest};
+use crate::drafts::{generate, helpful, latest};
 
 /// Definitions of each kind that there is, and what they refer to.
 const ROOTS: &[&str] = &[
@@ -55,7 +55,7 @@ const KEYWORDS: &[&str] = &[
 
 /// The roots and whatever they refer to, as a schema of one request.
 fn part() -> Value {
-    let whole = newest();
+    let whole = latest();
     let mut kept = Map::new();
     let mut open: Vec<String> = ROOTS.iter().map(|name| (*name).to_owned()).collect();
     while let Some(name) = open.pop() {

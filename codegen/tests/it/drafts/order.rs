@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::changes::every;
-use crate::drafts::{generate, newest};
+use crate::drafts::{generate, latest};
 
 /// JSON text with the members of every object in another order, and the sets among its lists too.
 fn shuffled(dice: &mut Rng, value: &Value, out: &mut String) {
@@ -43,9 +43,9 @@ fn shuffled(dice: &mut Rng, value: &Value, out: &mut String) {
     }
 }
 
-/// The newest schema with prose, which must not wander either.
+/// The latest schema with prose, which must not wander either.
 fn with_prose() -> Value {
-    let mut schema = newest();
+    let mut schema = latest();
     let definitions = schema["$defs"].as_object_mut().unwrap();
     for (name, definition) in definitions {
         definition["description"] = json!(format!("What `{name}` is."));
@@ -84,7 +84,7 @@ fn the_order_of_members_changes_no_byte() {
 /// Draft-07 with `definitions` and `oneOf` says what 2020-12 says with `$defs` and `anyOf`.
 #[test]
 fn the_dialect_changes_no_byte() {
-    let schema = newest();
+    let schema = latest();
     let expected = generate(&schema.to_string(), "mcp-draft").unwrap().files;
     let mut old = schema;
     every(&mut old, &mut |node| {

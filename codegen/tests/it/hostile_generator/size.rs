@@ -65,7 +65,8 @@ fn assert_linear(half: impl Fn(), all: impl Fn()) {
 
 /// From the text of a schema to its model.
 fn model(text: &str) {
-    let revisions = "[[revision]]\nid = \"one\"\nera = \"per-request\"\nstatus = \"released\"\n";
+    let revisions =
+        "[[revision]]\nid = \"one\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n";
     let files = BTreeMap::from([
         ("revisions.toml".to_owned(), revisions.to_owned()),
         ("one/schema.json".to_owned(), text.to_owned()),

@@ -27,9 +27,9 @@ fn a_doc_line() {
             "doc line of `everywhere.carpet`",
         ),
         (
-            "[Wall.revisions.\"new\"]\ndoc = \"Upright.\"\n[Wall.revisions.\"newest\"]\ndoc = \"Flat.\"\n",
+            "[Wall.revisions.\"new\"]\ndoc = \"Upright.\"\n[Wall.revisions.\"latest\"]\ndoc = \"Flat.\"\n",
             4,
-            "doc line of `Wall` in newest",
+            "doc line of `Wall` in latest",
         ),
         (
             "[Wall.revisions.\"new\".members]\ncolor = \"Of the paint.\"\n",

@@ -43,7 +43,7 @@ fn anew(id: &str) -> Anew {
     let options = ImportOptions {
         revision: id.to_owned(),
         wire: Some(row.wire.clone()),
-        era: Some(row.era),
+        lifecycle: Some(row.lifecycle),
         status: Some(row.status),
         from: None,
         after: at
@@ -190,7 +190,7 @@ fn a_release_that_the_draft_equals_comes_back_byte_for_byte() {
     let draft = spec.revisions.last().unwrap();
     let twin = (spec.revisions.iter())
         .rfind(|other| other.status == Status::Released)
-        .filter(|newest| newest.raw == draft.raw);
+        .filter(|latest| latest.raw == draft.raw);
     let Some(twin) = twin.filter(|_| upstream_dir().is_dir()) else {
         eprintln!(
             "skipped: the draft is no release, or there are no upstream schemas beside this checkout"

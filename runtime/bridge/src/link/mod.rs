@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::client::{Answered, Ask, Client, Token, Verdict};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::server::Caller;
@@ -139,7 +139,7 @@ impl Link {
         caller: &Caller,
     ) -> Result<Negotiated, Error> {
         let options = settle::options(settings, caller, settings.upstream_revisions);
-        settle::negotiate_as(Revision::NEWEST, settings, options).await
+        settle::negotiate_as(Revision::LATEST, settings, options).await
     }
 
     /// Connects to a server of the revision `app`, on behalf of a client.
@@ -187,7 +187,7 @@ impl Link {
         info!(client = named, "a server of {spoken} is at work");
         let (commands, queue) = mpsc::channel(QUEUE);
         let (ending, ended) = watch::channel(false);
-        let is_modern = caller.revision.era() == Era::PerRequest;
+        let is_modern = caller.revision.lifecycle() == Lifecycle::PerRequest;
         let listeners = Listeners::default();
         let driven = (connection, line, start, spoken);
         let task = Task::new(

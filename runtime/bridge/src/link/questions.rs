@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_registry::{Part, Revision, Subject};
+use mcp_protocol::{Part, Revision, Subject};
 use mcp_revisions::client::{Call, OtherCall, Token};
 use mcp_revisions::errors;
 use mcp_revisions::serve::{Peer, Session};
@@ -196,10 +196,10 @@ impl Task {
         match candidates.as_slice() {
             [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
-            [.., (newest, waiting)] if !self.is_modern => {
+            [.., (latest, waiting)] if !self.is_modern => {
                 let Asked { peer, caller, .. } = &*waiting.asked;
                 match peer.headers() {
-                    Some(_) => Belongs::Of(**newest),
+                    Some(_) => Belongs::Of(**latest),
                     None => Belongs::ToClient(peer.session(), Some(caller.revision)),
                 }
             }
@@ -221,7 +221,7 @@ impl Task {
                     let revision = caller.map(|caller| caller.revision);
                     Belongs::ToClient(session, revision)
                 }
-                // A client of the handshake era has a session as long as it is there.
+                // A client of the handshake lifecycle has a session as long as it is there.
                 None => Belongs::ToNobody,
             },
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::RevisionSet;
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Client, Connection, Event, Options, Output, ServerFacts};
@@ -25,7 +25,7 @@ const MEANWHILE: usize = 64;
 pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionSet) -> Options {
     let profile = identity::profile(caller, settings.client_info.as_ref());
     Options::new(settings.upstream.channel(), profile)
-        .with_policy(settings.policy)
+        .with_unknown_fields(settings.policy)
         .with_revisions(revisions)
         .with_other_methods()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_registry::{Era, Loss, Revision};
+use mcp_protocol::{Lifecycle, Loss, Revision};
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Answer, Client, Connection, Event, Output, To, Token};
 use mcp_revisions::errors;
@@ -180,7 +180,7 @@ impl Task {
                     return news.answer(Err(error.error));
                 }
                 // Whoever calls in a session can be told things, even before word of its opening has come.
-                if asked.caller.revision.era() == Era::Handshake {
+                if asked.caller.revision.lifecycle() == Lifecycle::Handshake {
                     self.listeners.add(asked.peer.session());
                 }
                 if self.turns.admits(&asked, &self.calls) {

@@ -68,8 +68,8 @@ fn streams(revision: Revision) -> Upstream {
 
 fn client(
     revision: Revision,
-) -> mcp_revisions::service::client::Connect<mcp_revisions::Newest, ()> {
-    Client::new(&mcp_revisions::program!()).with_revisions(RevisionSet::none().with(revision))
+) -> mcp_revisions::service::client::ClientBuilder<mcp_revisions::Latest, ()> {
+    Client::builder(&mcp_revisions::program!()).with_revisions(RevisionSet::none().with(revision))
 }
 
 async fn names(client: &Client) -> Vec<String> {
@@ -115,7 +115,7 @@ async fn a_server_of_any_revision_in_this_process_serves_clients_of_every_revisi
 async fn the_tools_of_two_servers_of_different_revisions_are_one_list() {
     let servers = [
         ("old".to_owned(), streams(Revision::V2025_03_26)),
-        ("new".to_owned(), in_process(Revision::NEWEST)),
+        ("new".to_owned(), in_process(Revision::LATEST)),
     ];
     let service = gateway::gateway(servers).unwrap();
     for revision in Revision::NEGOTIATED {
@@ -180,11 +180,11 @@ async fn clients_under_one_name_share_a_connection() {
         }
         let service = bridge.into_service();
         for name in ["one", "two"] {
-            let info = mcp_revisions::newest::Implementation::new(
+            let info = mcp_revisions::latest::Implementation::new(
                 name,
                 mcp_revisions::words::Version("1"),
             );
-            let client = Client::new(&info).http(Http::in_process(service.clone()));
+            let client = Client::builder(&info).http(Http::in_process(service.clone()));
             assert_eq!(names(&client).await, ["greet"]);
             client.close().await.unwrap();
         }

@@ -66,7 +66,7 @@ fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
             ("code", Json::of(&error.code)),
             ("message", Json::of(&error.message)),
         ],
-        Undelivered::Swallowed { rule, .. } => {
+        Undelivered::Dropped { rule, .. } => {
             vec![("rule", Json::of(rule)), ("change", Json::of("dropped"))]
         }
         _ => return None,

@@ -10,11 +10,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
 use mcp_bridge::{Bridge, Upstream};
-use mcp_registry::{LossKind, Policy, Revision};
+use mcp_protocol::{LossKind, Revision, UnknownFields};
 use mcp_revisions::service::client::Http;
 
 use crate::Outcome;
-use crate::convert::UnknownFields;
+use crate::convert::UnknownFieldsArgument;
 use listen::Listen;
 use loss_log::LossLog;
 use record::Record;
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     upstream_revision: Option<Revision>,
     /// Drop or preserve fields that the older revision does not define
     #[arg(long, default_value = "drop")]
-    unknown_fields: UnknownFields,
+    unknown_fields: UnknownFieldsArgument,
     /// Log each loss, and each message that is rejected or dropped, as a line of JSON: a file, `stderr` or `off`
     #[arg(long, value_name = "FILE", default_value = "stderr")]
     loss_log: String,
@@ -164,7 +164,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
     let log = LossLog::open(&arguments.loss_log)?;
     let mut bridge = Bridge::new(upstream(arguments)?)
-        .with_unknown_fields(Policy::from(arguments.unknown_fields))
+        .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
         .with_max_servers(arguments.max_servers)
         .with_idle_timeout(Duration::from_secs(arguments.idle_timeout.max(1)))
         .on_loss(move |report| log.write(report));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::Direction;
 
 /// A request that waits.

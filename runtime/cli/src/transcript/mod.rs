@@ -12,7 +12,7 @@ mod unknown;
 use std::io::Read as _;
 
 use clap::Args;
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 use crate::Outcome;
 use finding::Fault;

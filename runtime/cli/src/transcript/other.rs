@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_registry::{Adapter, Context, LossKind, Outcome, Policy, Revision, Session};
+use mcp_protocol::{Adapter, Context, LossKind, Outcome, Revision, Session, UnknownFields};
 use mcp_wire::{Message, Packet};
 
 use super::said::Said;
@@ -21,7 +21,7 @@ pub(crate) enum Cost {
     /// It is answered with an error.
     Rejected,
     /// Nobody is told.
-    Swallowed,
+    Dropped,
 }
 
 impl fmt::Display for Cost {
@@ -30,7 +30,7 @@ impl fmt::Display for Cost {
             Self::Part(kind) => f.pad(kind.as_str()),
             Self::Adapter(adapter) => f.pad(&format!("adapter {}", adapter.as_str())),
             Self::Rejected => f.pad("rejected"),
-            Self::Swallowed => f.pad("dropped"),
+            Self::Dropped => f.pad("dropped"),
         }
     }
 }
@@ -96,7 +96,7 @@ impl Other {
             sender: Some(sender),
         };
         let context = || {
-            Context::new(Policy::Strict).with_session(Session {
+            Context::new(UnknownFields::Drop).with_session(Session {
                 client_capabilities: talk.capabilities.clone(),
                 client_info: talk.client.clone(),
                 subscription_id: None,
@@ -129,7 +129,7 @@ impl Other {
                         adds(loss.hop, loss.rule(), cost, loss.pointer());
                     }
                 }
-                Outcome::NeedsState(needs) => {
+                Outcome::RequiresState(needs) => {
                     let cost = Cost::Adapter(needs.adapter);
                     adds(needs.hop, needs.rule, cost, needs.pointer);
                 }
@@ -137,8 +137,8 @@ impl Other {
                     let cost = Cost::Rejected;
                     adds(rejected.hop, rejected.rule, cost, rejected.pointer);
                 }
-                Outcome::Swallowed(swallowed) => {
-                    let cost = Cost::Swallowed;
+                Outcome::Dropped(swallowed) => {
+                    let cost = Cost::Dropped;
                     adds(swallowed.hop, swallowed.rule, cost, swallowed.pointer);
                 }
             }

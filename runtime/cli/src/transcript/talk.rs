@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_registry::{Era, ProtocolRule, Revision};
+use mcp_protocol::{Lifecycle, ProtocolRule, Revision};
 use mcp_revisions::methods;
 use mcp_wire::{
     Direction, Json, JsonObject, Message, MethodKind, Packet, RequestId, Unreadable, peek,
@@ -239,7 +239,7 @@ impl Talk {
             }
             return self.settled;
         };
-        let revision = Revision::from_wire(&named);
+        let revision = Revision::from_protocol_version(&named);
         match revision {
             // What a client proposes is not settled yet.
             Some(_) if method == methods::INITIALIZE => {}
@@ -249,7 +249,7 @@ impl Talk {
                 return Revision::NEGOTIATED
                     .iter()
                     .rev()
-                    .find(|revision| revision.era() == Era::Handshake)
+                    .find(|revision| revision.lifecycle() == Lifecycle::Handshake)
                     .copied();
             }
             None => {
@@ -270,7 +270,7 @@ impl Talk {
     fn greeted(&mut self, heard: Heard<'_>, result: &Json) {
         let Heard { line, place, .. } = heard;
         let named = text_of(member(Some(result), "protocolVersion"));
-        match named.as_deref().map(Revision::from_wire) {
+        match named.as_deref().map(Revision::from_protocol_version) {
             Some(Some(revision)) => self.settled = Some(revision),
             Some(None) => {
                 let told = format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_schema::model::{Kind, Model, Plan, Rest, Shape, Ty};
 use mcp_schema::{Models, Spec};
 use serde_json::Value;

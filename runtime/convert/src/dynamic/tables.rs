@@ -113,7 +113,7 @@ pub enum ErrorFate {
     /// The same error with this code.
     Code(i64),
     /// An adapter has to turn it into something else.
-    NeedsState(Adapter),
+    RequiresState(Adapter),
 }
 
 impl Pair {
@@ -227,7 +227,7 @@ impl RenamedMethod {
 #[derive(Debug, Clone, Copy)]
 pub enum MethodFate {
     /// An adapter has to do it.
-    NeedsState(Adapter),
+    RequiresState(Adapter),
     /// The subscription adapter has to do it, unless the session says for which stream it is.
     Subscribed,
     /// This error answers it.
@@ -267,7 +267,7 @@ impl MethodHop {
             .into_iter()
             .flatten()
             .any(|fate| match fate {
-                MethodFate::NeedsState(other) => other == adapter,
+                MethodFate::RequiresState(other) => other == adapter,
                 MethodFate::Subscribed => adapter == Adapter::Subscription,
                 MethodFate::Reject(..) | MethodFate::Drop => false,
             })
@@ -281,7 +281,7 @@ impl MethodHop {
     /// The end of a conversion of this method, if it ends there.
     pub(super) fn stop(&self, up: bool, cx: &Context) -> Option<Stop> {
         Some(match self.fate(up)? {
-            MethodFate::NeedsState(adapter) => cx.needs(self.rule, adapter),
+            MethodFate::RequiresState(adapter) => cx.needs(self.rule, adapter),
             MethodFate::Subscribed if cx.session().subscription_id.is_some() => return None,
             MethodFate::Subscribed => cx.needs(self.rule, Adapter::Subscription),
             MethodFate::Reject(code, message) => cx.reject(self.rule, code, message),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Loss, ProtocolRule, Revision};
+use mcp_protocol::{Lifecycle, Loss, ProtocolRule, Revision};
 use mcp_wire::{
     ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek,
 };
@@ -16,7 +16,7 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::json::member;
-use crate::protocol::negotiate::era::{Evidence, choose, supported};
+use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
 use crate::protocol::{
     Answer, Connection, Event, Exchange, Failure, Ignored, InputRequired, Retry,
@@ -176,7 +176,7 @@ impl Connection<Client> {
         }
         let may_ask_back = |method| (self.role.translator.inner).may_ask_back(revision, method);
         let mut completed = None;
-        if revision.era() == Era::PerRequest {
+        if revision.lifecycle() == Lifecycle::PerRequest {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
@@ -274,7 +274,7 @@ impl Connection<Client> {
         now: Duration,
     ) {
         if error.code.as_i64() == Some(UNSUPPORTED_PROTOCOL_VERSION)
-            && revision.era() == Era::PerRequest
+            && revision.lifecycle() == Lifecycle::PerRequest
         {
             let versions = supported(&error);
             match choose(&versions, self.left(RevisionSet::none().with(revision))) {

@@ -159,7 +159,7 @@ impl Connection<Client> {
         &mut self,
         request: Waiting,
         answer: Answer,
-        losses: Vec<mcp_registry::Loss>,
+        losses: Vec<mcp_protocol::Loss>,
     ) {
         self.tell(Event::Answered(Answered {
             token: request.token,

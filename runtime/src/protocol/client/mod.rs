@@ -4,7 +4,7 @@
 //! driver hands in what came ([`Connection::receive`], [`Connection::answered`]) and the time, and both take what is to
 //! be done from [`Connection::poll`] until there is nothing more.
 //!
-//! The server's era is found by `server/discover`, over both channels: it is a request without effects,
+//! The server's lifecycle is found by `server/discover`, over both channels: it is a request without effects,
 //! so that a server which knows no such method is not made to do something twice.
 //! Requests wait until the verdict is in; [`Connection::verdict`] can be kept for the next client of the same server.
 //!
@@ -26,7 +26,7 @@
 //! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
 //! assert!(probe.text.contains(r#""method":"server/discover""#));
 //!
-//! // A server of the handshake era does not know it: `initialize` follows, then what the application asked.
+//! // A server of the handshake lifecycle does not know it: `initialize` follows, then what the application asked.
 //! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
 //! let Some(Output::Send(initialize)) = connection.poll() else { panic!("nothing to send") };
 //! assert!(initialize.text.contains(r#""protocolVersion":"2025-11-25""#));
@@ -46,9 +46,9 @@ mod tools;
 mod translate;
 mod unread;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 
-pub use super::negotiate::era;
+pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Failure, Fate,
     Ignored, InputRequired, Notice, OtherCall, OtherNotice, Output, Profile, Question, Retry, Said,
@@ -80,11 +80,11 @@ impl Client {
                 app,
                 policy: options.policy,
             },
-            session: mcp_registry::Session::default(),
+            session: mcp_protocol::Session::default(),
         };
-        let newest = RevisionSet::modern().newest(Era::PerRequest);
+        let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
         translator.session.client_capabilities =
-            newest.and_then(|newest| translator.capabilities_of(&options.profile, newest));
+            latest.and_then(|latest| translator.capabilities_of(&options.profile, latest));
         Self {
             translator,
             on_loss: LossHook::default(),

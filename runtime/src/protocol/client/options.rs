@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcp_registry::{Policy, Revision, UnknownRevision};
+use mcp_protocol::{Revision, UnknownFields, UnknownRevision};
 
 use crate::protocol::Profile;
 use crate::{Limits, RevisionSet};
@@ -24,7 +24,7 @@ pub struct Options {
     pub(in crate::protocol) channel: Channel,
     pub(in crate::protocol) profile: Profile,
     pub(in crate::protocol) revisions: RevisionSet,
-    pub(in crate::protocol) policy: Policy,
+    pub(in crate::protocol) policy: UnknownFields,
     pub(crate) limits: Limits,
     pub(in crate::protocol) probe_timeout: Duration,
     pub(in crate::protocol) verdict: Option<Verdict>,
@@ -40,7 +40,7 @@ impl Options {
             channel,
             profile,
             revisions: RevisionSet::all(),
-            policy: Policy::default(),
+            policy: UnknownFields::default(),
             limits: Limits::default(),
             probe_timeout: Duration::from_secs(5),
             verdict: None,
@@ -58,7 +58,7 @@ impl Options {
 
     /// What becomes of members that an older server's revision does not name.
     #[must_use]
-    pub fn with_policy(mut self, policy: Policy) -> Self {
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.policy = policy;
         self
     }
@@ -70,7 +70,7 @@ impl Options {
         self
     }
 
-    /// How long a server over stdio may take to answer the probe before it counts as one of the handshake era.
+    /// How long a server over stdio may take to answer the probe before it counts as one of the handshake lifecycle.
     #[must_use]
     pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
@@ -78,7 +78,7 @@ impl Options {
     }
 
     /// Without adapters: what a server asks in a result is handed to the application as [`InputRequired`], and what the
-    /// server's era has in another form fails with [`NeedsAdapter`].
+    /// server's lifecycle has in another form fails with [`NeedsAdapter`].
     ///
     /// [`InputRequired`]: crate::protocol::Answer::InputRequired
     /// [`NeedsAdapter`]: super::Failure::NeedsAdapter
@@ -89,7 +89,7 @@ impl Options {
     }
 
     /// Sends requests and notifications of methods that no revision has as they are, but for what each request of the
-    /// server's era says of its sender; and takes those of the server, which come as [`Event::OtherCall`] and
+    /// server's lifecycle says of its sender; and takes those of the server, which come as [`Event::OtherCall`] and
     /// [`Event::OtherNotice`]. Nothing of them is converted.
     ///
     /// [`Event::OtherCall`]: super::Event::OtherCall
@@ -112,7 +112,7 @@ impl Options {
 ///
 /// As text it is the id of the revision. A verdict that has become wrong is noticed and mended where the
 /// server says so: a per-request one by `-32022` or an answer that is not modern, a handshake one at `initialize`.
-/// A server that has learned the per-request era since still answers `initialize`, so forget verdicts now and then.
+/// A server that has learned the per-request lifecycle since still answers `initialize`, so forget verdicts now and then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Verdict(pub Revision);
 

@@ -1,9 +1,9 @@
-//! What a server sends by itself: requests of the handshake era, and notifications.
+//! What a server sends by itself: requests of the handshake lifecycle, and notifications.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 
@@ -30,7 +30,7 @@ impl Connection<Client> {
         };
         // Before the handshake is over a server may ask for a sign of life.
         let revision = match self.state.stage.settled() {
-            Some(settled) if settled.revision.era() == Era::PerRequest => {
+            Some(settled) if settled.revision.lifecycle() == Lifecycle::PerRequest => {
                 return self.ignore(Ignored::Request(method.to_owned()));
             }
             _ => self.spoken(),
@@ -115,7 +115,7 @@ impl Connection<Client> {
     fn spoken(&self) -> Revision {
         let settled = self.state.stage.settled().map(|settled| settled.revision);
         settled
-            .or_else(|| self.role.options.revisions.newest(Era::Handshake))
+            .or_else(|| self.role.options.revisions.latest(Lifecycle::Handshake))
             .unwrap_or(self.role.app())
     }
 
@@ -131,10 +131,10 @@ impl Connection<Client> {
     fn report(&mut self, method: &str, peer: Revision, stopped: &Stopped) {
         let owned = method.to_owned();
         self.tell(match stopped {
-            Stopped::NeedsState(needs) => {
+            Stopped::RequiresState(needs) => {
                 Event::NeedsAdapter(NeedsAdapter::new(needs, method, peer))
             }
-            Stopped::Swallowed(rule) => Event::Ignored(Ignored::Swallowed(owned, rule)),
+            Stopped::Dropped(rule) => Event::Ignored(Ignored::Dropped(owned, rule)),
             Stopped::Rejected(rejected) => {
                 Event::Ignored(Ignored::Invalid(owned, rejected.to_string()))
             }
@@ -225,11 +225,11 @@ impl Connection<Client> {
         }
         let about = self.about(method, params.as_ref(), exchange);
         if method == methods::NOTIFICATIONS_CANCELLED {
-            if revision.era() == Era::PerRequest {
+            if revision.lifecycle() == Lifecycle::PerRequest {
                 return self.stream_taken_down(params.as_ref(), now);
             }
             self.forget_request(params.as_ref());
-            if self.role.app().era() == Era::PerRequest {
+            if self.role.app().lifecycle() == Lifecycle::PerRequest {
                 // Its questions have no ids of their own there.
                 return;
             }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use mcp_registry::Era;
+use mcp_protocol::Lifecycle;
 use mcp_wire::{MessageKind, Peeked};
 
 use super::answer::MOST_SENDS;
 use super::{Channel, Client, Pending, Purpose};
 use crate::RevisionSet;
 use crate::protocol::ask::own_id;
-use crate::protocol::negotiate::era::{Evidence, Finding, judge};
+use crate::protocol::negotiate::lifecycle::{Evidence, Finding, judge};
 use crate::protocol::unread::why;
 use crate::protocol::{Answer, Connection, Exchange, Failure, Ignored};
 
@@ -184,9 +184,9 @@ impl Connection<Client> {
         if request.sent >= MOST_SENDS || settled.revision != pending.revision {
             return false;
         }
-        match settled.revision.era() {
-            Era::Handshake => status == 404 && settled.session.is_some(),
-            Era::PerRequest => {
+        match settled.revision.lifecycle() {
+            Lifecycle::Handshake => status == 404 && settled.session.is_some(),
+            Lifecycle::PerRequest => {
                 !settled.confirmed
                     && judge(Evidence::Answer {
                         status: Some(status),
@@ -207,9 +207,9 @@ impl Connection<Client> {
         };
         if let Purpose::Application { request, .. } = purpose {
             self.state.waiting.push_back(*request);
-            match revision.era() {
-                Era::Handshake => self.initialize(revision, RevisionSet::none()),
-                Era::PerRequest => self.start_over(now),
+            match revision.lifecycle() {
+                Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
+                Lifecycle::PerRequest => self.start_over(now),
             }
         }
     }

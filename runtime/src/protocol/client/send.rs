@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId, one_line};
 
@@ -24,7 +24,7 @@ use crate::{errors, meta};
 /// A request in the server's revision.
 pub(in crate::protocol) struct Prepared {
     params: Option<Json>,
-    losses: Vec<mcp_registry::Loss>,
+    losses: Vec<mcp_protocol::Loss>,
     log_level: Option<String>,
 }
 
@@ -103,9 +103,9 @@ impl Connection<Client> {
         if self.is_other(method) {
             return Ok((unclaimed(params, to), Vec::new()));
         }
-        let params = match self.role.translator.inner.app.era() {
-            Era::PerRequest if !method.starts_with("notifications/") => {
-                // Reading it as a request of this era takes what the endpoint will stamp anyway.
+        let params = match self.role.translator.inner.app.lifecycle() {
+            Lifecycle::PerRequest if !method.starts_with("notifications/") => {
+                // Reading it as a request of this lifecycle takes what the endpoint will stamp anyway.
                 let (translator, profile) = (&self.role.translator, &self.role.options.profile);
                 let app = translator.inner.app;
                 let capabilities = translator.capabilities_of(profile, app);
@@ -136,7 +136,7 @@ impl Connection<Client> {
             losses,
             log_level,
         } = prepared;
-        if revision.era() == Era::Handshake {
+        if revision.lifecycle() == Lifecycle::Handshake {
             self.apply_log_level(log_level.as_deref());
         }
         let id = self.fresh_id();
@@ -151,11 +151,11 @@ impl Connection<Client> {
         let method = request.ask.method.clone();
         let name = RequestId::from(id);
         (self.role.on_loss).tell_losses(&method, revision, Some(&name), &losses);
-        let extra = match revision.era() {
-            Era::PerRequest => {
+        let extra = match revision.lifecycle() {
+            Lifecycle::PerRequest => {
                 self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
             }
-            Era::Handshake => Vec::new(),
+            Lifecycle::Handshake => Vec::new(),
         };
         let purpose = Purpose::Application {
             request: Box::new(Waiting {
@@ -202,14 +202,14 @@ impl Connection<Client> {
         );
     }
 
-    /// What a request of the per-request era says of its sender: the client, or whoever it is made for.
+    /// What a request of the per-request lifecycle says of its sender: the client, or whoever it is made for.
     pub(in crate::protocol) fn claim(
         &self,
         revision: Revision,
         log_level: Option<String>,
         behalf: Option<&Profile>,
     ) -> Option<Claim> {
-        if revision.era() == Era::Handshake {
+        if revision.lifecycle() == Lifecycle::Handshake {
             return None;
         }
         let translator = &self.role.translator;
@@ -246,8 +246,8 @@ impl Connection<Client> {
                     losses,
                 }
             }
-            Err(Stopped::Swallowed(rule)) => Said::of(Fate::Swallowed(rule)),
-            Err(Stopped::NeedsState(needs)) => {
+            Err(Stopped::Dropped(rule)) => Said::of(Fate::Dropped(rule)),
+            Err(Stopped::RequiresState(needs)) => {
                 let needs = NeedsAdapter::new(&needs, method, revision);
                 Said::of(Fate::NeedsAdapter(needs))
             }
@@ -337,8 +337,8 @@ impl Connection<Client> {
             revision,
             exchange,
         } = self.state.pending.remove(&id)?;
-        match (self.role.options.channel, revision.era()) {
-            (Channel::Http, Era::PerRequest) => {
+        match (self.role.options.channel, revision.lifecycle()) {
+            (Channel::Http, Lifecycle::PerRequest) => {
                 self.state.exchanges.remove(&exchange);
                 self.put(Output::Close(exchange));
             }
@@ -471,9 +471,9 @@ fn resume(params: Option<Json>, resumed: &Resumed) -> Json {
     Json::of(&params)
 }
 
-/// Params that are not converted: what they say of a sender of the modern era, an older server must not read.
+/// Params that are not converted: what they say of a sender of the modern lifecycle, an older server must not read.
 fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
-    if to.era() == Era::PerRequest {
+    if to.lifecycle() == Lifecycle::PerRequest {
         return params;
     }
     let claims = [

@@ -1,6 +1,6 @@
 //! What every message carries beside its own members: `_meta` keys and HTTP headers.
 
-use mcp_registry::{Era, ProtocolHeader, Revision};
+use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::translate::no_params;
@@ -14,7 +14,7 @@ pub(in crate::protocol) struct Stamp {
     pub(in crate::protocol) progress_token: Option<i64>,
 }
 
-/// What a request of the per-request era says of its sender.
+/// What a request of the per-request lifecycle says of its sender.
 #[derive(Debug)]
 pub(in crate::protocol) struct Claim {
     pub(in crate::protocol) revision: Revision,
@@ -42,7 +42,7 @@ impl Stamp {
             log_level,
         }) = claim
         {
-            meta.insert(PROTOCOL_VERSION, Json::of(revision.wire()));
+            meta.insert(PROTOCOL_VERSION, Json::of(revision.protocol_version()));
             meta.insert(CLIENT_CAPABILITIES, capabilities);
             if let Some(info) = info {
                 meta.insert(CLIENT_INFO, info);
@@ -106,9 +106,12 @@ pub(in crate::protocol) fn headers(
         ),
     ];
     let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
-    match revision.era() {
-        Era::PerRequest => {
-            add("MCP-Protocol-Version", revision.wire().to_owned());
+    match revision.lifecycle() {
+        Lifecycle::PerRequest => {
+            add(
+                "MCP-Protocol-Version",
+                revision.protocol_version().to_owned(),
+            );
             if let Some(method) = method {
                 // A method that no header can hold is none that a server has: framed, it ends no line.
                 add("Mcp-Method", crate::headers::encoded(method).into_owned());
@@ -117,9 +120,12 @@ pub(in crate::protocol) fn headers(
                 }
             }
         }
-        Era::Handshake => {
+        Lifecycle::Handshake => {
             if settled && revision.has_header(ProtocolHeader::McpProtocolVersion) {
-                add("MCP-Protocol-Version", revision.wire().to_owned());
+                add(
+                    "MCP-Protocol-Version",
+                    revision.protocol_version().to_owned(),
+                );
             }
             if let Some(session) = session {
                 add("Mcp-Session-Id", session.to_owned());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use mcp_registry::{Loss, Revision};
+use mcp_protocol::{Loss, Revision};
 use mcp_wire::{Json, RequestId};
 
 use super::tools::Tools;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::{Loss, ProtocolHeader, Revision};
+use mcp_protocol::{Loss, ProtocolHeader, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::stamp::Stamp;

@@ -1,6 +1,6 @@
 //! What the two directions of a client are to the translator, and what their failures are to the application.
 
-use mcp_registry::{Loss, Revision, Session};
+use mcp_protocol::{Loss, Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use crate::errors;
@@ -13,7 +13,7 @@ use crate::protocol::{Failure, Question};
 #[derive(Debug, Clone)]
 pub(in crate::protocol) struct Translator {
     pub(in crate::protocol) inner: crate::protocol::translate::Translator,
-    /// The application's client capabilities, in the newest revision: for requests on the way up.
+    /// The application's client capabilities, in the latest revision: for requests on the way up.
     pub(in crate::protocol) session: Session,
 }
 
@@ -21,9 +21,9 @@ impl Stopped {
     /// As the failure of a request that could not be sent.
     pub(in crate::protocol) fn of_params(self) -> Failure {
         match self {
-            Self::NeedsState(needs) => Failure::NeedsAdapter(needs),
+            Self::RequiresState(needs) => Failure::NeedsAdapter(needs),
             Self::Rejected(rejected) => Failure::Rejected(rejected.error),
-            Self::Swallowed(rule) => Failure::UnknownMethod(format!(
+            Self::Dropped(rule) => Failure::UnknownMethod(format!(
                 "the server's revision has no such notification ({rule})"
             )),
             Self::Invalid(error) => Failure::InvalidParams(*error),

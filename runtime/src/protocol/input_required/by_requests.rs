@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::{Question, allowed, read};
@@ -70,8 +70,8 @@ impl ByRequests {
     /// The handler wants to be told more.
     fn ask(&mut self, about: About<'_>, result: &Json, world: &World<'_>) -> Vec<Step> {
         let refused = |error| vec![Step::Answer(about.token, Err(error))];
-        if about.rounds >= world.limits.rounds {
-            return refused(errors::asked_too_often(world.limits.rounds).error);
+        if about.rounds >= world.limits.max_input_rounds {
+            return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
         }
         let (questions, state) = match read(result, world.limits.questions) {
             Ok(read) => read,
@@ -99,7 +99,7 @@ impl ByRequests {
             state,
             answers: Map::new(),
             open: asks.len(),
-            until: world.now + world.limits.ask_time,
+            until: world.now + world.limits.client_response_timeout,
             peer: about.peer,
         };
         if asks.is_empty() {
@@ -144,7 +144,7 @@ impl ByRequests {
         let answer = match result {
             Ok(result) => (world.answer_in(method, result, round.peer))
                 .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS)),
-            // In the modern era no answer of a client is an error: it is the client's own, and ends its request.
+            // In the modern lifecycle no answer of a client is an error: it is the client's own, and ends its request.
             Err(error) => Err(error.clone()),
         };
         match answer {

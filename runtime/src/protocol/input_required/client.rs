@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::Loss;
+use mcp_protocol::Loss;
 use mcp_wire::{ErrorObject, Json};
 
 use crate::protocol::client::Client;
@@ -54,15 +54,15 @@ impl Connection<Client> {
         let InputRequired { questions, retry } = input;
         request.rounds += 1;
         let limits = &self.role.options.limits;
-        if request.rounds > limits.rounds {
+        if request.rounds > limits.max_input_rounds {
             let why = format!(
                 "the server asked back {} times without an answer",
-                limits.rounds
+                limits.max_input_rounds
             );
             let failure = Failure::InvalidResult(why);
             return self.tell_answer(request, Answer::Failed(failure), losses);
         }
-        let until = now + limits.ask_time;
+        let until = now + limits.client_response_timeout;
         let peer = retry.revision;
         let named = |it: &Question| {
             named(&it.method, peer).map_err(|it| it.into_error(ErrorObject::METHOD_NOT_FOUND))
@@ -132,7 +132,7 @@ impl Connection<Client> {
                 open.missing = open.missing.saturating_sub(1);
                 self.go_on(round, now);
             }
-            // In this era no answer to a question is an error: the call ends with it.
+            // In this lifecycle no answer to a question is an error: the call ends with it.
             Err(error) => {
                 if let Some(Round {
                     request, losses, ..

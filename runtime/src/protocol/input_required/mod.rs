@@ -9,7 +9,7 @@ pub(crate) mod seal;
 mod signed;
 pub(super) mod suspend;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
 use super::machine::World;
@@ -17,7 +17,7 @@ use crate::errors;
 use crate::protocol::Caller;
 use crate::protocol::json::declares;
 
-/// The rows of a method in the tables of all revisions, newest first.
+/// The rows of a method in the tables of all revisions, latest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
     let tables = Revision::NEGOTIATED
         .iter()

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, JsonObject, Peeked, Raw};
 
 use super::seal::{Bound, Broken, Issued, subject};
@@ -40,7 +40,7 @@ impl Server {
         let state = message.request_state?;
         let subject = message.params.map(Raw::to_json).as_ref().map(subject);
         let claim = message.meta.protocol_version.and_then(Raw::as_str);
-        let peer = claim.and_then(|claim| Revision::from_wire(&claim));
+        let peer = claim.and_then(|claim| Revision::from_protocol_version(&claim));
         let bound = Bound {
             method: self.app_name(message.method.as_deref()?, peer.unwrap_or(self.app)),
             subject: &subject.unwrap_or_default(),
@@ -84,7 +84,7 @@ impl Server {
             subject: &asked_for.unwrap_or_default(),
             principal: pending.principal.as_deref(),
         };
-        let until = now + self.limits.ask_time;
+        let until = now + self.limits.client_response_timeout;
         let issued = Issued::Own(own.into_owned());
         let Some(signed) = self.seal.sign(&issued, until, bound) else {
             let why = "the system gave no randomness to sign with";

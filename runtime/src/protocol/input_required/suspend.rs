@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::{Context, Loss, NeedsState, Revision, TABLES};
+use mcp_protocol::{Context, Loss, RequiresState, Revision, TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::seal::{Bound, Broken, Issued};
@@ -134,17 +134,17 @@ impl Suspended {
             .values_mut()
             .find(|parked| parked.token == about.token)
         {
-            if parked.later.len() >= world.limits.rounds as usize {
-                return refused(errors::asked_too_often(world.limits.rounds).error);
+            if parked.later.len() >= world.limits.max_input_rounds as usize {
+                return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
             }
             parked.later.push(open);
             return Vec::new();
         }
-        if about.rounds >= world.limits.rounds {
-            return refused(errors::asked_too_often(world.limits.rounds).error);
+        if about.rounds >= world.limits.max_input_rounds {
+            return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
         }
-        if self.parked.len() >= world.limits.parked {
-            return refused(errors::too_many_pending(world.limits.parked).error);
+        if self.parked.len() >= world.limits.max_suspended_calls {
+            return refused(errors::too_many_pending(world.limits.max_suspended_calls).error);
         }
         let parked = Parked {
             token: about.token,
@@ -155,7 +155,7 @@ impl Suspended {
             asked: vec![open],
             later: Vec::new(),
             rounds: about.rounds,
-            until: world.now + world.limits.ask_time,
+            until: world.now + world.limits.client_response_timeout,
         };
         match self.park(about.token, parked, world) {
             Ok(step) => vec![step],
@@ -254,9 +254,9 @@ impl Suspended {
             return steps;
         }
         parked.rounds += 1;
-        parked.until = world.now + world.limits.ask_time;
-        if parked.rounds >= world.limits.rounds {
-            let error = errors::asked_too_often(world.limits.rounds).error;
+        parked.until = world.now + world.limits.client_response_timeout;
+        if parked.rounds >= world.limits.max_input_rounds {
+            let error = errors::asked_too_often(world.limits.max_input_rounds).error;
             let deliver = |open: Open| Step::Deliver {
                 key: open.key,
                 result: Err(error.clone()),
@@ -298,7 +298,7 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
         subject: about.subject?,
         principal: about.principal,
     };
-    let until = world.now + world.limits.ask_time;
+    let until = world.now + world.limits.client_response_timeout;
     let state = world.seal.sign(&Issued::Again, until, bound)?;
     let result = write(&questions, &state, world, about.peer);
     Some(Step::Answer(about.token, Ok(result)))
@@ -322,7 +322,7 @@ fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
 pub(crate) fn in_place_of(
     error: ErrorObject,
     caller: &Caller,
-    needs: &NeedsState,
+    needs: &RequiresState,
 ) -> (ErrorObject, Vec<Loss>) {
     let mut cx = Context::default();
     cx.enter(needs.hop);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, Map, MessageKind};
 
-use super::era::{Evidence, Finding, choose, judge, supported};
+use super::lifecycle::{Evidence, Finding, choose, judge, supported};
 use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
@@ -106,8 +106,8 @@ impl Connection<Client> {
         match &self.state.stage {
             Stage::Unknown(Some(verdict)) if self.role.options.revisions.contains(verdict.0) => {
                 let revision = verdict.0;
-                match revision.era() {
-                    Era::PerRequest => {
+                match revision.lifecycle() {
+                    Lifecycle::PerRequest => {
                         self.state.stage = Stage::Settled(Settled {
                             confirmed: false,
                             ..Settled::on(revision)
@@ -115,10 +115,10 @@ impl Connection<Client> {
                         self.tell(Event::Settled(ServerFacts::unknown(revision)));
                         self.send_waiting();
                     }
-                    Era::Handshake => self.initialize(revision, RevisionSet::none()),
+                    Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
                 }
             }
-            Stage::Unknown(_) => match self.role.options.revisions.newest(Era::PerRequest) {
+            Stage::Unknown(_) => match self.role.options.revisions.latest(Lifecycle::PerRequest) {
                 Some(revision) => self.probe(revision, RevisionSet::none(), now),
                 None => self.fall_back(),
             },
@@ -172,7 +172,7 @@ impl Connection<Client> {
                 self.fail_waiting(&failure);
             }
             Finding::Modern(versions) => match choose(&versions, self.role.options.revisions) {
-                Some(revision) if revision.era() == Era::PerRequest => {
+                Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
                     let facts = self.facts_of(evidence, revision);
                     self.settle(Settled::on(revision), facts);
                 }
@@ -197,10 +197,12 @@ impl Connection<Client> {
     ) {
         let left = self.left(tried);
         match choose(&versions, left) {
-            Some(revision) if revision.era() == Era::PerRequest => self.probe(revision, tried, now),
+            Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
+                self.probe(revision, tried, now)
+            }
             Some(revision) => self.initialize(revision, RevisionSet::none()),
             // It names what it refuses: the requests themselves show which of the two it means.
-            None if versions.iter().any(|wire| wire == claim.wire()) => {
+            None if versions.iter().any(|wire| wire == claim.protocol_version()) => {
                 self.settle(Settled::on(claim), ServerFacts::unknown(claim));
             }
             None => self.no_common_revision(versions),
@@ -263,9 +265,9 @@ impl Connection<Client> {
             .retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
     }
 
-    /// The handshake with the newest revision that has one.
+    /// The handshake with the latest revision that has one.
     fn fall_back(&mut self) {
-        match self.role.options.revisions.newest(Era::Handshake) {
+        match self.role.options.revisions.latest(Lifecycle::Handshake) {
             Some(revision) => self.initialize(revision, RevisionSet::none()),
             None => self.no_common_revision(Vec::new()),
         }
@@ -276,7 +278,7 @@ impl Connection<Client> {
         self.state.stage = Stage::Initializing { tried };
         let (profile, translator) = (&self.role.options.profile, &self.role.translator);
         let mut params = Map::new();
-        params.insert("protocolVersion", Json::of(offer.wire()));
+        params.insert("protocolVersion", Json::of(offer.protocol_version()));
         let capabilities = translator.capabilities_of(profile, offer);
         params.insert(
             "capabilities",
@@ -307,12 +309,9 @@ impl Connection<Client> {
             );
             return self.unsettle(&failure);
         };
-        let known = self
-            .role
-            .options
-            .revisions
-            .iter()
-            .find(|revision| revision.era() == Era::Handshake && revision.wire() == version);
+        let known = self.role.options.revisions.iter().find(|revision| {
+            revision.lifecycle() == Lifecycle::Handshake && revision.protocol_version() == version
+        });
         let Some(revision) = known else {
             return self.no_common_revision(vec![version]);
         };
@@ -337,7 +336,9 @@ impl Connection<Client> {
         let versions = supported(&error);
         let left = self.left(tried);
         match choose(&versions, left) {
-            Some(revision) if revision.era() == Era::Handshake => self.initialize(revision, tried),
+            Some(revision) if revision.lifecycle() == Lifecycle::Handshake => {
+                self.initialize(revision, tried)
+            }
             // It speaks a per-request revision after all: the verdict that led here was stale, or the probe got lost.
             Some(revision) => self.settle(
                 Settled {
@@ -368,9 +369,11 @@ impl Connection<Client> {
 
     /// The server speaks another per-request revision than the one that is settled, or wants a handshake.
     pub(in crate::protocol) fn resettle(&mut self, revision: Revision) {
-        match revision.era() {
-            Era::PerRequest => self.settle(Settled::on(revision), ServerFacts::unknown(revision)),
-            Era::Handshake => self.initialize(revision, RevisionSet::none()),
+        match revision.lifecycle() {
+            Lifecycle::PerRequest => {
+                self.settle(Settled::on(revision), ServerFacts::unknown(revision))
+            }
+            Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
         }
     }
 

@@ -1,15 +1,15 @@
 //! Which revision a message is in: the ladder, rung by rung, as one pure function.
 //!
-//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the newest revision that had
+//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the latest revision that had
 //! no header to send. Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
 //! A message that says nothing by itself is [`OfSession`](Settlement::OfSession): a transport learns from that whether
 //! it has to find a session first.
 
 pub(super) mod client;
-pub mod era;
+pub mod lifecycle;
 mod server;
 
-use mcp_registry::{Era, ProtocolHeader, ProtocolRule, Revision};
+use mcp_protocol::{Lifecycle, ProtocolHeader, ProtocolRule, Revision};
 
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
@@ -108,7 +108,7 @@ impl Settlement {
 fn no_batch() -> Box<Refusal> {
     let all = Revision::NEGOTIATED.iter().copied();
     let batching = all.filter(|revision| revision.has_rule(ProtocolRule::Batch));
-    let batching: Vec<_> = batching.map(Revision::wire).collect();
+    let batching: Vec<_> = batching.map(Revision::protocol_version).collect();
     errors::invalid_request(&format!(
         "a batch is for sessions of {} alone",
         batching.join(", ")
@@ -116,15 +116,17 @@ fn no_batch() -> Box<Refusal> {
 }
 
 /// Whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
-/// of the per-request era, and not if the header names a revision of that.
+/// of the per-request lifecycle, and not if the header names a revision of that.
 #[must_use]
 pub fn takes_session_operations(header: Option<&str>, served: RevisionSet) -> bool {
-    let is_modern = header.and_then(Revision::from_wire).is_some_and(is_modern);
-    served.has(Era::Handshake) && !is_modern
+    let is_modern = header
+        .and_then(Revision::from_protocol_version)
+        .is_some_and(is_modern);
+    served.has(Lifecycle::Handshake) && !is_modern
 }
 
 fn is_modern(revision: Revision) -> bool {
-    revision.era() == Era::PerRequest
+    revision.lifecycle() == Lifecycle::PerRequest
 }
 
 /// What is known when a message comes, beside the message and its session.
@@ -177,7 +179,7 @@ fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement
     }
     let method = message.method.as_deref().unwrap_or_default();
     if method == methods::INITIALIZE {
-        return match served.has(Era::Handshake) {
+        return match served.has(Lifecycle::Handshake) {
             true => Ok(Settlement::Settled(Settled::Initialize)),
             false => Err(errors::unsupported_version(&requested(message), served)),
         };
@@ -211,8 +213,8 @@ fn settle_claim(
     let claim = claim
         .as_str()
         .ok_or_else(|| errors::missing_meta(meta::PROTOCOL_VERSION, served))?;
-    let revision = Revision::from_wire(&claim);
-    if let Some(revision) = revision.filter(|revision| revision.era() == Era::Handshake)
+    let revision = Revision::from_protocol_version(&claim);
+    if let Some(revision) = revision.filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
         && served.contains(revision)
     {
         return Ok(match message.method.as_deref() {
@@ -225,7 +227,7 @@ fn settle_claim(
             },
         });
     }
-    if !served.has(Era::PerRequest) {
+    if !served.has(Lifecycle::PerRequest) {
         return Err(errors::unsupported_by_legacy(&claim, served));
     }
     if let Some(headers) = around.headers {
@@ -245,7 +247,8 @@ fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlem
     let served = around.served;
     let claim = message.meta.protocol_version.and_then(Raw::as_str);
     if let Some(claim) = claim {
-        let revision = Revision::from_wire(&claim).filter(|&revision| served.contains(revision));
+        let revision =
+            Revision::from_protocol_version(&claim).filter(|&revision| served.contains(revision));
         return match revision {
             Some(revision) => Ok(Settlement::Settled(Settled::Speaks(revision))),
             None => Err(errors::unsupported_version(&claim, served)),
@@ -257,7 +260,7 @@ fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlem
     {
         return Ok(Settlement::Settled(Settled::Speaks(version)));
     }
-    let modern = served.newest(Era::PerRequest);
+    let modern = served.latest(Lifecycle::PerRequest);
     settle_legacy(around, modern).map(of_session)
 }
 
@@ -273,27 +276,31 @@ fn settle_legacy(
         Some(_) => {
             let text = around.headers.and_then(|headers| headers.protocol_version);
             let text = text.unwrap_or_default();
-            return Err(match served.has(Era::PerRequest) {
+            return Err(match served.has(Lifecycle::PerRequest) {
                 true => errors::unsupported_version(text, served),
                 false => errors::unsupported_by_legacy(text, served),
             });
         }
         None => None,
     };
-    let named = named.filter(|revision| revision.era() == Era::Handshake);
+    let named = named.filter(|revision| revision.lifecycle() == Lifecycle::Handshake);
     // Who sends no header is of a revision without it; and on stdio there are none to send.
     let headless = |revision: &Revision| {
-        revision.era() == Era::Handshake && !revision.has_header(ProtocolHeader::McpProtocolVersion)
+        revision.lifecycle() == Lifecycle::Handshake
+            && !revision.has_header(ProtocolHeader::McpProtocolVersion)
     };
     Ok(named
         .or_else(|| served.iter().find(headless))
-        .or_else(|| served.newest(Era::Handshake))
+        .or_else(|| served.latest(Lifecycle::Handshake))
         .or(otherwise))
 }
 
 /// The revision of the header: `Some(None)` if it names none that is known.
 fn header_version(around: Around<'_>) -> Option<Option<Revision>> {
-    around.headers?.protocol_version.map(Revision::from_wire)
+    around
+        .headers?
+        .protocol_version
+        .map(Revision::from_protocol_version)
 }
 
 /// What `initialize` asks for.

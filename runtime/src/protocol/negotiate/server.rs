@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_registry::{Context, Era, Failure, Outcome, Part, Revision, Subject};
+use mcp_protocol::{Context, Failure, Lifecycle, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
@@ -15,7 +15,7 @@ use crate::protocol::server::state::Opened;
 use crate::protocol::{Caller, Connection, Event};
 
 impl Connection<Server> {
-    /// Answers `initialize`: the revision that was asked for, else the newest that has a handshake.
+    /// Answers `initialize`: the revision that was asked for, else the latest that has a handshake.
     pub(in crate::protocol) fn initialize(
         &mut self,
         message: &Peeked<'_>,
@@ -31,9 +31,9 @@ impl Connection<Server> {
         };
         let legacy =
             |revision: &Revision| is_legacy(*revision) && self.role.served.contains(*revision);
-        let settled = Revision::from_wire(&asked)
+        let settled = Revision::from_protocol_version(&asked)
             .filter(legacy)
-            .or_else(|| self.role.served.newest(Era::Handshake));
+            .or_else(|| self.role.served.latest(Lifecycle::Handshake));
         let Some(revision) = settled else {
             return Reply::refused(
                 Some(id),
@@ -64,14 +64,14 @@ impl Server {
             caller: Arc::new(caller),
             log_level: None,
             is_initialized: false,
-            upgraded: mcp_registry::Session::default(),
+            upgraded: mcp_protocol::Session::default(),
             client_info: None,
         };
         if self.modern {
             let capabilities = opened.caller.capabilities_in(self.app);
-            opened.upgraded = mcp_registry::Session {
+            opened.upgraded = mcp_protocol::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
-                ..mcp_registry::Session::default()
+                ..mcp_protocol::Session::default()
             };
             opened.client_info = said(opened.caller.info_in(self.app));
         }
@@ -91,9 +91,9 @@ fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Re
         Part::Params,
         Some(Direction::ClientToServer),
     );
-    let cx = Context::new(mcp_registry::Policy::Strict);
+    let cx = Context::new(mcp_protocol::UnknownFields::Drop);
     if let Err(Failure::Invalid(error)) =
-        mcp_registry::convert(subject, revision, revision, text, cx)
+        mcp_protocol::convert(subject, revision, revision, text, cx)
     {
         return Err(Box::new(Refusal {
             error: ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::NeedsState;
+use mcp_protocol::RequiresState;
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Reader};
 
@@ -88,14 +88,14 @@ impl Connection<Server> {
         };
         match result {
             Ok(result) => match self.role.result_out(method, result.clone(), peer) {
-                Err(Stopped::NeedsState(needs)) => self.adapt(token, &needs, Ok(result), now),
+                Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Ok(result), now),
                 translated => self.deliver(
                     token,
                     translated.map(|(result, losses)| (Ok(result), losses)),
                 ),
             },
             Err(error) => match self.role.error_out(method, error.clone(), peer) {
-                Err(Stopped::NeedsState(needs)) => self.adapt(token, &needs, Err(error), now),
+                Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Err(error), now),
                 translated => self.deliver(
                     token,
                     translated.map(|(error, losses)| (Err(error), losses)),
@@ -133,7 +133,7 @@ impl Connection<Server> {
     }
 
     /// The peer is gone from an exchange: nobody reads its response any more, and what came in it is given up, in the modern
-    /// era.
+    /// lifecycle.
     pub fn ended(&mut self, exchange: Exchange, now: Duration) {
         self.state.end_exchange(exchange);
         let given_up: Vec<Token> = self.state.given_up_with(exchange).collect();
@@ -163,12 +163,12 @@ impl Connection<Server> {
         (self.role.on_loss).tell(method, peer, Some(&pending.id), &translated);
         let (result, losses, fate) = match translated {
             Ok((result, losses)) => (result, losses, Fate::Sent),
-            Err(Stopped::Swallowed(rule)) => {
+            Err(Stopped::Dropped(rule)) => {
                 let error = errors::internal("the revision of the client has no such answer").error;
-                (Err(error), Vec::new(), Fate::Swallowed(rule))
+                (Err(error), Vec::new(), Fate::Dropped(rule))
             }
             // Handled by the caller.
-            Err(Stopped::NeedsState(needs)) => {
+            Err(Stopped::RequiresState(needs)) => {
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 (
                     Err(errors::internal(&needs.to_string()).error),
@@ -236,7 +236,7 @@ impl Connection<Server> {
             }
             Err(error) => {
                 let code = error.code.as_i64().unwrap_or_default();
-                let status = errors::status(code, pending.peer.era());
+                let status = errors::status(code, pending.peer.lifecycle());
                 (write::error(Some(&pending.id), &error), status)
             }
         };
@@ -247,7 +247,7 @@ impl Connection<Server> {
         sent
     }
 
-    /// Ends the streams that clients of the modern era have opened, as a server does that stops: each is told so.
+    /// Ends the streams that clients of the modern lifecycle have opened, as a server does that stops: each is told so.
     pub fn end_streams(&mut self, now: Duration) {
         for token in self.state.streams() {
             if let Some(adapter) = self.state.get(token).and_then(|pending| pending.adapter) {
@@ -265,7 +265,7 @@ impl Connection<Server> {
     fn adapt(
         &mut self,
         token: Token,
-        needs: &NeedsState,
+        needs: &RequiresState,
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> Said {
@@ -284,7 +284,7 @@ impl Connection<Server> {
                 let (error, losses) = in_place_of(error, &pending.caller, needs);
                 Ok((Err(error), losses))
             }
-            _ => Err(Stopped::NeedsState(needs.clone())),
+            _ => Err(Stopped::RequiresState(needs.clone())),
         };
         self.deliver(token, translated)
     }
@@ -316,7 +316,7 @@ fn taken_down(stream: &Pending, method: &str) -> Outgoing {
 fn undeclared(
     result: &Json,
     caller: &Caller,
-    peer: mcp_registry::Revision,
+    peer: mcp_protocol::Revision,
 ) -> Option<Box<errors::Refusal>> {
     static RESULT: Members = Members::ignoring("result", &["resultType", "inputRequests"]);
     static REQUEST: Members = Members::ignoring("request", &["method", "params"]);

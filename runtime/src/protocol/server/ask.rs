@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Era, Revision};
+use mcp_protocol::{Adapter, Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodKind, RequestId};
 
@@ -25,7 +25,7 @@ impl Connection<Server> {
     /// Sends the peer a request, in the words of the application's revision; exactly one [`Event::Answered`] follows, unless
     /// it is cancelled.
     ///
-    /// A client of the modern era takes none: it is asked in results, which is the business of an adapter.
+    /// A client of the modern lifecycle takes none: it is asked in results, which is the business of an adapter.
     ///
     /// # Errors
     /// Why it was not sent.
@@ -104,8 +104,8 @@ impl Connection<Server> {
                     Err(error) => refused(error),
                 }
             }
-            Err(Stopped::Swallowed(rule)) => Said::of(Fate::Swallowed(rule)),
-            Err(Stopped::NeedsState(needs)) => {
+            Err(Stopped::Dropped(rule)) => Said::of(Fate::Dropped(rule)),
+            Err(Stopped::RequiresState(needs)) => {
                 let otherwise = || Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer));
                 self.adapted_or(needs.adapter, occasion, now, otherwise)
             }
@@ -113,7 +113,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Sends the peer a request that no revision has, as it is; no client of the modern era takes one.
+    /// Sends the peer a request that no revision has, as it is; no client of the modern lifecycle takes one.
     fn ask_other(
         &mut self,
         key: u64,
@@ -127,9 +127,9 @@ impl Connection<Server> {
             None => None,
         };
         let peer = about_peer.or(self.state.session_revision());
-        let era = peer.map_or(Era::PerRequest, Revision::era);
-        if era == Era::PerRequest {
-            return refused(errors::method_not_found(method, era).error);
+        let lifecycle = peer.map_or(Lifecycle::PerRequest, Revision::lifecycle);
+        if lifecycle == Lifecycle::PerRequest {
+            return refused(errors::method_not_found(method, lifecycle).error);
         }
         match self.send_request(AskedBy::Application(key), about, method, params) {
             Ok(()) => Said::of(Fate::Sent),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 use super::Server;
 use super::incoming::{Incoming, Unlooked};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 use super::state::State;
 use super::{Outgoing, Server};
@@ -98,7 +98,7 @@ impl Connection<Server> {
     }
 
     /// Frees buffers that are empty.
-    #[cfg(any(feature = "http", feature = "stdio"))]
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(crate) fn rest(&mut self) {
         self.free_outputs();
         self.state.rest();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Loss, Revision};
+use mcp_protocol::{Adapter, Loss, Revision};
 use mcp_wire::Json;
 use mcp_wire::envelope::write;
 
@@ -201,13 +201,13 @@ impl Connection<Server> {
         }
     }
 
-    /// A call of the application on behalf of the session, with what a request of its own era says.
+    /// A call of the application on behalf of the session, with what a request of its own lifecycle says.
     fn own_call(&mut self, own: Own, method: &'static str, params: Json, peer: Revision) {
         let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
         let caller = self.state.caller(peer);
         let mut text = params.into_text();
         if let (true, Some(session)) = (self.role.modern, session) {
-            let revision = Json::of(self.role.app.wire());
+            let revision = Json::of(self.role.app.protocol_version());
             let members = [
                 (meta::PROTOCOL_VERSION, Some(&revision)),
                 (

@@ -53,7 +53,7 @@ mod unasked;
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Policy, Revision};
+use mcp_protocol::{Lifecycle, Revision, UnknownFields};
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
@@ -77,12 +77,12 @@ pub struct Server {
     pub(super) app: Revision,
     pub(super) served: RevisionSet,
     pub(super) limits: Limits,
-    pub(super) policy: Policy,
+    pub(super) policy: UnknownFields,
     pub(super) introductions: Introductions,
     pub(super) seal: Seal,
     pub(super) on_loss: LossHook,
     pub(super) takes_others: bool,
-    /// Whether the application is of the era without a handshake.
+    /// Whether the application is of the lifecycle without a handshake.
     pub(super) modern: bool,
 }
 
@@ -97,12 +97,12 @@ impl Server {
             app,
             served: RevisionSet::all(),
             limits: Limits::default(),
-            policy: Policy::Strict,
+            policy: UnknownFields::Drop,
             introductions: Introductions::new(profile, app)?,
             seal: Seal::random(),
             on_loss: LossHook::default(),
             takes_others: false,
-            modern: app.era() == Era::PerRequest,
+            modern: app.lifecycle() == Lifecycle::PerRequest,
         })
     }
 
@@ -120,7 +120,7 @@ impl Server {
 
     /// The server with another policy for members that an older revision does not name.
     #[must_use]
-    pub fn with_policy(self, policy: Policy) -> Self {
+    pub fn with_unknown_fields(self, policy: UnknownFields) -> Self {
         Self { policy, ..self }
     }
 

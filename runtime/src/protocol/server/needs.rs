@@ -2,20 +2,20 @@
 
 use mcp_convert::Rule;
 use mcp_convert::dynamic::Pair;
-use mcp_registry::{Adapter, NeedsState, Revision, TABLES};
+use mcp_protocol::{Adapter, RequiresState, Revision, TABLES};
 
 use crate::protocol::{Fate, NeedsAdapter};
 
-/// The newest pair that hands a method to an adapter, and the rule that says so.
+/// The latest pair that hands a method to an adapter, and the rule that says so.
 fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rule)> {
     let mut newest_first = TABLES.pairs.iter().rev();
     newest_first.find_map(|pair| Some((pair, pair.hands_to(adapter, method)?)))
 }
 
-/// That a method is an adapter's business, by the rule of the hop between the eras.
-pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> NeedsState {
+/// That a method is an adapter's business, by the rule of the hop between the lifecycles.
+pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> RequiresState {
     let handed = handed(adapter, method);
-    NeedsState {
+    RequiresState {
         adapter,
         rule: handed.map_or(Rule::UNDECIDED.id(), |(_, rule)| rule.id()),
         hop: handed.map_or("", |(pair, _)| pair.up_hop),
@@ -23,10 +23,10 @@ pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> NeedsS
     }
 }
 
-/// The same of what is for a client of the modern era.
+/// The same of what is for a client of the modern lifecycle.
 pub(in crate::protocol) fn needs(adapter: Adapter, method: &str) -> Fate {
     let peer = handed(adapter, method).and_then(|(pair, _)| pair.new.parse().ok());
-    let peer = peer.unwrap_or(Revision::NEWEST);
+    let peer = peer.unwrap_or(Revision::LATEST);
     Fate::NeedsAdapter(NeedsAdapter::new(
         &needs_state(adapter, method),
         method,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_protocol::{Adapter, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
 
@@ -24,7 +24,7 @@ impl Connection<Server> {
     /// What the peer did not ask for is swallowed: logs below its level, or any if a per-request client names no level;
     /// progress of a call without a token; anything but logs before the client is initialized.
     pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, now: Duration) -> Said {
-        // A client may have both: a session, and streams of the other era beside it.
+        // A client may have both: a session, and streams of the other lifecycle beside it.
         let is_both =
             matches!(to, To::Session) && self.state.session.is_some() && !self.role.modern;
         let has_streams = is_both && self.state.has_streams();
@@ -57,7 +57,7 @@ impl Connection<Server> {
                 method,
                 params: own,
             };
-            return self.adapted_or(adapter, occasion, now, || Fate::Swallowed("own-call"));
+            return self.adapted_or(adapter, occasion, now, || Fate::Dropped("own-call"));
         }
         let occasion = Occasion::Notification {
             method,
@@ -79,8 +79,8 @@ impl Connection<Server> {
         self.role.on_loss.tell(method, peer, about, &carried);
         let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
-            Err(Stopped::Swallowed(rule)) => return Said::of(Fate::Swallowed(rule)),
-            Err(Stopped::NeedsState(needs)) => {
+            Err(Stopped::Dropped(rule)) => return Said::of(Fate::Dropped(rule)),
+            Err(Stopped::RequiresState(needs)) => {
                 let otherwise = || Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer));
                 return self.adapted_or(needs.adapter, occasion, now, otherwise);
             }
@@ -128,12 +128,12 @@ impl Connection<Server> {
     fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
         let exchange = match to {
             To::Request(token) => match self.state.get(token) {
-                Some(pending) if pending.is_parked => return Said::of(Fate::Swallowed("parked")),
+                Some(pending) if pending.is_parked => return Said::of(Fate::Dropped("parked")),
                 Some(pending) => Some(pending.exchange),
                 None => return Said::of(Fate::Unknown),
             },
             To::Session if self.state.session.is_some() => None,
-            To::Session => return Said::of(Fate::Swallowed("no-session")),
+            To::Session => return Said::of(Fate::Dropped("no-session")),
         };
         let body = write::notification(method, params.map(Json::text));
         self.send(Outgoing::on_its_way(exchange, body));
@@ -147,26 +147,26 @@ impl Connection<Server> {
             To::Request(token) => {
                 let pending = self.state.get(token).ok_or(Fate::Unknown)?;
                 if pending.is_parked {
-                    return Err(Fate::Swallowed("parked"));
+                    return Err(Fate::Dropped("parked"));
                 }
                 if method == methods::NOTIFICATIONS_PROGRESS && pending.progress_token.is_none() {
-                    return Err(Fate::Swallowed("progress-token"));
+                    return Err(Fate::Dropped("progress-token"));
                 }
                 let unasked = pending.log_level.is_none() && !is_legacy(pending.peer);
                 if is_log && (unasked || is_below(pending.log_level, params)) {
-                    return Err(Fate::Swallowed("log-opt-in"));
+                    return Err(Fate::Dropped("log-opt-in"));
                 }
                 Ok(pending.peer)
             }
             To::Session => match &self.state.session {
                 Some(session) if is_log && is_below(session.log_level, params) => {
-                    Err(Fate::Swallowed("log-level"))
+                    Err(Fate::Dropped("log-level"))
                 }
                 Some(session) if !is_log && !session.is_initialized => {
-                    Err(Fate::Swallowed("initialize-first"))
+                    Err(Fate::Dropped("initialize-first"))
                 }
                 Some(session) => Ok(session.revision),
-                None if is_log => Err(Fate::Swallowed("log-opt-in")),
+                None if is_log => Err(Fate::Dropped("log-opt-in")),
                 // A modern client hears of changes on the stream that it asked for, and there alone.
                 None => Err(needs(Adapter::Subscription, method)),
             },

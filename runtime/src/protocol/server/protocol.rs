@@ -1,6 +1,6 @@
 //! What the runtime answers by itself: protocol, and not application.
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{Json, JsonObject, RequestId};
 
 use super::Server;
@@ -41,7 +41,7 @@ impl Connection<Server> {
         if !self.role.introductions.logs(peer) {
             return Err(errors::method_not_found(
                 methods::LOGGING_SET_LEVEL,
-                Era::Handshake,
+                Lifecycle::Handshake,
             ));
         }
         let level = member(message, "level")

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{MessageKind, RequestId, Unreadable, peek};
 
 use super::Server;
@@ -23,10 +23,10 @@ impl Server {
     }
 
     /// As [`look`](Self::look), of a text that a transport has brought which has only sessions: claims in `_meta` are refused
-    /// as a server of the handshake era refuses them.
+    /// as a server of the handshake lifecycle refuses them.
     #[must_use]
     pub fn look_in_session<'a>(&self, bytes: &'a [u8]) -> Looked<'a> {
-        let of_sessions = |revision: &Revision| revision.era() == Era::Handshake;
+        let of_sessions = |revision: &Revision| revision.lifecycle() == Lifecycle::Handshake;
         self.look_as(
             self.served.iter().filter(of_sessions).collect(),
             None,
@@ -73,7 +73,7 @@ impl Server {
     /// The id of a message; refused is one that is too long to be kept, and a progress token that is.
     fn id_of(&self, incoming: Incoming<'_>) -> Result<Option<RequestId>, Reply> {
         let message = incoming.message;
-        let too_long = |text: &str| text.len() > self.limits.name_bytes;
+        let too_long = |text: &str| text.len() > self.limits.max_identifier_bytes;
         if message.id.is_some_and(|id| too_long(id.text())) {
             let refusal = errors::invalid_request("the id is too long");
             return Err(Reply::refused(None, &refusal));

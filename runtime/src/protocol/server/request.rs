@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_registry::{Adapter, Era, NeedsState, Revision};
+use mcp_protocol::{Adapter, Lifecycle, RequiresState, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
@@ -81,7 +81,7 @@ impl Connection<Server> {
                 .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
             (_, Some(_)) => {
                 let adapter = Adapter::MultiRoundTrip;
-                Err(Stopped::NeedsState(needs_state(adapter, wanted.name())))
+                Err(Stopped::RequiresState(needs_state(adapter, wanted.name())))
             }
             (Wanted::Known(_, name), None) => {
                 self.role.params_in(name, message.params, peer, session)
@@ -130,7 +130,7 @@ impl Connection<Server> {
         let wanted = match row {
             Some(row) => Wanted::Known(row, self.role.app_name(row.name, peer)),
             None if self.role.takes_others && known(name).is_none() => Wanted::Other,
-            None => return Err(errors::method_not_found(name, peer.era())),
+            None => return Err(errors::method_not_found(name, peer.lifecycle())),
         };
         match self.state.token_of(id) {
             Some(_) => Err(errors::invalid_request(
@@ -184,15 +184,16 @@ impl Connection<Server> {
                 self.call(token, method, params, losses);
                 Reply::Later
             }
-            Err(Stopped::Swallowed(_)) => {
+            Err(Stopped::Dropped(_)) => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
-                let refusal = errors::method_not_found(name, peer.era());
+                let refusal = errors::method_not_found(name, peer.lifecycle());
                 Reply::refused(Some(&pending.id), &refusal)
             }
-            Err(Stopped::NeedsState(needs)) => self.adapt_request(incoming, pending, &needs),
+            Err(Stopped::RequiresState(needs)) => self.adapt_request(incoming, pending, &needs),
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
-                let status = errors::status(error.code.as_i64().unwrap_or_default(), peer.era());
+                let status =
+                    errors::status(error.code.as_i64().unwrap_or_default(), peer.lifecycle());
                 Reply::refused(Some(&pending.id), &Refusal { error, status })
             }
         }
@@ -203,7 +204,7 @@ impl Connection<Server> {
         &mut self,
         incoming: Incoming<'_>,
         pending: Pending,
-        needs: &NeedsState,
+        needs: &RequiresState,
     ) -> Reply {
         let (id, method, peer) = (pending.id.clone(), pending.method, pending.peer);
         let params = incoming.message.params.map(Raw::to_json);
@@ -220,7 +221,7 @@ impl Connection<Server> {
         }
         self.state.take(token);
         let needs = NeedsAdapter::new(needs, method, peer);
-        let mut refusal = errors::method_not_found(method, peer.era());
+        let mut refusal = errors::method_not_found(method, peer.lifecycle());
         refusal.error.message = needs.to_string();
         self.tell(Event::NeedsAdapter(needs));
         Reply::refused(Some(&id), &refusal)
@@ -296,9 +297,9 @@ fn other_call(state: &mut State, pending: Pending, method: &str, params: Json) -
 
 /// What a modern request says of its client.
 fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
-    match peer.era() {
-        Era::Handshake => Caller::unknown(peer),
-        Era::PerRequest => Caller {
+    match peer.lifecycle() {
+        Lifecycle::Handshake => Caller::unknown(peer),
+        Lifecycle::PerRequest => Caller {
             revision: peer,
             info: message.meta.client_info.map(Raw::to_json),
             capabilities: message.meta.client_capabilities.map(Raw::to_json),

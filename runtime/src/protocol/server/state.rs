@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Loss, Revision};
+use mcp_protocol::{Adapter, Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::methods;
@@ -30,7 +30,7 @@ pub struct State {
     /// Whether no machine is made when one is needed.
     pub(in crate::protocol) is_bare: bool,
     pending_bytes: usize,
-    /// How many of those that wait are streams, and how many are of the modern era: where there are none, none is
+    /// How many of those that wait are streams, and how many are of the modern lifecycle: where there are none, none is
     /// looked for.
     waiting_streams: usize,
     waiting_modern: usize,
@@ -46,8 +46,8 @@ pub(in crate::protocol) struct Opened {
     pub(in crate::protocol) caller: Arc<Caller>,
     pub(in crate::protocol) log_level: Option<LogLevel>,
     pub(in crate::protocol) is_initialized: bool,
-    /// For an application of the modern era: what every request says there.
-    pub(in crate::protocol) upgraded: mcp_registry::Session,
+    /// For an application of the modern lifecycle: what every request says there.
+    pub(in crate::protocol) upgraded: mcp_protocol::Session,
     /// Likewise the client, as the application's revision has it.
     pub(in crate::protocol) client_info: Option<Json>,
 }
@@ -198,12 +198,12 @@ impl State {
         pending.map(|(token, _)| *token).collect()
     }
 
-    /// Whether clients of the modern era have opened streams.
+    /// Whether clients of the modern lifecycle have opened streams.
     pub(in crate::protocol) fn has_streams(&self) -> bool {
         self.waiting_streams > 0
     }
 
-    /// Streams that clients of the modern era have opened.
+    /// Streams that clients of the modern lifecycle have opened.
     pub(in crate::protocol) fn streams(&self) -> Vec<Token> {
         if !self.has_streams() {
             return Vec::new();
@@ -223,7 +223,7 @@ impl State {
     }
 
     /// Gives back the room of requests that are over: a map that was filled once keeps some of it.
-    #[cfg(any(feature = "http", feature = "stdio"))]
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(in crate::protocol) fn rest(&mut self) {
         if self.pending.is_empty() {
             self.pending = BTreeMap::new();

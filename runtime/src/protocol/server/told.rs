@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::Json;
 
 use super::state::State;

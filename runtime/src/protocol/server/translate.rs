@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use mcp_registry::{Revision, Session};
+use mcp_protocol::{Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, Raw};
 
 use super::Server;

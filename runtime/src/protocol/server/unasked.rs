@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Loss, Revision};
+use mcp_protocol::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
@@ -72,10 +72,10 @@ impl Connection<Server> {
                 about: None,
                 losses,
             })),
-            Err(Stopped::Swallowed(rule)) => {
-                self.put_aside(Ignored::Swallowed(name.to_owned(), rule), 202)
+            Err(Stopped::Dropped(rule)) => {
+                self.put_aside(Ignored::Dropped(name.to_owned(), rule), 202)
             }
-            Err(Stopped::NeedsState(needs)) => {
+            Err(Stopped::RequiresState(needs)) => {
                 self.told(Event::NeedsAdapter(NeedsAdapter::new(&needs, method, peer)))
             }
             Err(stopped) => {

@@ -105,7 +105,7 @@ const PASSED: usize = 8;
 
 impl<T> Sessions<T> {
     /// Room for [`Limits::sessions`], of [`Limits::sessions_bytes`] all together, and of
-    /// [`Limits::owner_sessions`] for each owner that is known.
+    /// [`Limits::max_sessions_per_owner`] for each owner that is known.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl<T> Sessions<T> {
             bytes: 0,
             limit: limits.sessions,
             limit_bytes: limits.sessions_bytes,
-            limit_owned: limits.owner_sessions,
+            limit_owned: limits.max_sessions_per_owner,
         }
     }
 

@@ -1,13 +1,13 @@
 //! The adapter for subscriptions, and for the log level of an application that sets it once.
 //!
-//! An application of the modern era listens: towards an older server its streams become subscriptions, and what the
-//! server tells is told on each stream that wants it. One of the handshake era subscribes: towards a modern server its
+//! An application of the modern lifecycle listens: towards an older server its streams become subscriptions, and what the
+//! server tells is told on each stream that wants it. One of the handshake lifecycle subscribes: towards a modern server its
 //! resources, and the lists that it expects to hear of unasked, are one `subscriptions/listen`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::Filter;
@@ -72,28 +72,31 @@ impl Changes {
 }
 
 impl Connection<Client> {
-    /// Takes a request that the server's era has in another form; it comes back if it is none of these.
+    /// Takes a request that the server's lifecycle has in another form; it comes back if it is none of these.
     pub(in crate::protocol) fn adapted(
         &mut self,
         request: Waiting,
         revision: Revision,
     ) -> Option<Waiting> {
-        let eras = (self.role.translator.inner.app.era(), revision.era());
-        match (eras, request.ask.method.as_str()) {
-            ((Era::PerRequest, Era::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
+        let lifecycles = (
+            self.role.translator.inner.app.lifecycle(),
+            revision.lifecycle(),
+        );
+        match (lifecycles, request.ask.method.as_str()) {
+            ((Lifecycle::PerRequest, Lifecycle::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
                 self.open_stream(request, revision)
             }
-            ((Era::Handshake, Era::PerRequest), methods::RESOURCES_SUBSCRIBE) => {
+            ((Lifecycle::Handshake, Lifecycle::PerRequest), methods::RESOURCES_SUBSCRIBE) => {
                 self.subscribe(request)
             }
-            ((Era::Handshake, Era::PerRequest), methods::RESOURCES_UNSUBSCRIBE) => {
+            ((Lifecycle::Handshake, Lifecycle::PerRequest), methods::RESOURCES_UNSUBSCRIBE) => {
                 if let Some(uri) = uri_of(request.ask.params.as_ref()) {
                     self.state.changes.uris.remove(&uri);
                 }
                 self.tell_answer(request, Answer::Result(no_params()), Vec::new());
                 self.listen();
             }
-            ((Era::Handshake, Era::PerRequest), methods::LOGGING_SET_LEVEL) => {
+            ((Lifecycle::Handshake, Lifecycle::PerRequest), methods::LOGGING_SET_LEVEL) => {
                 let level = request
                     .ask
                     .params
@@ -233,9 +236,12 @@ impl Connection<Client> {
         let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) else {
             return;
         };
-        match (self.role.translator.inner.app.era(), revision.era()) {
-            (Era::Handshake, Era::PerRequest) => {}
-            (Era::PerRequest, Era::Handshake) => {
+        match (
+            self.role.translator.inner.app.lifecycle(),
+            revision.lifecycle(),
+        ) {
+            (Lifecycle::Handshake, Lifecycle::PerRequest) => {}
+            (Lifecycle::PerRequest, Lifecycle::Handshake) => {
                 // A new session knows nothing of what an earlier one was told.
                 let streams = self.state.changes.streams.values();
                 let uris: BTreeSet<String> =

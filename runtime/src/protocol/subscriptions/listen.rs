@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, JsonObject};
 
 use super::{Filter, change};
@@ -80,11 +80,14 @@ impl Listening {
         let refused =
             |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
         if !world.declares(&["resources", "subscribe"]) {
-            return refused(errors::method_not_found(about.method, about.peer.era()));
+            return refused(errors::method_not_found(
+                about.method,
+                about.peer.lifecycle(),
+            ));
         }
         let object = JsonObject::try_from(about.params.clone()).ok();
         let uri = object.and_then(|object| object.get("uri")?.read::<String>().ok());
-        let Some(uri) = uri.filter(|uri| uri.len() <= world.limits.name_bytes) else {
+        let Some(uri) = uri.filter(|uri| uri.len() <= world.limits.max_identifier_bytes) else {
             return refused(errors::invalid_params(
                 "`uri` is required, a string and not too long",
             ));

@@ -81,7 +81,7 @@ impl Filter {
         })
     }
 
-    /// What a client of the handshake era is told unasked, if the lists are among it, and what it subscribed to.
+    /// What a client of the handshake lifecycle is told unasked, if the lists are among it, and what it subscribed to.
     pub(crate) fn of_session(
         lists: bool,
         uris: &BTreeSet<String>,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::{Filter, change};

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mcp_registry::Spoken;
+use mcp_protocol::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::notices::{Around, note};
-use super::{ClientCx, Log, Progress, Tell, closed};
+use super::{ClientContext, Log, Progress, Tell, closed};
 use crate::client::{
     Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, OtherCall,
     OtherNotice, Output, Profile, ServerFacts, To, Token,
@@ -22,7 +22,7 @@ use crate::methods;
 use crate::service::Error;
 use crate::service::custom::{Answer as Answering, Custom};
 use crate::service::room::Room;
-use crate::transport::client::{Carrier, Incoming};
+use crate::transport::client::{Incoming, Transport};
 use crate::transport::panics::caught;
 
 /// What a handle wants done.
@@ -90,9 +90,9 @@ impl Drop for Ticket {
 
 struct Driver<App: Spoken, H> {
     connection: Connection<Side>,
-    carrier: Carrier,
+    carrier: Transport,
     handlers: Arc<H>,
-    custom: Custom<ClientCx<App>>,
+    custom: Custom<ClientContext<App>>,
     around: Around,
     facts: watch::Sender<Option<ServerFacts>>,
     waiting: HashMap<Token, Waiting>,
@@ -123,12 +123,12 @@ pub(super) type Ends = (
 /// Sets a connection going.
 pub(super) fn start<App: Spoken, H>(
     endpoint: Side,
-    carrier: Carrier,
+    carrier: Transport,
     handlers: Arc<H>,
-    custom: Custom<ClientCx<App>>,
+    custom: Custom<ClientContext<App>>,
 ) -> Ends
 where
-    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
     let (commands, wanted) = mpsc::unbounded_channel();
@@ -172,7 +172,7 @@ enum Woken {
 
 impl<App: Spoken, H> Driver<App, H>
 where
-    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
     async fn run(mut self, mut wanted: mpsc::UnboundedReceiver<Command>) {
@@ -236,10 +236,10 @@ where
             } => {
                 let said = (self.connection).notify(To::Session, method, params.as_ref(), now);
                 let _ = done.send(match said.fate {
-                    Fate::Refused(error) => Err(Error::Peer(*error)),
+                    Fate::Refused(error) => Err(Error::Rpc(*error)),
                     Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
                     Fate::Unknown => Err(closed()),
-                    Fate::Sent | Fate::Adapted | Fate::Swallowed(_) => Ok(()),
+                    Fate::Sent | Fate::Adapted | Fate::Dropped(_) => Ok(()),
                 });
             }
             Command::Answer { token, result } => {
@@ -456,9 +456,9 @@ fn takes_nothing() -> Error {
 fn outcome(answer: Answer) -> Result<Json, Error> {
     match answer {
         Answer::Result(result) => Ok(result),
-        Answer::Error(error) => Err(Error::Peer(error)),
-        Answer::Failed(failure) => Err(Error::NoAnswer(failure)),
-        Answer::InputRequired(_) => Err(Error::NoAnswer(Failure::Unanswered)),
+        Answer::Error(error) => Err(Error::Rpc(error)),
+        Answer::Failed(failure) => Err(Error::RequestFailed(failure)),
+        Answer::InputRequired(_) => Err(Error::RequestFailed(Failure::Unanswered)),
     }
 }
 

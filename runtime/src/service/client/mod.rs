@@ -4,12 +4,12 @@
 //! cancelled, and the server is notified. Requests of the server go to the handlers of the client.
 //!
 //! ```no_run
-//! use mcp_revisions::newest::CallServer;
+//! use mcp_revisions::latest::CallServer;
 //! use mcp_revisions::service::Client;
 //!
 //! # #[cfg(feature = "client-stdio")]
 //! # async fn run() -> Result<(), mcp_revisions::service::Error> {
-//! let client = Client::new(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
+//! let client = Client::builder(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
 //! for tool in client.list_tools(None).await?.tools {
 //!     println!("{}", tool.name);
 //! }
@@ -26,7 +26,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Newest, Spoken};
+use mcp_protocol::{Latest, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Encode, Json};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -39,8 +39,8 @@ use driver::Command;
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
 #[cfg(feature = "client-http")]
-pub use crate::transport::client::{Authorize, Http, Pending};
-pub use options::Connect;
+pub use crate::transport::client::{AuthProvider, Http, Pending};
+pub use options::ClientBuilder;
 pub use updates::{Log, Progress, Update, Updates};
 
 /// How long a call waits for its answer, unless it says otherwise.
@@ -49,7 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
 ///
 /// The connection ends when the last handle is dropped.
-pub struct Client<App = Newest> {
+pub struct Client<App = Latest> {
     commands: mpsc::UnboundedSender<Command>,
     facts: watch::Receiver<Option<ServerFacts>>,
     how: How,
@@ -98,21 +98,21 @@ impl<App> std::fmt::Debug for Client<App> {
     }
 }
 
-impl Client<Newest> {
+impl Client<Latest> {
     /// Starts a client of the latest release, described by an `Implementation` of it; name the server to connect to next.
     #[allow(
         clippy::new_ret_no_self,
         reason = "a client is made in two steps: who it is, and whom it calls"
     )]
-    pub fn new(info: &impl Encode) -> Connect<Newest, ()> {
-        Connect::of(info)
+    pub fn builder(info: &impl Encode) -> ClientBuilder<Latest, ()> {
+        ClientBuilder::of(info)
     }
 }
 
 impl<App: Spoken> Client<App> {
     /// Starts a client for an application that is written against another revision.
-    pub fn speaking(info: &impl Encode) -> Connect<App, ()> {
-        Connect::of(info)
+    pub fn speaking(info: &impl Encode) -> ClientBuilder<App, ()> {
+        ClientBuilder::of(info)
     }
 
     /// Returns a client whose calls time out after `patience`; `None` waits without limit.
@@ -146,7 +146,7 @@ impl<App: Spoken> Client<App> {
     /// [`with_log_level`](Self::with_log_level) on. The stream ends once the client and its calls are gone.
     ///
     /// ```no_run
-    /// # use mcp_revisions::newest::{self as mcp, CallServer};
+    /// # use mcp_revisions::latest::{self as mcp, CallServer};
     /// # use mcp_revisions::service::{Client, client::Update};
     /// # async fn run(client: Client) -> Result<(), mcp_revisions::service::Error> {
     /// let (slow, mut updates) = client.updates();
@@ -216,7 +216,7 @@ impl<App: Spoken> Client<App> {
 }
 
 fn closed() -> Error {
-    Error::NoAnswer(Failure::Closed)
+    Error::RequestFailed(Failure::Closed)
 }
 
 impl<App: Spoken> Caller for Client<App> {
@@ -247,7 +247,7 @@ impl<App: Spoken> Caller for Client<App> {
         let answer = match patience {
             None => answered.await,
             Some(patience) => (tokio::time::timeout(patience, answered).await)
-                .map_err(|_| Error::TimedOut(patience))?,
+                .map_err(|_| Error::Timeout(patience))?,
         };
         ticket.settled();
         answer.map_err(|_| closed())?
@@ -266,11 +266,11 @@ impl<App: Spoken> Caller for Client<App> {
 }
 
 /// The context of a request of the server for its handler: a client to send requests with.
-pub struct ClientCx<App> {
+pub struct ClientContext<App> {
     client: Client<App>,
 }
 
-impl<App> ClientCx<App> {
+impl<App> ClientContext<App> {
     /// Returns the client that got the request.
     #[must_use]
     pub fn client(&self) -> &Client<App> {
@@ -278,12 +278,12 @@ impl<App> ClientCx<App> {
     }
 }
 
-impl<App> std::fmt::Debug for ClientCx<App> {
+impl<App> std::fmt::Debug for ClientContext<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientCx").finish_non_exhaustive()
+        f.debug_struct("ClientContext").finish_non_exhaustive()
     }
 }
 
-impl<App: Spoken> Context for ClientCx<App> {
+impl<App: Spoken> Context for ClientContext<App> {
     type Error = Error;
 }

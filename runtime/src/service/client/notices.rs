@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_registry::Spoken;
+use mcp_protocol::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::driver::Command;
-use super::{Client, ClientCx, How};
+use super::{Client, ClientContext, How};
 use crate::client::{Notice, ServerFacts};
 
 /// What handlers have of their connection.
@@ -21,14 +21,14 @@ pub(super) struct Around {
 
 impl Around {
     /// Creates the context of a handler, or `None` if the last handle is gone.
-    pub(super) fn cx<App: Spoken>(&self) -> Option<ClientCx<App>> {
+    pub(super) fn cx<App: Spoken>(&self) -> Option<ClientContext<App>> {
         let client = Client {
             commands: self.commands.upgrade()?,
             facts: self.facts.clone(),
             how: How::default(),
             app: PhantomData,
         };
-        Some(ClientCx { client })
+        Some(ClientContext { client })
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn note<App: Spoken, H>(
     around: Around,
     mut notices: mpsc::UnboundedReceiver<(Notice, OwnedSemaphorePermit)>,
 ) where
-    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
     while let Some((notice, _room)) = notices.recv().await {

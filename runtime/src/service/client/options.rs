@@ -4,16 +4,16 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Policy, Spoken};
+use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, Map, MethodKind};
 
-use super::{Client, ClientCx, How, driver};
+use super::{Client, ClientContext, How, driver};
 use crate::client::{self, Channel, Options, Profile, Verdict};
 use crate::protocol::lost::{LossHook, Lost};
 use crate::service::Error;
 use crate::service::custom::Custom;
-use crate::transport::client::Carrier;
+use crate::transport::client::Transport;
 use crate::{Limits, RevisionSet};
 
 /// A client that is not connected yet.
@@ -21,10 +21,10 @@ use crate::{Limits, RevisionSet};
 /// Its capabilities are those that its handlers implement, unless [`with_capabilities`](Self::with_capabilities) sets others.
 #[must_use = "say what to connect to"]
 #[derive(Debug)]
-pub struct Connect<App, H> {
+pub struct ClientBuilder<App, H> {
     told: Told,
     handlers: H,
-    custom: Custom<ClientCx<App>>,
+    custom: Custom<ClientContext<App>>,
 }
 
 #[derive(Debug)]
@@ -35,12 +35,12 @@ struct Told {
     limits: Limits,
     verdict: Option<Verdict>,
     probe_time: Option<Duration>,
-    unknown_fields: Policy,
+    unknown_fields: UnknownFields,
     takes_custom: bool,
     on_loss: LossHook,
 }
 
-impl<App: Spoken> Connect<App, ()> {
+impl<App: Spoken> ClientBuilder<App, ()> {
     pub(super) fn of(info: &impl Encode) -> Self {
         let told = Told {
             info: Json::of(info),
@@ -49,7 +49,7 @@ impl<App: Spoken> Connect<App, ()> {
             limits: Limits::default(),
             verdict: None,
             probe_time: None,
-            unknown_fields: Policy::default(),
+            unknown_fields: UnknownFields::default(),
             takes_custom: false,
             on_loss: LossHook::default(),
         };
@@ -61,10 +61,10 @@ impl<App: Spoken> Connect<App, ()> {
     }
 }
 
-impl<App: Spoken, H> Connect<App, H> {
+impl<App: Spoken, H> ClientBuilder<App, H> {
     /// Handles requests and notifications of the server by the `ClientHandlers` of the revision.
-    pub fn with_handlers<Other>(self, handlers: Other) -> Connect<App, Other> {
-        Connect {
+    pub fn with_handlers<Other>(self, handlers: Other) -> ClientBuilder<App, Other> {
+        ClientBuilder {
             told: self.told,
             handlers,
             custom: self.custom,
@@ -102,9 +102,9 @@ impl<App: Spoken, H> Connect<App, H> {
         self
     }
 
-    /// Sets what happens to fields that an older server's revision does not name [default: `Policy::Strict`, they are
-    /// dropped and recorded as lost]; `Policy::Carry` preserves them.
-    pub fn with_unknown_fields(mut self, policy: Policy) -> Self {
+    /// Sets what happens to fields that an older server's revision does not name [default: `UnknownFields::Drop`, they are
+    /// dropped and recorded as lost]; `UnknownFields::Preserve` preserves them.
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.told.unknown_fields = policy;
         self
     }
@@ -120,7 +120,7 @@ impl<App: Spoken, H> Connect<App, H> {
     /// [`with_custom_methods`](Self::with_custom_methods) does.
     pub fn custom_method<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
     where
-        F: Fn(Json, ClientCx<App>) -> A + Send + Sync + 'static,
+        F: Fn(Json, ClientContext<App>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Json, Error>> + Send + 'static,
     {
         self.custom.add_request(method, handler);
@@ -131,7 +131,7 @@ impl<App: Spoken, H> Connect<App, H> {
     /// handles requests.
     pub fn custom_notification<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
     where
-        F: Fn(Json, ClientCx<App>) -> A + Send + Sync + 'static,
+        F: Fn(Json, ClientContext<App>) -> A + Send + Sync + 'static,
         A: Future<Output = ()> + Send + 'static,
     {
         self.custom.add_notification(method, handler);
@@ -145,9 +145,9 @@ impl<App: Spoken, H> Connect<App, H> {
     }
 }
 
-impl<App: Spoken, H> Connect<App, H>
+impl<App: Spoken, H> ClientBuilder<App, H>
 where
-    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
     /// Speaks over two streams of bytes, one message a line: a pipe, a socket, or half of a pair in the same process.
@@ -157,7 +157,7 @@ where
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) -> Client<App> {
         let limit = self.told.limits.message_bytes;
-        self.run(Channel::Stdio, Carrier::lines(input, output, limit))
+        self.run(Channel::Stdio, Transport::lines(input, output, limit))
     }
 
     /// Starts a program, by its name and its arguments, and speaks over its standard streams; what it says on standard
@@ -186,14 +186,14 @@ where
     /// A program that cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
-        let carrier = Carrier::child(child, self.told.limits.message_bytes)?;
+        let carrier = Transport::child(child, self.told.limits.message_bytes)?;
         Ok(self.run(Channel::Stdio, carrier))
     }
 
     /// Speaks over streamable HTTP to this URL.
     ///
     /// # Errors
-    /// A URL that is none, or that needs TLS where feature `tls` is missing.
+    /// A URL that is none, or that needs TLS where feature `client-tls` is missing.
     #[cfg(feature = "client-http")]
     pub fn url(self, url: &str) -> Result<Client<App>, Error> {
         Ok(self.http(super::Http::new(url)?))
@@ -202,12 +202,12 @@ where
     /// Speaks over streamable HTTP as it is described: with an authorization, say.
     #[cfg(feature = "client-http")]
     pub fn http(self, http: super::Http) -> Client<App> {
-        let carrier = Carrier::http(http, self.told.limits.message_bytes);
+        let carrier = Transport::http(http, self.told.limits.message_bytes);
         self.run(Channel::Http, carrier)
     }
 
     /// Sets the connection going, in a task of its own.
-    fn run(self, channel: Channel, carrier: Carrier) -> Client<App> {
+    fn run(self, channel: Channel, carrier: Transport) -> Client<App> {
         let Told {
             info,
             capabilities,
@@ -219,11 +219,12 @@ where
             takes_custom,
             on_loss,
         } = self.told;
-        let implemented = <App::Protocol as Serves<ClientSide, H, ClientCx<App>>>::implemented();
+        let implemented =
+            <App::Protocol as Serves<ClientSide, H, ClientContext<App>>>::implemented();
         let capabilities = capabilities.unwrap_or_else(|| declared::<App>(&implemented));
         let mut options = Options::new(channel, Profile::new(&info, &capabilities))
             .with_revisions(revisions)
-            .with_policy(unknown_fields)
+            .with_unknown_fields(unknown_fields)
             .with_limits(limits);
         if takes_custom {
             options = options.with_other_methods();

@@ -1,11 +1,11 @@
 //! Notifications of changes for subscribed clients.
 
-use mcp_registry::{Newest, methods, newest as mcp};
+use mcp_protocol::{Latest, latest as mcp, methods};
 use mcp_wire::service::Caller;
 use mcp_wire::{Json, Map};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use super::{Cx, Error, Router};
+use super::{Error, RequestContext, Router};
 use crate::protocol::subscriptions::Filter;
 
 /// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
@@ -78,7 +78,7 @@ impl Changes {
         &self,
         params: &mcp::SubscriptionsListenRequestParams,
         capabilities: &mcp::ServerCapabilities,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::SubscriptionsListenResult, Error> {
         let mut changes = self.sender.subscribe();
         let capabilities = Json::of(capabilities);

@@ -2,18 +2,18 @@
 
 use std::pin::Pin;
 
-use mcp_registry::Newest;
+use mcp_protocol::Latest;
 
-use crate::service::{Cx, Error};
+use crate::service::{Error, RequestContext};
 
 /// Work that is going on.
 pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 /// A handler with its types erased.
-pub(super) type Boxed<In, Out> = Box<dyn Fn(In, Cx<Newest>) -> Work<Out> + Send + Sync>;
+pub(super) type Boxed<In, Out> = Box<dyn Fn(In, RequestContext<Latest>) -> Work<Out> + Send + Sync>;
 
 /// The shape of a function that takes only a context.
 #[derive(Debug)]
-pub enum OnlyCx {}
+pub enum OnlyContext {}
 
 /// An async function that can be registered; `Shape` is what it takes, and is inferred.
 pub trait Handler<Shape>: Send + Sync + 'static {
@@ -26,7 +26,7 @@ pub trait Handler<Shape>: Send + Sync + 'static {
     fn call(
         &self,
         arguments: Self::Arguments,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> impl Future<Output = Self::Answer> + Send + 'static;
 }
 
@@ -45,7 +45,7 @@ macro_rules! handles {
             fn call(
                 &self,
                 $arg: $arguments,
-                $cx: Cx<Newest>,
+                $cx: RequestContext<Latest>,
             ) -> impl Future<Output = W::Output> + Send + 'static {
                 self($($given),*)
             }
@@ -54,9 +54,9 @@ macro_rules! handles {
 }
 
 handles!((), NoArguments, (), _ _ => ());
-handles!(OnlyCx, NoArguments, (Cx<Newest>), _ cx => (cx));
+handles!(OnlyContext, NoArguments, (RequestContext<Latest>), _ cx => (cx));
 handles!((A,), A, (A), arguments _ => (arguments), A);
-handles!((A, Cx<Newest>), A, (A, Cx<Newest>), arguments cx => (arguments, cx), A);
+handles!((A, RequestContext<Latest>), A, (A, RequestContext<Latest>), arguments cx => (arguments, cx), A);
 
 /// The arguments of a function that takes none; those of the request are ignored.
 #[derive(Debug, Clone, Copy, Default)]

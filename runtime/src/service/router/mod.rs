@@ -1,6 +1,6 @@
 //! Tools, resources, prompts and completions, one by one, each an async function of typed arguments. Feature `router`.
 //!
-//! A function takes its arguments, a [`Cx`], both or neither. Schemas are derived from the types of arguments
+//! A function takes its arguments, a [`RequestContext`], both or neither. Schemas are derived from the types of arguments
 //! and results with feature `schemars`; without it, they are given with the tool ([`Router::tool_of`]).
 
 mod changes;
@@ -14,14 +14,14 @@ mod tool;
 
 use std::collections::HashMap;
 
-use super::server::{Running, ServeError, Server};
-use super::{Cx, Error};
+use super::server::{McpServer, ServeError, Server};
+use super::{Error, RequestContext};
 use crate::errors::shortened;
-use mcp_registry::{Newest, methods, newest as mcp};
+use mcp_protocol::{Latest, latest as mcp, methods};
 use mcp_wire::words::Version;
 
 pub use changes::Changes;
-pub use handler::{Handler, NoArguments, OnlyCx};
+pub use handler::{Handler, NoArguments, OnlyContext};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 
 use handler::Boxed;
@@ -97,12 +97,12 @@ impl Router {
     ///
     /// # Errors
     /// Returns an error for the first registration that cannot be served.
-    pub fn serve(
+    pub fn build(
         self,
         name: impl Into<String>,
         version: impl Into<String>,
-    ) -> Result<Running<Newest, Self>, ServeError> {
-        self.serve_as(Server::new(&mcp::Implementation::new(
+    ) -> Result<McpServer<Latest, Self>, ServeError> {
+        self.build_with(Server::new(&mcp::Implementation::new(
             name,
             Version(version),
         )))
@@ -112,7 +112,7 @@ impl Router {
     ///
     /// # Errors
     /// As [`serve`](Self::serve).
-    pub fn serve_as(self, server: Server<Newest>) -> Result<Running<Newest, Self>, ServeError> {
+    pub fn build_with(self, server: Server<Latest>) -> Result<McpServer<Latest, Self>, ServeError> {
         if let Some(problem) = self.problems.first() {
             return Err(ServeError::Router(problem.clone()));
         }
@@ -120,7 +120,7 @@ impl Router {
         let keys = self.request_state_keys.iter().copied();
         keys.fold(server, Server::with_request_state_key)
             .or_capabilities(&capabilities)
-            .serve(self)
+            .build(self)
     }
 
     /// Sets a key that signs `requestState`: see [`Server::with_request_state_key`].
@@ -175,11 +175,11 @@ impl std::fmt::Debug for Router {
     }
 }
 
-impl mcp::ServerHandlers<Cx<Newest>> for Router {
+impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn list_tools(
         &self,
         _: mcp::PaginatedRequestParams,
-        _: Cx<Newest>,
+        _: RequestContext<Latest>,
     ) -> Result<mcp::ListToolsResult, Error> {
         let tools = self.tools.all.iter().map(|one| one.tool.clone());
         Ok(mcp::ListToolsResult::new(tools.collect()))
@@ -188,7 +188,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn call_tool(
         &self,
         params: mcp::CallToolRequestParams,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::CallToolOutcome, Error> {
         match self.tools.get(&params.name) {
             Some(tool) => (tool.run)(params.arguments, cx).await,
@@ -202,7 +202,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn list_resources(
         &self,
         _: mcp::PaginatedRequestParams,
-        _: Cx<Newest>,
+        _: RequestContext<Latest>,
     ) -> Result<mcp::ListResourcesResult, Error> {
         let resources = self.resources.all.iter().map(|one| one.resource.clone());
         Ok(mcp::ListResourcesResult::new(resources.collect()))
@@ -211,7 +211,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn list_resource_templates(
         &self,
         _: mcp::PaginatedRequestParams,
-        _: Cx<Newest>,
+        _: RequestContext<Latest>,
     ) -> Result<mcp::ListResourceTemplatesResult, Error> {
         Ok(mcp::ListResourceTemplatesResult::new(self.templates.list()))
     }
@@ -219,7 +219,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn read_resource(
         &self,
         params: mcp::ReadResourceRequestParams,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::ReadResourceOutcome, Error> {
         let uri = params.uri;
         if let Some(found) = self.resources.get(&uri) {
@@ -235,7 +235,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn list_prompts(
         &self,
         _: mcp::PaginatedRequestParams,
-        _: Cx<Newest>,
+        _: RequestContext<Latest>,
     ) -> Result<mcp::ListPromptsResult, Error> {
         let prompts = self.prompts.all.iter().map(|one| one.prompt.clone());
         Ok(mcp::ListPromptsResult::new(prompts.collect()))
@@ -244,7 +244,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn get_prompt(
         &self,
         params: mcp::GetPromptRequestParams,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::GetPromptOutcome, Error> {
         match self.prompts.get(&params.name) {
             Some(prompt) => (prompt.fill)(params.arguments.unwrap_or_default(), cx).await,
@@ -258,7 +258,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn complete(
         &self,
         params: mcp::CompleteRequestParams,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::CompleteResult, Error> {
         let (of, is_there) = match params.reference {
             mcp::CompletionReference::Prompt(prompt) => {
@@ -287,7 +287,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     async fn subscriptions_listen(
         &self,
         params: mcp::SubscriptionsListenRequestParams,
-        cx: Cx<Newest>,
+        cx: RequestContext<Latest>,
     ) -> Result<mcp::SubscriptionsListenResult, Error> {
         match &self.changes {
             Some(changes) => changes.listen(&params, &self.capabilities(), cx).await,

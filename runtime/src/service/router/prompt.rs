@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_registry::newest as mcp;
+use mcp_protocol::latest as mcp;
 use mcp_wire::{Json, Map};
 use serde::de::DeserializeOwned;
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::Display;
 
-use mcp_registry::newest as mcp;
+use mcp_protocol::latest as mcp;
 use mcp_wire::JsonObject;
 use mcp_wire::words::Uri;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_registry::newest as mcp;
+use mcp_protocol::latest as mcp;
 use mcp_wire::{Json, JsonObject};
 use serde::de::DeserializeOwned;
 
@@ -16,7 +16,7 @@ impl Router {
     /// Adds a tool whose schemas are those of its argument and result types.
     ///
     /// ```
-    /// # use mcp_revisions::service::{Cx, Router};
+    /// # use mcp_revisions::service::{RequestContext, Router};
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Add { a: f64, b: f64 }
     ///

@@ -90,14 +90,14 @@ impl std::fmt::Debug for Child {
 }
 
 /// A process at work.
-pub(crate) struct Running {
+pub(crate) struct McpServer {
     child: Child,
     process: Process,
     pub(super) lines: Lines,
     limit: usize,
 }
 
-impl Running {
+impl McpServer {
     pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
         let (process, lines) = child.spawn(limit)?;
         Ok(Self {

@@ -13,7 +13,7 @@ use crate::client::{Exchange, Post};
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
 #[cfg(feature = "client-http")]
-pub use http::{Authorize, Http, Pending};
+pub use http::{AuthProvider, Http, Pending};
 
 use lines::Lines;
 
@@ -58,17 +58,17 @@ pub enum Incoming {
 }
 
 /// What carries the messages of one connection.
-pub struct Carrier(Kind);
+pub struct Transport(Kind);
 
 enum Kind {
     Lines(Lines),
     #[cfg(feature = "client-stdio")]
-    Child(Box<child::Running>),
+    Child(Box<child::McpServer>),
     #[cfg(feature = "client-http")]
-    Http(http::Running),
+    Http(http::McpServer),
 }
 
-impl Carrier {
+impl Transport {
     /// A server at the other end of two streams; a message of more than `limit` bytes is cut.
     #[must_use]
     pub fn lines(
@@ -85,7 +85,7 @@ impl Carrier {
     /// A program that cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
-        Ok(Self(Kind::Child(Box::new(child::Running::start(
+        Ok(Self(Kind::Child(Box::new(child::McpServer::start(
             child, limit,
         )?))))
     }
@@ -94,7 +94,7 @@ impl Carrier {
     #[cfg(feature = "client-http")]
     #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
-        Self(Kind::Http(http::Running::new(http, limit)))
+        Self(Kind::Http(http::McpServer::new(http, limit)))
     }
 
     /// Sends a text; what keeps it from arriving shows in what comes.
@@ -178,8 +178,8 @@ impl Carrier {
     }
 }
 
-impl std::fmt::Debug for Carrier {
+impl std::fmt::Debug for Transport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Carrier").finish_non_exhaustive()
+        f.debug_struct("Transport").finish_non_exhaustive()
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Inner {
     handler: Arc<dyn AnyHandler>,
     sessions: Mutex<Sessions<Arc<Lane>>>,
     parked: Arc<Parked>,
-    /// Those in which clients of the modern era listen.
+    /// Those in which clients of the modern lifecycle listen.
     listening: Mutex<Vec<Weak<Lane>>>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
@@ -55,7 +55,7 @@ impl Inner {
         Self {
             requests: Budget::new(options.body_bytes, message),
             suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
-            suspensions: Budget::new(server.limits().all_parked, 1),
+            suspensions: Budget::new(server.limits().max_suspended_calls_of_all, 1),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
             server,

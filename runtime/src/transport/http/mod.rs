@@ -277,7 +277,7 @@ impl Options {
 
     /// Sets how long a session without messages is kept; 1 hour by default.
     #[must_use]
-    pub fn with_idle(mut self, idle: Duration) -> Self {
+    pub fn with_idle_timeout(mut self, idle: Duration) -> Self {
         self.idle = idle;
         self
     }

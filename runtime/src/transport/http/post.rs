@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use mcp_registry::Era;
+use mcp_protocol::Lifecycle;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, RawId, RequestId};
 
@@ -104,7 +104,7 @@ impl Inner {
         let needs_session = |settlement: Settlement| settlement.needs_session(has_session);
         if looked.settlement().is_some_and(needs_session)
             && self.options.sessions
-            && self.server.served().has(Era::Handshake)
+            && self.server.served().has(Lifecycle::Handshake)
         {
             return self.session(&parts.headers, who);
         }

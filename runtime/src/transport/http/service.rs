@@ -71,7 +71,7 @@ impl Service {
         self.inner.close();
     }
 
-    /// Ends sessions on which nothing was said for longer than [`Options::with_idle`] allows. Each request does so, too;
+    /// Ends sessions on which nothing was said for longer than [`Options::with_idle_timeout`] allows. Each request does so, too;
     /// call it now and then if what is kept for a session matters while there are none.
     pub fn end_idle_sessions(&self) {
         self.inner.retire();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
 use tokio::time::Instant;
@@ -125,8 +125,10 @@ impl Inner {
         who: &Owner,
     ) -> Result<(), Box<Refusal>> {
         let claim = message.meta.protocol_version.and_then(Raw::as_str);
-        let revision = claim.and_then(|claim| Revision::from_wire(&claim));
-        let Some(revision) = revision.filter(|revision| revision.era() == Era::PerRequest) else {
+        let revision = claim.and_then(|claim| Revision::from_protocol_version(&claim));
+        let Some(revision) =
+            revision.filter(|revision| revision.lifecycle() == Lifecycle::PerRequest)
+        else {
             return Ok(());
         };
         params_say_one_thing(&parts.headers)?;
@@ -236,7 +238,10 @@ impl Inner {
         cursor: Option<Json>,
     ) -> Option<JsonObject> {
         let mut about: Map<Json> = Map::new();
-        about.insert(meta::PROTOCOL_VERSION, Json::of(revision.wire()));
+        about.insert(
+            meta::PROTOCOL_VERSION,
+            Json::of(revision.protocol_version()),
+        );
         let said = |part: Option<Raw<'_>>| part.and_then(|raw| Json::from_text(raw.text()).ok());
         let capabilities = said(message.meta.client_capabilities);
         about.insert(
@@ -254,7 +259,7 @@ impl Inner {
         let method = self.called(methods::TOOLS_LIST, revision);
         let text = write::request(&RequestId::from(0), method, Some(Json::of(&params).text()));
         let headers = Headers::from_pairs([
-            (headers::PROTOCOL_VERSION, revision.wire()),
+            (headers::PROTOCOL_VERSION, revision.protocol_version()),
             (headers::METHOD, method),
         ]);
         let (texts, mut queue) = route(None);

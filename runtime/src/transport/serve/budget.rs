@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::errors::{self, Refusal};
 use crate::server::Owner;
 
@@ -173,7 +173,7 @@ impl Reservation {
     ///
     /// # Errors
     /// A share, or all that clients may take up, that is used up.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn suspend(&self) -> Result<(), Box<Refusal>> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_some() {

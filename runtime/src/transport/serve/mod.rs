@@ -4,7 +4,7 @@
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
 #[cfg_attr(
-    not(feature = "http"),
+    not(feature = "server-http"),
     allow(
         dead_code,
         reason = "standard streams have one client, which shares with nobody"
@@ -13,7 +13,7 @@
 mod budget;
 mod lane;
 #[cfg_attr(
-    not(feature = "http"),
+    not(feature = "server-http"),
     allow(
         dead_code,
         unreachable_pub,
@@ -22,7 +22,7 @@ mod lane;
 )]
 mod replay;
 #[cfg_attr(
-    not(feature = "http"),
+    not(feature = "server-http"),
     allow(dead_code, reason = "what is said over standard streams is said once")
 )]
 mod route;
@@ -41,18 +41,18 @@ use crate::protocol::{Answer, Call, Caller, Fate, Notice, OtherCall, OtherNotice
 
 use crate::server::Server;
 
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
 
 pub(crate) use budget::Budget;
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
 pub(crate) use lane::Lane;
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub(crate) use lane::{Parked, Taken};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub use replay::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 pub(crate) use route::{Item, Route};
 pub(crate) use route::{Next, Queue, route};
 
@@ -82,7 +82,7 @@ pub trait Handler: Send + Sync + 'static {
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         drop(peer);
-        let refusal = crate::errors::method_not_found(&call.method, call.peer.era());
+        let refusal = crate::errors::method_not_found(&call.method, call.peer.lifecycle());
         std::future::ready(Err(refusal.error))
     }
 
@@ -153,10 +153,10 @@ impl<H: Handler> AnyHandler for H {
 /// What the transport knows of who began an exchange.
 #[derive(Clone, Default)]
 pub(crate) struct Facts {
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) parts: Option<Arc<::http::request::Parts>>,
     /// What the text takes up of the room for all of them, until nobody works on it any more.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) room: Option<Arc<Reservation>>,
 }
 
@@ -208,7 +208,7 @@ impl Peer {
 
     /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.
     /// Returns whether the stream was closed, which needs a session over HTTP, of a revision with resumption.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub fn close_stream(&self) -> bool {
         self.line.pause(self.token)
     }
@@ -220,21 +220,21 @@ impl Peer {
     }
 
     /// Returns the HTTP headers of the request, or `None` over stdio.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn headers(&self) -> Option<&::http::HeaderMap> {
         self.facts.parts.as_ref().map(|parts| &parts.headers)
     }
 
     /// Returns a value that a layer has inserted into the extensions of the request, such as its principal.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.facts.parts.as_ref()?.extensions.get()
     }
 
     /// Returns the id of the session, over HTTP and in handshake revisions.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
         let id = self.headers()?.get(crate::headers::SESSION_ID)?;
@@ -272,7 +272,7 @@ impl Session {
     }
 
     /// Returns the owner of the session: its principal or address, if the transport knows it.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn owner(&self) -> Owner {
         let line = self.line.upgrade();

@@ -181,7 +181,7 @@ impl Route {
     }
 
     /// Closes the connection for now.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn pause(&self, behind: EventId) {
         let _ = self.texts.send(Next::Pause(behind));
     }
@@ -211,7 +211,7 @@ impl Queue {
     }
 
     /// Whether there is nothing to write at the moment.
-    #[cfg(feature = "stdio")]
+    #[cfg(feature = "server-stdio")]
     pub(crate) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a server's era has in another form than the application's: questions, subscriptions, log levels.
+//! What a server's lifecycle has in another form than the application's: questions, subscriptions, log levels.
 
 use std::time::Duration;
 

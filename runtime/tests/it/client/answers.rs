@@ -28,14 +28,14 @@ fn a_result_without_result_type_is_complete_whoever_leaves_it_out() {
     say(&mut new, &result(&id, bare.clone()));
     assert_eq!(hear(&mut new).answer().unwrap(), bare);
 
-    // An application of the newest revision sees it, wherever it came from.
-    let mut newest = open(Revision::V2026_07_28, options(Channel::Stdio));
-    settle(&mut newest, "2024-11-05");
-    newest.ask(call("add"), NOW).unwrap();
-    let id = hear(&mut newest).only().1["id"].clone();
-    say(&mut newest, &result(&id, json!({"content": []})));
+    // An application of the latest revision sees it, wherever it came from.
+    let mut latest = open(Revision::V2026_07_28, options(Channel::Stdio));
+    settle(&mut latest, "2024-11-05");
+    latest.ask(call("add"), NOW).unwrap();
+    let id = hear(&mut latest).only().1["id"].clone();
+    say(&mut latest, &result(&id, json!({"content": []})));
     assert_eq!(
-        hear(&mut newest).answer().unwrap()["resultType"],
+        hear(&mut latest).answer().unwrap()["resultType"],
         "complete"
     );
 }

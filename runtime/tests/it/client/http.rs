@@ -7,7 +7,7 @@ use mcp_wire::Json;
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, call, client, discovered, hear, initialized, list, newest, open, options, result,
+    End, NOW, call, client, discovered, hear, initialized, latest, list, open, options, result,
 };
 
 fn header<'a>(send: &'a Post, name: &str) -> Option<&'a str> {
@@ -31,7 +31,7 @@ fn modern() -> End {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, probe) = hear(&mut client).only();
-    assert_eq!(header(&send, "MCP-Protocol-Version"), Some(newest()));
+    assert_eq!(header(&send, "MCP-Protocol-Version"), Some(latest()));
     assert_eq!(header(&send, "Mcp-Method"), Some("server/discover"));
     answer(
         &mut client,

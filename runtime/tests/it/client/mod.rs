@@ -2,8 +2,8 @@
 
 mod adapters;
 mod answers;
-mod era;
 mod http;
+mod lifecycle;
 mod multi;
 mod once;
 mod peer;
@@ -13,7 +13,7 @@ mod verdict;
 use std::time::Duration;
 
 use mcp_revisions::client::{Answer, Ask, Channel, Event, Options, Output, Post, Profile, Token};
-use mcp_revisions::{Era, Revision, RevisionSet, v2025_11_25 as app};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, v2025_11_25 as app};
 use serde_json::{Value, json};
 
 pub(crate) const NOW: Duration = Duration::from_secs(100);
@@ -28,10 +28,10 @@ pub(crate) fn profile() -> Profile {
     )
 }
 
-/// What a client claims first: the newest that is negotiated by each request.
-pub(crate) fn newest() -> &'static str {
-    let newest = RevisionSet::modern().newest(Era::PerRequest);
-    newest.map(Revision::wire).unwrap()
+/// What a client claims first: the latest that is negotiated by each request.
+pub(crate) fn latest() -> &'static str {
+    let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
+    latest.map(Revision::protocol_version).unwrap()
 }
 
 pub(crate) fn options(channel: Channel) -> Options {

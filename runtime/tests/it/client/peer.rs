@@ -22,7 +22,7 @@ fn elicit(id: &Value) -> Value {
 
 #[test]
 fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
-    // The application speaks the newest revision, where such a question is part of a result.
+    // The application speaks the latest revision, where such a question is part of a result.
     let mut client = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
     say(&mut client, &elicit(&json!("q1")));
@@ -243,7 +243,7 @@ fn the_log_level_goes_where_the_revision_has_it() {
         "nobody asked for the answer"
     );
 
-    // An application of the newest revision asks in `_meta`, which an older server does not read.
+    // An application of the latest revision asks in `_meta`, which an older server does not read.
     let mut app = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut app, "2025-06-18");
     let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
@@ -300,7 +300,7 @@ fn notifications_of_the_application_go_where_the_revision_has_them() {
     assert_eq!(hear(&mut old).only().1["params"], json!({}));
     let mut new = settled("2026-07-28");
     let fate = new.notify(To::Session, changed, None, NOW).fate;
-    assert_eq!(fate, Fate::Swallowed("roots-changed"));
+    assert_eq!(fate, Fate::Dropped("roots-changed"));
     assert!(hear(&mut new).sent.is_empty());
 }
 

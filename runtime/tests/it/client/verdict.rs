@@ -4,7 +4,7 @@ use mcp_revisions::client::{Channel, Event, Verdict};
 use mcp_revisions::{Revision, RevisionSet};
 use serde_json::{Value, json};
 
-use crate::client::era::probed;
+use crate::client::lifecycle::probed;
 use crate::client::{
     NOW, client, discovered, error, hear, initialized, list, open, options, result, say,
 };
@@ -23,7 +23,7 @@ fn a_verdict_spares_the_probe() {
     }
     // One that the client may not act upon is as good as none.
     let options = options(Channel::Http)
-        .with_revisions(RevisionSet::legacy())
+        .with_revisions(RevisionSet::handshake())
         .with_verdict(Verdict(Revision::V2026_07_28));
     let mut client = open(Revision::V2025_11_25, options);
     client.ask(list(), NOW).unwrap();
@@ -32,7 +32,7 @@ fn a_verdict_spares_the_probe() {
 
 #[test]
 fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
-    // The server was exchanged for one of the handshake era.
+    // The server was exchanged for one of the handshake lifecycle.
     let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
     let mut client = open(Revision::V2025_11_25, options);
     client.ask(list(), NOW).unwrap();

@@ -1,11 +1,11 @@
-//! A client of both eras: it probes as the newer one does, and then speaks both on one line.
+//! A client of both lifecycles: it probes as the newer one does, and then speaks both on one line.
 
 use serde_json::{Value, json};
 
 use crate::compat::wire::Wire;
 use crate::compat::{legacy, modern};
 
-/// Everything of either era, one after the other, on what the other has left.
+/// Everything of either lifecycle, one after the other, on what the other has left.
 pub(crate) async fn all(wire: &mut Wire, version: &str) {
     modern::send(wire, 0, "server/discover", json!({})).await;
     let discovered = wire.answer(0).await;
@@ -21,7 +21,7 @@ pub(crate) async fn all(wire: &mut Wire, version: &str) {
     modern::all(wire).await;
 }
 
-/// While a question to the session waits for its answer, a request of the other era is asked in a result, and goes on.
+/// While a question to the session waits for its answer, a request of the other lifecycle is asked in a result, and goes on.
 async fn between(wire: &mut Wire) {
     let roots = |name: &str| json!({"roots": [{"uri": format!("file:///{name}")}]});
     legacy::start(wire, 60, "ask", json!({"what": "roots"})).await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Profile, Server};
-use mcp_revisions::{Era, Revision, errors};
+use mcp_revisions::{Lifecycle, Revision, errors};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, watch};
 
@@ -21,7 +21,7 @@ pub(crate) fn server(app: Revision) -> Server {
 /// What happens to the things that are served.
 #[derive(Clone)]
 pub(crate) struct Handlers {
-    era: Era,
+    lifecycle: Lifecycle,
     changes: broadcast::Sender<(&'static str, Value)>,
     sessions: Arc<Mutex<Vec<Session>>>,
     watched: Arc<Mutex<Vec<(String, Session)>>>,
@@ -33,9 +33,9 @@ pub(crate) struct Handlers {
 type Count = Arc<watch::Sender<usize>>;
 
 impl Handlers {
-    pub(crate) fn new(era: Era) -> Self {
+    pub(crate) fn new(lifecycle: Lifecycle) -> Self {
         Self {
-            era,
+            lifecycle,
             changes: broadcast::channel(64).0,
             sessions: Arc::default(),
             watched: Arc::default(),
@@ -46,27 +46,27 @@ impl Handlers {
 
     async fn answer(&self, call: Call, peer: Peer) -> Result<Value, ErrorObject> {
         let params: Value = call.params.parse().unwrap();
-        match (call.method, self.era) {
+        match (call.method, self.lifecycle) {
             ("tools/call", _) => self.tool(&call, &params, &peer).await,
-            ("tools/list", Era::PerRequest) => Ok(
+            ("tools/list", Lifecycle::PerRequest) => Ok(
                 json!({"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "private"}),
             ),
-            ("tools/list", Era::Handshake) => Ok(json!({"tools": []})),
-            ("subscriptions/listen", Era::PerRequest) => self.listen(&params, &peer).await,
-            ("resources/subscribe", Era::Handshake) => {
+            ("tools/list", Lifecycle::Handshake) => Ok(json!({"tools": []})),
+            ("subscriptions/listen", Lifecycle::PerRequest) => self.listen(&params, &peer).await,
+            ("resources/subscribe", Lifecycle::Handshake) => {
                 let uri = params["uri"].as_str().unwrap().to_owned();
                 self.watched.lock().unwrap().push((uri, peer.session()));
                 self.watching.send_modify(|count| *count += 1);
                 Ok(json!({}))
             }
-            ("resources/unsubscribe", Era::Handshake) => {
+            ("resources/unsubscribe", Lifecycle::Handshake) => {
                 let mut watched = self.watched.lock().unwrap();
                 let index = watched.iter().position(|(uri, _)| params["uri"] == *uri);
                 watched.swap_remove(index.unwrap());
                 self.watching.send_modify(|count| *count -= 1);
                 Ok(json!({}))
             }
-            (other, era) => Err(errors::method_not_found(other, era).error),
+            (other, lifecycle) => Err(errors::method_not_found(other, lifecycle).error),
         }
     }
 
@@ -76,18 +76,18 @@ impl Handlers {
                 let number = |name: &str| params["arguments"][name].as_i64().unwrap();
                 (number("a") + number("b")).to_string()
             }
-            "ask" => match (self.era, params["inputResponses"].get("q")) {
-                (Era::Handshake, _) => {
+            "ask" => match (self.lifecycle, params["inputResponses"].get("q")) {
+                (Lifecycle::Handshake, _) => {
                     let (method, question) = question(&params["arguments"]["what"]);
                     peer.ask(method, Some(&Json::from(question)))
                         .await?
                         .to_string()
                 }
-                (Era::PerRequest, Some(answer)) => {
+                (Lifecycle::PerRequest, Some(answer)) => {
                     assert_eq!(params["requestState"], "what I know");
                     answer.to_string()
                 }
-                (Era::PerRequest, None) => {
+                (Lifecycle::PerRequest, None) => {
                     let (method, question) = question(&params["arguments"]["what"]);
                     return Ok(
                         json!({"resultType": "input_required", "requestState": "what I know",
@@ -128,14 +128,14 @@ impl Handlers {
             other => panic!("no tool {other}"),
         };
         let mut result = json!({"content": [{"type": "text", "text": text}]});
-        if self.era == Era::PerRequest {
+        if self.lifecycle == Lifecycle::PerRequest {
             result["resultType"] = json!("complete");
         }
         Ok(result)
     }
 
     fn tell(&self, method: &'static str, params: Value) {
-        if self.era == Era::PerRequest {
+        if self.lifecycle == Lifecycle::PerRequest {
             let _ = self.changes.send((method, params));
             return;
         }

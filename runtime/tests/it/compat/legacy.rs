@@ -1,4 +1,4 @@
-//! A client of the handshake era, as its revision has it.
+//! A client of the handshake lifecycle, as its revision has it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! One set of handlers for every peer: handlers of three revisions, clients of each era and of both, stdio and HTTP, each with
+//! One set of handlers for every peer: handlers of three revisions, clients of each lifecycle and of both, stdio and HTTP, each with
 //! a tool, questions in the middle of a call, subscriptions, logs, progress and cancellation.
 
 mod dual;
@@ -7,19 +7,19 @@ mod legacy;
 mod modern;
 mod wire;
 
-use mcp_revisions::{Era, Revision};
+use mcp_revisions::{Lifecycle, Revision};
 use wire::Wire;
 
 async fn every_client(app: Revision) {
     for over in ["stdio", "http"] {
         let all = Revision::NEGOTIATED.iter();
         for version in all
-            .filter(|it| it.era() == Era::Handshake)
-            .map(|it| it.wire())
+            .filter(|it| it.lifecycle() == Lifecycle::Handshake)
+            .map(|it| it.protocol_version())
         {
             let place = format!("handlers of {app}, client of {version}, {over}");
             legacy::all(&mut Wire::open(app, over, &place), version).await;
-            let place = format!("{place}, of the other era, too");
+            let place = format!("{place}, of the other lifecycle, too");
             dual::all(&mut Wire::open(app, over, &place), version).await;
         }
         let place = format!("handlers of {app}, modern client, {over}");

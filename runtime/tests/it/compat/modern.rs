@@ -1,4 +1,4 @@
-//! A client of the era without a handshake.
+//! A client of the lifecycle without a handshake.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

@@ -35,7 +35,7 @@ enum Line {
 
 impl Wire {
     pub(crate) fn open(app: Revision, over: &str, place: &str) -> Self {
-        let handlers = Handlers::new(app.era());
+        let handlers = Handlers::new(app.lifecycle());
         let (texts, queue) = mpsc::unbounded_channel();
         let line = match over {
             "stdio" => {

@@ -74,7 +74,7 @@ async fn left_of(
 #[tokio::test]
 async fn who_floods_ends_its_own_sessions_and_nobody_elses() {
     let limits = Limits {
-        owner_sessions: 4,
+        max_sessions_per_owner: 4,
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);

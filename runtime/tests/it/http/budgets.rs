@@ -208,8 +208,8 @@ async fn headers_are_checked_by_the_tools_that_the_caller_has() {
 #[tokio::test]
 async fn parked_calls_of_all_clients_have_one_limit() {
     let limits = Limits {
-        all_parked: 3,
-        ask_time: Duration::from_millis(300),
+        max_suspended_calls_of_all: 3,
+        client_response_timeout: Duration::from_millis(300),
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), curious);
@@ -233,7 +233,7 @@ async fn parked_calls_of_all_clients_have_one_limit() {
 #[tokio::test]
 async fn a_client_that_leaves_many_calls_suspended_leaves_room_for_the_others() {
     let limits = Limits {
-        all_parked: 8,
+        max_suspended_calls_of_all: 8,
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), curious);

@@ -221,7 +221,7 @@ async fn from(source: [u8; 4], to: std::net::SocketAddr, session: Option<&str>) 
 async fn who_sends_from_elsewhere_keeps_its_session_through_a_flood() {
     let (listener, address) = listening().await;
     let limits = mcp_revisions::Limits {
-        owner_sessions: 2,
+        max_sessions_per_owner: 2,
         ..mcp_revisions::Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);

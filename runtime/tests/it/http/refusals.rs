@@ -206,14 +206,17 @@ async fn errors_of_the_protocol_have_their_status() {
         if code == -32022 {
             assert_eq!(answer["error"]["data"]["requested"], "2031-01-01");
             let supported = &answer["error"]["data"]["supported"];
-            assert_eq!(*supported, json!(RevisionSet::all().wire()));
+            assert_eq!(*supported, json!(RevisionSet::all().protocol_versions()));
         }
     }
 }
 
 #[tokio::test]
 async fn get_and_delete_mean_nothing_to_the_modern_era() {
-    let modern = Service::new(server().serving(RevisionSet::modern()), handlers::handle);
+    let modern = Service::new(
+        server().serving(RevisionSet::per_request()),
+        handlers::handle,
+    );
     let dual = Service::new(server(), handlers::handle);
     for method in [Method::GET, Method::DELETE, Method::PUT] {
         let post = || Post::of(&json!(0)).with("Mcp-Session-Id", "s");
@@ -236,7 +239,10 @@ async fn get_and_delete_mean_nothing_to_the_modern_era() {
 
 #[tokio::test]
 async fn a_modern_server_names_its_revisions_to_a_handshake() {
-    let service = Service::new(server().serving(RevisionSet::modern()), handlers::handle);
+    let service = Service::new(
+        server().serving(RevisionSet::per_request()),
+        handlers::handle,
+    );
     let response = initialize("2025-11-25").to(&service).await;
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     assert_eq!(response.headers().get("mcp-session-id"), None);
@@ -246,7 +252,10 @@ async fn a_modern_server_names_its_revisions_to_a_handshake() {
             &answer["error"]["code"],
             &answer["error"]["data"]["supported"]
         ),
-        (&json!(-32022), &json!(RevisionSet::modern().wire()))
+        (
+            &json!(-32022),
+            &json!(RevisionSet::per_request().protocol_versions())
+        )
     );
 }
 

@@ -1,4 +1,4 @@
-//! Sessions of the handshake era: opened, required, ended, and apart from each other.
+//! Sessions of the handshake lifecycle: opened, required, ended, and apart from each other.
 
 use std::time::Duration;
 
@@ -211,7 +211,7 @@ async fn sessions_long_silent_make_room() {
         sessions: 1,
         ..Limits::default()
     };
-    let options = Options::new().with_idle(Duration::from_secs(1));
+    let options = Options::new().with_idle_timeout(Duration::from_secs(1));
     let service = Service::with_options(server().with_limits(limits), handlers::handle, options);
     let first = open(&service, "2025-11-25").await;
     tokio::time::sleep(Duration::from_millis(1200)).await;

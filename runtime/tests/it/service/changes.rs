@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Router, Server};
 use mcp_revisions::words::Version;
-use mcp_revisions::{Era, Limits, Revision, newest};
+use mcp_revisions::{Lifecycle, Limits, Revision, latest};
 use serde_json::{Value, json};
 use tokio::io::duplex;
 use tokio::time::timeout;
@@ -23,8 +23,8 @@ async fn peer(revision: Revision, router: Router) -> Peer {
 async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
     let (near, far) = duplex(1 << 16);
     let server =
-        Server::new(&newest::Implementation::new("example", Version("1"))).with_limits(limits);
-    let running = router.serve_as(server).unwrap();
+        Server::new(&latest::Implementation::new("example", Version("1"))).with_limits(limits);
+    let running = router.build_with(server).unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
@@ -42,7 +42,7 @@ fn router(changes: &Changes) -> Router {
 
 /// Listens to the tools and to one resource, as its revision does.
 async fn listens(peer: &mut Peer, revision: Revision) -> Option<Value> {
-    if revision.era() == Era::Handshake {
+    if revision.lifecycle() == Lifecycle::Handshake {
         let watched = json!({"uri": "example://a"});
         peer.call("resources/subscribe", watched).await.unwrap();
         return None;
@@ -78,7 +78,7 @@ async fn a_client_hears_what_it_listens_to_and_nothing_else() {
 
 #[tokio::test]
 async fn a_client_that_missed_something_hears_that_all_may_have_changed() {
-    let revision = Revision::NEWEST;
+    let revision = Revision::LATEST;
     let changes = Changes::new();
     let mut peer = peer(revision, router(&changes)).await;
     listens(&mut peer, revision).await;
@@ -99,15 +99,15 @@ async fn a_client_listens_to_as_many_resources_as_the_server_lets_it() {
     };
     for revision in revisions() {
         let mut peer = limited(revision, router(&Changes::new()), limits).await;
-        let refused = match revision.era() {
-            Era::Handshake => {
+        let refused = match revision.lifecycle() {
+            Lifecycle::Handshake => {
                 let watched = |uri| ("resources/subscribe", json!({"uri": uri}));
                 let (method, params) = watched("example://a");
                 peer.call(method, params).await.unwrap();
                 let (method, params) = watched("example://b");
                 peer.call(method, params).await.unwrap_err()
             }
-            Era::PerRequest => {
+            Lifecycle::PerRequest => {
                 let both = json!({"resourceSubscriptions": ["example://a", "example://b"]});
                 let wanted = json!({"notifications": both});
                 // One that is taken has no answer.
@@ -132,9 +132,9 @@ async fn a_router_without_changes_promises_none() {
             Router::new().resource("example://a", "a", || async { "" }),
         )
         .await;
-        let (method, params) = match revision.era() {
-            Era::Handshake => ("resources/subscribe", json!({"uri": "example://a"})),
-            Era::PerRequest => ("subscriptions/listen", json!({"notifications": {}})),
+        let (method, params) = match revision.lifecycle() {
+            Lifecycle::Handshake => ("resources/subscribe", json!({"uri": "example://a"})),
+            Lifecycle::PerRequest => ("subscriptions/listen", json!({"notifications": {}})),
         };
         let refused = peer.call(method, params).await.unwrap_err();
         assert_eq!(refused["code"], -32601, "{revision}: {refused}");

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::client::Failure;
+use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::newest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::server::LogLevel;
-use mcp_revisions::service::client::{ClientCx, Progress};
-use mcp_revisions::service::{Client, Cx, Error, Router, Server};
-use mcp_revisions::{Era, Limits, Newest, Revision, RevisionSet};
+use mcp_revisions::service::client::{ClientContext, Progress};
+use mcp_revisions::service::{Client, Error, RequestContext, Router, Server};
+use mcp_revisions::{Latest, Lifecycle, Limits, Revision, RevisionSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
@@ -22,13 +22,13 @@ struct Profile {
     name: String,
 }
 
-async fn count(cx: Cx<Newest>) -> String {
+async fn count(cx: RequestContext<Latest>) -> String {
     cx.progress(50, 100).await;
     cx.log(LogLevel::Warning, "half way").await;
     "done".to_owned()
 }
 
-async fn who(cx: Cx<Newest>) -> Result<String, Error> {
+async fn who(cx: RequestContext<Latest>) -> Result<String, Error> {
     Ok(cx.elicit::<Profile>("Who are you?").await?.name)
 }
 
@@ -44,7 +44,7 @@ impl Drop for Dropped {
 /// Connects to a server of one revision.
 fn connect<H>(only: Revision, handlers: H, cancelled: &Arc<Notify>) -> Client
 where
-    H: ClientHandlers<ClientCx<Newest>> + Send + Sync + 'static,
+    H: ClientHandlers<ClientContext<Latest>> + Send + Sync + 'static,
 {
     let (near, far) = duplex(1 << 16);
     let cancelled = Arc::clone(cancelled);
@@ -63,14 +63,14 @@ where
                 std::future::pending::<()>().await;
             }
         });
-    let running = router.serve_as(server).unwrap();
+    let running = router.build_with(server).unwrap();
     tokio::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
     let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
-    Client::new(&info)
+    Client::builder(&info)
         .with_handlers(handlers)
         .lines(input, output)
 }
@@ -81,11 +81,11 @@ struct Person {
     heard: Arc<Mutex<Vec<Json>>>,
 }
 
-impl ClientHandlers<ClientCx<Newest>> for Person {
+impl ClientHandlers<ClientContext<Latest>> for Person {
     async fn elicit(
         &self,
         _: mcp::ElicitRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ElicitResult, Error> {
         let content = Json::from(json!({"action": "accept", "content": {"name": "Ada"}}));
         Ok(content.read()?)
@@ -94,7 +94,7 @@ impl ClientHandlers<ClientCx<Newest>> for Person {
     async fn logging_message(
         &self,
         params: mcp::LoggingMessageNotificationParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) {
         self.heard.lock().unwrap().push(params.data);
     }
@@ -121,7 +121,7 @@ async fn servers_of_every_revision_are_called_alike() {
             .await
             .unwrap_err();
         assert!(
-            matches!(&error, Error::Peer(error) if error.code == -32602),
+            matches!(&error, Error::Rpc(error) if error.code == -32602),
             "{revision}: {error:?}"
         );
     }
@@ -200,7 +200,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
             .within(Duration::from_millis(50))
             .call_tool(mcp::CallToolRequestParams::new("sleep"))
             .await;
-        assert!(matches!(late, Err(Error::TimedOut(_))), "{revision}");
+        assert!(matches!(late, Err(Error::Timeout(_))), "{revision}");
         tokio::time::timeout(Duration::from_secs(5), cancelled.notified())
             .await
             .unwrap();
@@ -213,7 +213,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
 async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
     let (near, far) = duplex(1 << 16);
     let (input, output) = split(near);
-    let client = Client::new(&mcp::Implementation::new(
+    let client = Client::builder(&mcp::Implementation::new(
         "client",
         mcp_revisions::words::Version("1.0.0"),
     ))
@@ -228,7 +228,7 @@ async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
     assert_eq!(probe["method"], "server/discover");
     out.write_all(b"no message at all\n").await.unwrap();
     drop((lines, out));
-    let closed = Err(Error::NoAnswer(Failure::Closed));
+    let closed = Err(Error::RequestFailed(Failure::Closed));
     let answer = tokio::time::timeout(Duration::from_secs(5), call)
         .await
         .unwrap()
@@ -241,12 +241,12 @@ async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
 #[tokio::test]
 async fn a_client_of_the_handshake_era_needs_no_newer_server() {
     let handshake: RevisionSet = revisions()
-        .filter(|revision| revision.era() == Era::Handshake)
+        .filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
         .collect();
     let (near, far) = duplex(1 << 16);
     let running = Router::new()
         .tool("a", "", || async { "b" })
-        .serve("example", "1")
+        .build("example", "1")
         .unwrap();
     tokio::spawn(async move {
         let (input, output) = split(far);
@@ -276,11 +276,11 @@ struct Careful {
     heard: Arc<Mutex<Vec<i64>>>,
 }
 
-impl ClientHandlers<ClientCx<Newest>> for Careful {
+impl ClientHandlers<ClientContext<Latest>> for Careful {
     async fn logging_message(
         &self,
         params: mcp::LoggingMessageNotificationParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) {
         self.lets.notified().await;
         let number: i64 = params.data.parse().unwrap();
@@ -331,7 +331,7 @@ async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
     let careful = Careful::default();
     let (input, output) = split(near);
     let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
-    let client = Client::new(&info)
+    let client = Client::builder(&info)
         .with_revisions([Revision::V2025_11_25].into_iter().collect())
         .with_limits(Limits {
             pending_bytes: 10 << 10,
@@ -373,7 +373,7 @@ async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
     let (near, far) = duplex(1 << 10);
     let (input, output) = split(near);
     let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
-    let client = Client::new(&info)
+    let client = Client::builder(&info)
         .with_revisions([Revision::V2025_11_25].into_iter().collect())
         .with_limits(Limits {
             message_bytes: 4 << 10,

@@ -1,19 +1,19 @@
 //! Calls that are made for somebody else, and what calls tell on their way.
 
+use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::{Json, Map};
-use mcp_revisions::newest::{self as mcp, CallServer};
 use mcp_revisions::server::LogLevel;
 use mcp_revisions::service::client::Update;
-use mcp_revisions::service::{Client, Cx, Router, Server};
+use mcp_revisions::service::{Client, RequestContext, Router, Server};
 use mcp_revisions::words::Version;
-use mcp_revisions::{Era, Newest, Revision};
+use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::{Value, json};
 use tokio::io::{duplex, split};
 
 use crate::service::peer::revisions;
 
 /// Says who asks, and what it can do.
-async fn whoami(cx: Cx<Newest>) -> String {
+async fn whoami(cx: RequestContext<Latest>) -> String {
     let client = cx.client().unwrap();
     let info: Option<Map<Json>> = client.info.as_ref().map(|info| info.read().unwrap());
     let name = info.and_then(|info| info.get("name")?.as_str().map(Into::into));
@@ -22,7 +22,7 @@ async fn whoami(cx: Cx<Newest>) -> String {
     format!("{name} {}", capabilities.unwrap_or("-"))
 }
 
-async fn count(cx: Cx<Newest>) -> &'static str {
+async fn count(cx: RequestContext<Latest>) -> &'static str {
     cx.progress(50, 100).await;
     cx.log(LogLevel::Warning, "half way").await;
     cx.progress(100, 100).await;
@@ -36,13 +36,13 @@ fn connect(only: Revision) -> Client {
     let router = Router::new()
         .tool("whoami", "Who asks.", whoami)
         .tool("count", "Counts.", count);
-    let running = router.serve_as(server).unwrap();
+    let running = router.build_with(server).unwrap();
     tokio::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    Client::new(&mcp::Implementation::new("gateway", Version("1"))).lines(input, output)
+    Client::builder(&mcp::Implementation::new("gateway", Version("1"))).lines(input, output)
 }
 
 async fn call(client: &Client, name: &str) -> String {
@@ -64,9 +64,9 @@ async fn a_call_says_for_whom_it_is_made() {
         let behalf = client.on_behalf_of(&asker, &Json::from(roots));
         let said = call(&behalf, "whoami").await;
         // A session has one client, whoever asks it.
-        let expected = match revision.era() {
-            Era::PerRequest => "asker {\"roots\":{}}",
-            Era::Handshake => "gateway {}",
+        let expected = match revision.lifecycle() {
+            Lifecycle::PerRequest => "asker {\"roots\":{}}",
+            Lifecycle::Handshake => "gateway {}",
         };
         assert_eq!(said, expected, "{revision}");
         // The next call is its own again.

@@ -8,5 +8,5 @@ mod peer;
 mod router;
 mod schemas;
 mod server;
-mod starting_over;
+mod stateless;
 mod trace;

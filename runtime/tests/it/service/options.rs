@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller;
-use mcp_revisions::newest::{self as mcp, CallServer};
-use mcp_revisions::service::{Client, Cx, Error, Router, Running};
+use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
 use mcp_revisions::words::Version;
-use mcp_revisions::{Era, Limits, Newest, Policy, Revision};
+use mcp_revisions::{Latest, Lifecycle, Limits, Revision, UnknownFields};
 use serde_json::{Value, json};
 use tokio::io::{DuplexStream, duplex, split};
 use tokio::sync::mpsc;
@@ -23,13 +23,13 @@ async fn weather() -> mcp_revisions::service::Json<Weather> {
     mcp_revisions::service::Json(Weather { degrees: 20.5 })
 }
 
-fn router() -> Running<Newest, Router> {
+fn router() -> McpServer<Latest, Router> {
     let router = Router::new().tool("weather", "Measures.", weather);
-    router.serve("example", "1").unwrap()
+    router.build("example", "1").unwrap()
 }
 
 /// Serves one end of a pipe; the other is the client's.
-fn served(running: Running<Newest, Router>) -> DuplexStream {
+fn served(running: McpServer<Latest, Router>) -> DuplexStream {
     let (near, far) = duplex(1 << 20);
     tokio::spawn(async move {
         let (input, output) = split(far);
@@ -69,7 +69,10 @@ async fn a_server_tells_what_its_clients_lose() {
 
 #[tokio::test]
 async fn fields_that_an_older_client_does_not_know_are_dropped_or_preserved() {
-    for (policy, is_there) in [(Policy::Strict, false), (Policy::Carry, true)] {
+    for (policy, is_there) in [
+        (UnknownFields::Drop, false),
+        (UnknownFields::Preserve, true),
+    ] {
         let running = router().with_unknown_fields(policy);
         let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
         let listed = peer.call("tools/list", json!({})).await.unwrap();
@@ -86,7 +89,7 @@ async fn limits_hold_for_a_server_made_of_functions() {
             ..Limits::default()
         };
         let (input, output) = split(served(router().with_limits(limits)));
-        let client = Client::new(&info())
+        let client = Client::builder(&info())
             .with_revisions([Revision::V2025_11_25].into_iter().collect())
             .lines(input, output);
         let listed = client.list_tools(None).await;
@@ -97,17 +100,17 @@ async fn limits_hold_for_a_server_made_of_functions() {
 #[tokio::test]
 async fn a_client_tells_what_its_server_loses() {
     let lost = Arc::new(Mutex::new(Vec::new()));
-    for revision in [Revision::V2025_03_26, Revision::NEWEST] {
+    for revision in [Revision::V2025_03_26, Revision::LATEST] {
         let kept = Arc::clone(&lost);
         let running = Router::new()
             .prompt("greet", "Greets.", || async { "hello" })
-            .serve_as(
+            .build_with(
                 mcp_revisions::service::Server::new(&info())
                     .with_revisions([revision].into_iter().collect()),
             )
             .unwrap();
         let (input, output) = split(served(running));
-        let client = Client::new(&info())
+        let client = Client::builder(&info())
             .on_loss(move |lost| {
                 let of_a_request = lost.request.is_some();
                 let call = (lost.method.to_owned(), lost.peer, of_a_request);
@@ -128,9 +131,9 @@ async fn a_client_tells_what_its_server_loses() {
 }
 
 /// Answers with what it was asked, and with what a client says who it is that can be asked so.
-async fn echo(params: Json, cx: Cx<Newest>) -> Result<Json, Error> {
+async fn echo(params: Json, cx: RequestContext<Latest>) -> Result<Json, Error> {
     let mut echoed: Value = params.parse().unwrap();
-    if cx.revision().era() == Era::Handshake {
+    if cx.revision().lifecycle() == Lifecycle::Handshake {
         Caller::notification(&cx, "acme/soon", Some(params.clone())).await?;
         let who = Caller::request(&cx, "acme/who", Some(params)).await?;
         echoed["who"] = who.parse().unwrap();
@@ -151,7 +154,7 @@ async fn custom_methods_reach_their_handlers_at_both_ends() {
                 std::future::ready(())
             });
         let (input, output) = split(served(running));
-        let client = Client::new(&info())
+        let client = Client::builder(&info())
             .with_revisions([revision].into_iter().collect())
             .custom_method("acme/who", |_, _| async {
                 Ok(Json::from(json!({"name": "Ada"})))
@@ -165,7 +168,7 @@ async fn custom_methods_reach_their_handlers_at_both_ends() {
         let answer = Caller::request(&client, "acme/echo", Some(params.clone())).await;
         let answer: Value = answer.unwrap().parse().unwrap();
         assert_eq!(answer["a"], 1, "{place}: {answer}");
-        if revision.era() == Era::Handshake {
+        if revision.lifecycle() == Lifecycle::Handshake {
             assert_eq!(answer["who"]["name"], "Ada", "{place}");
             let soon = hears.recv().await.unwrap();
             assert_eq!(soon, ("client", r#"{"a":1}"#.to_owned()), "{place}");
@@ -181,7 +184,7 @@ async fn custom_methods_reach_their_handlers_at_both_ends() {
         let other = Caller::request(&client, "acme/other", None)
             .await
             .unwrap_err();
-        let Error::Peer(error) = &other else {
+        let Error::Rpc(error) = &other else {
             panic!("{place}: {other:?}")
         };
         assert_eq!(error.code.as_i64(), Some(-32601), "{place}");
@@ -191,11 +194,11 @@ async fn custom_methods_reach_their_handlers_at_both_ends() {
 #[tokio::test]
 async fn a_client_without_custom_methods_sends_none() {
     let (input, output) = split(served(router()));
-    let client = Client::new(&info())
+    let client = Client::builder(&info())
         .with_revisions([Revision::V2025_11_25].into_iter().collect())
         .lines(input, output);
     let refused = Caller::request(&client, "acme/echo", None)
         .await
         .unwrap_err();
-    assert!(matches!(refused, Error::NoAnswer(_)), "{refused:?}");
+    assert!(matches!(refused, Error::RequestFailed(_)), "{refused:?}");
 }

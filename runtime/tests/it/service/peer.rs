@@ -1,6 +1,6 @@
 //! A client written by hand, of any revision: it says what the revision says, and looks at nothing else.
 
-use mcp_revisions::{Era, Revision};
+use mcp_revisions::{Lifecycle, Revision};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, split,
@@ -40,9 +40,9 @@ impl Peer {
             asked: Vec::new(),
             names: Vec::new(),
         };
-        if revision.era() == Era::Handshake {
+        if revision.lifecycle() == Lifecycle::Handshake {
             let params = json!({
-                "protocolVersion": revision.wire(),
+                "protocolVersion": revision.protocol_version(),
                 "capabilities": peer.capabilities,
                 "clientInfo": {"name": "peer", "version": "1"},
             });
@@ -64,7 +64,7 @@ impl Peer {
             .await;
     }
 
-    /// Calls a method, and answers what the server asks meanwhile, however its era asks.
+    /// Calls a method, and answers what the server asks meanwhile, however its lifecycle asks.
     pub(crate) async fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let mut params = params;
         loop {
@@ -89,9 +89,10 @@ impl Peer {
     pub(crate) async fn begins(&mut self, method: &str, mut params: Value) -> i64 {
         self.last_id += 1;
         let id = self.last_id;
-        if self.revision.era() == Era::PerRequest {
+        if self.revision.lifecycle() == Lifecycle::PerRequest {
             let meta = &mut params["_meta"];
-            meta["io.modelcontextprotocol/protocolVersion"] = json!(self.revision.wire());
+            meta["io.modelcontextprotocol/protocolVersion"] =
+                json!(self.revision.protocol_version());
             meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
             meta["io.modelcontextprotocol/logLevel"] = json!("info");
         }

@@ -3,8 +3,8 @@
 use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::server::LogLevel;
 use mcp_revisions::service::router::NoArguments;
-use mcp_revisions::service::{Cx, Error, Json, Router};
-use mcp_revisions::{Era, Newest, Revision, newest as mcp};
+use mcp_revisions::service::{Error, Json, RequestContext, Router};
+use mcp_revisions::{Latest, Lifecycle, Revision, latest as mcp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::io::duplex;
@@ -49,13 +49,13 @@ struct User {
     id: String,
 }
 
-async fn count(cx: Cx<Newest>) -> &'static str {
+async fn count(cx: RequestContext<Latest>) -> &'static str {
     cx.progress(50, 100).await;
     cx.log(LogLevel::Info, "half way").await;
     "done"
 }
 
-async fn who(_: NoArguments, cx: Cx<Newest>) -> Result<String, Error> {
+async fn who(_: NoArguments, cx: RequestContext<Latest>) -> Result<String, Error> {
     let Profile { name, age, colour } = cx.elicit::<Profile>("Who are you?").await?;
     let colour = match colour {
         Colour::Red => "red",
@@ -113,7 +113,7 @@ async fn peer(revision: Revision) -> Peer {
 
 async fn peer_of(revision: Revision, router: Router) -> Peer {
     let (near, far) = duplex(1 << 16);
-    let running = router.serve("example", "1.0.0").unwrap();
+    let running = router.build("example", "1.0.0").unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
@@ -305,9 +305,9 @@ async fn resources_are_read_at_their_uri_and_by_template() {
             .await
             .unwrap();
         assert_eq!(user["contents"][0]["text"], "user a b");
-        let code = match revision.era() {
-            Era::Handshake => -32002,
-            Era::PerRequest => -32602,
+        let code = match revision.lifecycle() {
+            Lifecycle::Handshake => -32002,
+            Lifecycle::PerRequest => -32602,
         };
         for uri in ["users://0/profile", "users://1/other", "example://nothing"] {
             let error = peer.call("resources/read", read(uri)).await.unwrap_err();
@@ -333,7 +333,7 @@ async fn what_stands_for_a_variable_leads_out_of_no_folder() {
     let router = Router::new()
         .resource_template("notes://{path}", "note", |Path { path }| async { path })
         .resource_template("docs://{+path}", "page", |Path { path }| async { path });
-    let mut peer = peer_of(Revision::NEWEST, router).await;
+    let mut peer = peer_of(Revision::LATEST, router).await;
     for (uri, read) in [
         ("notes://a%20b.txt", Some("a b.txt")),
         ("notes://..a", Some("..a")),
@@ -402,7 +402,7 @@ async fn variables_of_templates_are_completed_and_those_of_unknown_ones_refused(
 
 #[test]
 fn what_cannot_be_served_is_said() {
-    let said = |router: Router| router.serve("x", "1").unwrap_err().to_string();
+    let said = |router: Router| router.build("x", "1").unwrap_err().to_string();
     let twice = Router::new()
         .tool("a", "", || async {})
         .tool("a", "", || async {});
@@ -420,8 +420,8 @@ fn what_cannot_be_served_is_said() {
 }
 
 /// A tool that asks by a result of its own: by name, and with a state.
-async fn named(cx: Cx<Newest>) -> Result<mcp::CallToolOutcome, Error> {
-    let Some(said) = cx.answer::<mcp::ElicitResult>("who")? else {
+async fn named(cx: RequestContext<Latest>) -> Result<mcp::CallToolOutcome, Error> {
+    let Some(said) = cx.input_response::<mcp::ElicitResult>("who")? else {
         let properties = [("name", mcp::StringSchema::new().into())];
         let schema =
             mcp::ElicitRequestFormParamsRequestedSchema::new(properties.into_iter().collect());
@@ -449,7 +449,7 @@ async fn a_function_may_ask_by_a_result_of_its_own() {
         }
         let (near, far) = duplex(1 << 16);
         let running = Router::new().tool("named", "Asks.", named);
-        let running = running.serve("example", "1").unwrap();
+        let running = running.build("example", "1").unwrap();
         tokio::spawn(async move {
             let (input, output) = tokio::io::split(far);
             running.lines(input, output).await.unwrap();
@@ -463,7 +463,7 @@ async fn a_function_may_ask_by_a_result_of_its_own() {
             text.contains("Ada") && text.contains("asked"),
             "{revision}: {text}"
         );
-        if revision.era() == Era::Handshake {
+        if revision.lifecycle() == Lifecycle::Handshake {
             continue;
         }
         // By another name nothing was answered; what is no answer is the caller's mistake.

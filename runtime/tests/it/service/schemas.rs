@@ -43,13 +43,13 @@ async fn what_a_schema_allows_is_what_its_type_reads() {
     let (near, far) = duplex(1 << 16);
     let running = Router::new()
         .tool("order", "Orders.", order)
-        .serve("x", "1")
+        .build("x", "1")
         .unwrap();
     tokio::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });
-    let mut peer = Peer::connect(Revision::NEWEST, near).await;
+    let mut peer = Peer::connect(Revision::LATEST, near).await;
     let tools = peer.call("tools/list", json!({})).await.unwrap();
     let tool = &tools["tools"][0];
     let input = jsonschema::validator_for(&tool["inputSchema"]).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_revisions::service::{Cx, Error, Server};
+use mcp_revisions::service::{Error, RequestContext, Server};
 use mcp_revisions::{Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
 use serde_json::json;
 use tokio::io::duplex;
@@ -12,11 +12,11 @@ use crate::service::peer::{Peer, revisions};
 
 struct Adder;
 
-impl mcp::ServerHandlers<Cx<V2025_06_18>> for Adder {
+impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Adder {
     async fn call_tool(
         &self,
         params: mcp::CallToolRequestParams,
-        cx: Cx<V2025_06_18>,
+        cx: RequestContext<V2025_06_18>,
     ) -> Result<mcp::CallToolResult, Error> {
         let text = format!("{} for {}", params.name, cx.revision());
         Ok(mcp::CallToolResult::new(vec![
@@ -28,11 +28,11 @@ impl mcp::ServerHandlers<Cx<V2025_06_18>> for Adder {
 /// A server whose resources can be subscribed to.
 struct Watched;
 
-impl mcp::ServerHandlers<Cx<V2025_06_18>> for Watched {
+impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Watched {
     async fn subscribe(
         &self,
         _: mcp::SubscribeRequestParams,
-        _: Cx<V2025_06_18>,
+        _: RequestContext<V2025_06_18>,
     ) -> Result<mcp::EmptyResult, Error> {
         Ok(mcp::EmptyResult::new())
     }
@@ -42,11 +42,11 @@ impl mcp::ServerHandlers<Cx<V2025_06_18>> for Watched {
 #[derive(Clone, Default)]
 struct Slow(Arc<AtomicUsize>);
 
-impl mcp::ServerHandlers<Cx<V2025_06_18>> for Slow {
+impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Slow {
     async fn list_tools(
         &self,
         _: mcp::ListToolsRequestParams,
-        _: Cx<V2025_06_18>,
+        _: RequestContext<V2025_06_18>,
     ) -> Result<mcp::ListToolsResult, Error> {
         Ok(mcp::ListToolsResult::new(Vec::new()))
     }
@@ -54,7 +54,7 @@ impl mcp::ServerHandlers<Cx<V2025_06_18>> for Slow {
     async fn roots_list_changed(
         &self,
         _: mcp::RootsListChangedNotificationParams,
-        _: Cx<V2025_06_18>,
+        _: RequestContext<V2025_06_18>,
     ) {
         self.0.fetch_add(1, Ordering::Relaxed);
         std::future::pending().await
@@ -69,7 +69,7 @@ fn info() -> mcp::Implementation {
 async fn handlers_of_one_revision_serve_every_peer() {
     for revision in revisions() {
         let (near, far) = duplex(1 << 16);
-        let running = Server::<V2025_06_18>::new(&info()).serve(Adder).unwrap();
+        let running = Server::<V2025_06_18>::new(&info()).build(Adder).unwrap();
         tokio::spawn(async move {
             let (input, output) = tokio::io::split(far);
             running.lines(input, output).await.unwrap();
@@ -94,7 +94,7 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
         ..Limits::default()
     };
     let server = Server::<V2025_06_18>::new(&info()).with_limits(limits);
-    let running = server.serve(slow.clone()).unwrap();
+    let running = server.build(slow.clone()).unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
@@ -112,13 +112,13 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
 #[tokio::test]
 async fn capabilities_are_what_is_implemented() {
     let (near, far) = duplex(1 << 16);
-    let running = Server::<V2025_06_18>::new(&info()).serve(Watched).unwrap();
+    let running = Server::<V2025_06_18>::new(&info()).build(Watched).unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });
-    let newest = Revision::NEWEST;
-    let mut peer = Peer::connect(newest, near).await;
+    let latest = Revision::LATEST;
+    let mut peer = Peer::connect(latest, near).await;
     let found = peer.call("server/discover", json!({})).await.unwrap();
     assert_eq!(
         found["capabilities"],
@@ -131,7 +131,7 @@ fn a_capability_that_nobody_handles_is_refused() {
     let capabilities =
         mcp::ServerCapabilities::new().with_prompts(mcp::ServerCapabilitiesPrompts::new());
     let server = Server::<V2025_06_18>::new(&info()).with_capabilities(&capabilities);
-    let why = server.serve(Adder).unwrap_err().to_string();
+    let why = server.build(Adder).unwrap_err().to_string();
     assert_eq!(
         why,
         "the capability `prompts` is declared, and none of its methods is handled: prompts/get, prompts/list"

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_revisions::newest::{self as mcp, CallServer};
+use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::server::LogLevel;
 use mcp_revisions::service::trace::ToClient;
 use mcp_revisions::service::{Client, Router, Server};
@@ -28,7 +28,7 @@ async fn events_in_the_span_of_a_call_go_to_its_client() {
         let server = Server::new(&mcp::Implementation::new("example", Version("1")))
             .with_revisions([revision].into_iter().collect());
         let router = Router::new().tool("measure", "Measures.", measure);
-        let running = router.serve_as(server).unwrap();
+        let running = router.build_with(server).unwrap();
         let (near, far) = duplex(1 << 16);
         tokio::spawn(async move {
             let (input, output) = split(far);
@@ -36,7 +36,7 @@ async fn events_in_the_span_of_a_call_go_to_its_client() {
         });
         let (input, output) = split(near);
         let info = mcp::Implementation::new("client", Version("1"));
-        let client = Client::new(&info).lines(input, output);
+        let client = Client::builder(&info).lines(input, output);
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hear = Arc::clone(&heard);
         let client = client

@@ -4,7 +4,7 @@
 use mcp_revisions::mcp_wire::{Decode, Encode, Error, ErrorObject, Json, JsonObject, from_str};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, ProfileError, Server};
-use mcp_revisions::{Era, Revision, errors, v2025_11_25 as mcp};
+use mcp_revisions::{Lifecycle, Revision, errors, v2025_11_25 as mcp};
 use serde_json::json;
 
 /// The server of these handlers, for every revision.
@@ -34,7 +34,7 @@ pub(crate) async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> 
         "prompts/get" => prompt(&read(&call)?),
         "completion/complete" => complete(&read(&call)?),
         // Such as tasks, which are not offered.
-        other => Err(errors::method_not_found(other, Era::Handshake).error),
+        other => Err(errors::method_not_found(other, Lifecycle::Handshake).error),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Call, Event, Profile};
-use mcp_revisions::{Era, Revision};
+use mcp_revisions::{Lifecycle, Revision};
 use serde_json::{Value, json};
 
 pub(crate) mod handlers;
@@ -17,11 +17,11 @@ pub(crate) use steps::{Channel, Output, Received, Reply, Server};
 /// The time does not matter here.
 pub(crate) const NOW: Duration = Duration::ZERO;
 
-/// What is negotiated in an era, newest first, as the wire has it.
-pub(crate) fn negotiated(era: Era) -> Vec<&'static str> {
+/// What is negotiated in an lifecycle, latest first, as the wire has it.
+pub(crate) fn negotiated(lifecycle: Lifecycle) -> Vec<&'static str> {
     let all = Revision::NEGOTIATED.iter().rev();
-    let of_era = all.filter(|revision| revision.era() == era);
-    of_era.map(|revision| revision.wire()).collect()
+    let of_era = all.filter(|revision| revision.lifecycle() == lifecycle);
+    of_era.map(|revision| revision.protocol_version()).collect()
 }
 
 /// A profile that every revision can say.

@@ -14,7 +14,7 @@ use crate::transports::{call, client, router};
 #[tokio::test]
 #[ignore = "started by the other tests"]
 async fn serves() {
-    let running = router().serve("child", "1.0.0").unwrap();
+    let running = router().build("child", "1.0.0").unwrap();
     running.stdio().await.unwrap();
 }
 
@@ -64,7 +64,11 @@ async fn one_that_dies_leaves_nobody_waiting() {
     for script in ["exit 3", "read line; exit 1"] {
         let client = client().child(Child::new(shell(script))).unwrap();
         let answer = soon(call(&client, "hello")).await;
-        assert_eq!(answer, Err(Error::NoAnswer(Failure::Closed)), "{script}");
+        assert_eq!(
+            answer,
+            Err(Error::RequestFailed(Failure::Closed)),
+            "{script}"
+        );
     }
     assert!(client().command(["/no/such/program", "x"]).is_err());
 }
@@ -94,7 +98,7 @@ async fn one_that_hangs_is_given_up_and_killed() {
     let client = client().child(child).unwrap();
     let start = Instant::now();
     let late = call(&client.within(Duration::from_millis(200)), "hello").await;
-    assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(200))));
+    assert_eq!(late, Err(Error::Timeout(Duration::from_millis(200))));
     assert!(matches!(
         soon(client.close()).await,
         Err(Error::Transport(_))

@@ -9,11 +9,11 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use mcp_revisions::client::Failure;
+use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::newest::{self as mcp, ClientHandlers};
-use mcp_revisions::service::client::{Authorize, ClientCx, Http, Pending};
+use mcp_revisions::service::client::{AuthProvider, ClientContext, Http, Pending};
 use mcp_revisions::service::{Error, Router, Server};
-use mcp_revisions::{Era, Newest, Revision, RevisionSet, http};
+use mcp_revisions::{Latest, Lifecycle, Revision, RevisionSet, http};
 use serde_json::json;
 
 use crate::transports::{call, client, router};
@@ -26,9 +26,9 @@ async fn serve(only: impl IntoIterator<Item = Revision>, fault: Fault) -> String
     let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"));
     let server = Server::new(&info).with_revisions(only.into_iter().collect());
     let service = router()
-        .serve_as(server)
+        .build_with(server)
         .unwrap()
-        .into_http(http::Options::default());
+        .into_http_service(http::Options::default());
     let seen = Arc::new(AtomicUsize::new(0));
     let app = axum::Router::new()
         .route_service("/mcp", service)
@@ -71,11 +71,11 @@ fn spoken_over_http() -> impl Iterator<Item = Revision> {
 
 struct Ada;
 
-impl ClientHandlers<ClientCx<Newest>> for Ada {
+impl ClientHandlers<ClientContext<Latest>> for Ada {
     async fn elicit(
         &self,
         _: mcp::ElicitRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ElicitResult, Error> {
         let answer = json!({"action": "accept", "content": {"name": "Ada"}});
         Ok(Json::from(answer).read()?)
@@ -119,11 +119,11 @@ async fn servers_of_every_revision_are_called_alike() {
 
 struct Clumsy;
 
-impl ClientHandlers<ClientCx<Newest>> for Clumsy {
+impl ClientHandlers<ClientContext<Latest>> for Clumsy {
     async fn elicit(
         &self,
         _: mcp::ElicitRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ElicitResult, Error> {
         panic!("it slips")
     }
@@ -136,7 +136,7 @@ async fn a_client_whose_handler_panics_goes_on() {
         let client = client().with_handlers(Clumsy).url(&url).unwrap();
         let who = call(&client, "who").await;
         assert!(
-            matches!(who, Err(Error::Peer(_) | Error::NoAnswer(_))),
+            matches!(who, Err(Error::Rpc(_) | Error::RequestFailed(_))),
             "{revision}: {who:?}"
         );
         assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
@@ -154,10 +154,10 @@ async fn a_server_without_room_is_asked_again() {
 
     let never: Fault = Arc::new(|_, _| Some(status(503, &[])));
     let url = serve(spoken_over_http(), never).await;
-    let client = crate::transports::client().http(quick(&url).with_tries(2));
+    let client = crate::transports::client().http(quick(&url).with_max_attempts(2));
     assert!(matches!(
         call(&client, "hello").await,
-        Err(Error::NoAnswer(_))
+        Err(Error::RequestFailed(_))
     ));
 }
 
@@ -166,7 +166,7 @@ struct Tokens {
     challenges: Arc<Mutex<Vec<String>>>,
 }
 
-impl Authorize for Tokens {
+impl AuthProvider for Tokens {
     fn header(&self) -> Pending<'_, Option<String>> {
         let known = !self.challenges.lock().unwrap().is_empty();
         Box::pin(std::future::ready(known.then(|| "Bearer good".to_owned())))
@@ -208,7 +208,10 @@ async fn who_may_use_the_server_is_asked_for_and_told_of_challenges() {
     let refused = tokio::time::timeout(Duration::from_secs(20), call(&client, "hello"))
         .await
         .unwrap();
-    assert!(matches!(refused, Err(Error::NoAnswer(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Error::RequestFailed(_))),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
@@ -227,19 +230,21 @@ async fn a_request_is_sent_on_within_the_server_and_nowhere_else() {
     let url = serve(spoken_over_http(), away).await;
     assert!(matches!(
         call(&client().http(quick(&url)), "hello").await,
-        Err(Error::NoAnswer(_))
+        Err(Error::RequestFailed(_))
     ));
     let round: Fault = Arc::new(|_, _| Some(status(307, &[("location", "/mcp".to_owned())])));
     let url = serve(spoken_over_http(), round).await;
     assert!(matches!(
         call(&client().http(quick(&url)), "hello").await,
-        Err(Error::NoAnswer(_))
+        Err(Error::RequestFailed(_))
     ));
 }
 
 #[tokio::test]
 async fn a_session_that_is_gone_is_opened_anew() {
-    for revision in spoken_over_http().filter(|revision| revision.era() == Era::Handshake) {
+    for revision in
+        spoken_over_http().filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
+    {
         let gone = Arc::new(Mutex::new(None::<String>));
         let lost = Arc::clone(&gone);
         let forgets: Fault = Arc::new(move |_, request| {
@@ -282,9 +287,9 @@ async fn a_stream_that_breaks_is_taken_up_again() {
     let kept = Arc::new(Mutex::new(None::<axum::body::Bytes>));
     let asked = Arc::new(AtomicUsize::new(0));
     let service = router()
-        .serve("example", "1")
+        .build("example", "1")
         .unwrap()
-        .into_http(http::Options::default());
+        .into_http_service(http::Options::default());
     let app = axum::Router::new()
         .route_service("/mcp", service)
         .layer(from_fn({
@@ -382,14 +387,14 @@ async fn an_event_without_end_ends_its_call_and_is_read_no_further() {
                 stream_of(Body::new(Endless { part, sent }))
             })
         });
-        let url = serve([Revision::NEWEST], endless).await;
+        let url = serve([Revision::LATEST], endless).await;
         let limits = mcp_revisions::Limits {
             message_bytes: 1 << 20,
             ..Default::default()
         };
         let client = client().with_limits(limits).http(quick(&url));
         let failed = call(&client, "hello").await;
-        assert!(matches!(failed, Err(Error::NoAnswer(_))), "{failed:?}");
+        assert!(matches!(failed, Err(Error::RequestFailed(_))), "{failed:?}");
         // Sockets hold some of it.
         let sent = sent.load(Ordering::SeqCst);
         assert!(sent < 64 << 20, "{sent} bytes");
@@ -408,10 +413,10 @@ async fn a_stream_that_breaks_at_once_is_not_asked_for_again_at_once() {
             stream_of(Body::from(format!("id: 1\nretry: 0\ndata: {told}\n\n")))
         })
     });
-    let url = serve([Revision::NEWEST], breaks).await;
+    let url = serve([Revision::LATEST], breaks).await;
     let client = client().http(quick(&url));
     let late = call(&client.within(Duration::from_millis(500)), "hello").await;
-    assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(500))));
+    assert_eq!(late, Err(Error::Timeout(Duration::from_millis(500))));
     let asked = asked.load(Ordering::SeqCst);
     assert!((1..=10).contains(&asked), "{asked} times");
 }
@@ -440,7 +445,7 @@ async fn an_answer_that_is_too_long_ends_its_call_with_the_reason() {
     let long: Fault = Arc::new(|_, request| {
         is_call(request).then(|| Response::new(Body::from(vec![b' '; 2 << 20])))
     });
-    let url = serve([Revision::NEWEST], long).await;
+    let url = serve([Revision::LATEST], long).await;
     let limits = mcp_revisions::Limits {
         message_bytes: 1 << 20,
         ..Default::default()
@@ -453,7 +458,7 @@ async fn an_answer_that_is_too_long_ends_its_call_with_the_reason() {
 /// It would be missing, and nobody would know why the server refuses.
 #[tokio::test]
 async fn a_header_that_cannot_be_sent_is_an_error_that_keeps_its_value_to_itself() {
-    let url = serve([Revision::NEWEST], none()).await;
+    let url = serve([Revision::LATEST], none()).await;
     let token = "hush\n".to_owned();
     for (http, name) in [
         (quick(&url).with_header("X-Token", token.clone()), "x-token"),
@@ -478,7 +483,10 @@ async fn an_answer_that_never_begins_ends_its_call() {
     let http = quick(&url).with_answer_time(Duration::from_millis(50));
     let client = client().http(http).within(None);
     let failed = tokio::time::timeout(Duration::from_secs(20), call(&client, "hello"));
-    assert!(matches!(failed.await.unwrap(), Err(Error::NoAnswer(_))));
+    assert!(matches!(
+        failed.await.unwrap(),
+        Err(Error::RequestFailed(_))
+    ));
 }
 
 /// What is printed into a log says where it goes, and keeps what headers hold to itself.
@@ -498,12 +506,12 @@ async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let client = client().http(quick(&url));
     let late = call(&client.within(Duration::from_millis(200)), "hello").await;
-    assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(200))));
+    assert_eq!(late, Err(Error::Timeout(Duration::from_millis(200))));
     drop((client, listener));
-    let client = crate::transports::client().http(quick(&url).with_tries(2));
+    let client = crate::transports::client().http(quick(&url).with_max_attempts(2));
     let failed = call(&client, "hello").await;
     assert!(
-        matches!(&failed, Err(Error::NoAnswer(Failure::Transport(why))) if why.contains("connect")),
+        matches!(&failed, Err(Error::RequestFailed(Failure::Transport(why))) if why.contains("connect")),
         "{failed:?}"
     );
     for (url, why) in [
@@ -526,9 +534,9 @@ async fn parameters_that_headers_repeat_are_repeated() {
         .tool_of(tool, |arguments: serde_json::Value| async move {
             arguments["region"].to_string()
         })
-        .serve("example", "1")
+        .build("example", "1")
         .unwrap()
-        .into_http(http::Options::default());
+        .into_http_service(http::Options::default());
     let app = axum::Router::new().route_service("/mcp", service);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
         .await
@@ -552,12 +560,12 @@ async fn a_page_that_is_not_there_is_told_at_once() {
     for code in [400, 404, 405, 500] {
         let nowhere: Fault = Arc::new(move |_, _| Some(status(code, &[])));
         let url = serve(spoken_over_http(), nowhere).await;
-        let client = client().http(quick(&url).with_tries(2));
+        let client = client().http(quick(&url).with_max_attempts(2));
         let patience = Duration::from_secs(20);
         let answer = tokio::time::timeout(patience, call(&client, "hello")).await;
         let answer = answer.unwrap();
         assert!(
-            matches!(answer, Err(Error::NoAnswer(_))),
+            matches!(answer, Err(Error::RequestFailed(_))),
             "{code}: {answer:?}"
         );
     }
@@ -589,9 +597,9 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
         let server = Server::new(&info).with_revisions([revision].into_iter().collect());
         let service = Router::new()
             .tool("sleep", "Sleeps.", sleep)
-            .serve_as(server)
+            .build_with(server)
             .unwrap()
-            .into_http(http::Options::default());
+            .into_http_service(http::Options::default());
         let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         tokio::spawn(http::serve(listener, service));

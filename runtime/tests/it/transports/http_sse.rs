@@ -13,23 +13,23 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use bytes::Bytes;
 use http_body::Frame;
+use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller;
-use mcp_revisions::newest::{self as mcp, ClientHandlers};
-use mcp_revisions::service::client::{ClientCx, Http};
+use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{Error, Server};
-use mcp_revisions::{Era, Limits, Newest, Revision, RevisionSet, http};
+use mcp_revisions::{Latest, Lifecycle, Limits, Revision, RevisionSet, http};
 use serde_json::json;
 
 use crate::transports::{call, client, router};
 
 struct Ada;
 
-impl ClientHandlers<ClientCx<Newest>> for Ada {
+impl ClientHandlers<ClientContext<Latest>> for Ada {
     async fn elicit(
         &self,
         _: mcp::ElicitRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ElicitResult, Error> {
         let answer = json!({"action": "accept", "content": {"name": "Ada"}});
         Ok(Json::from(answer).read()?)
@@ -55,9 +55,9 @@ async fn serve(
     let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"));
     let server = Server::new(&info).with_revisions(only.into_iter().collect());
     let service = router()
-        .serve_as(server)
+        .build_with(server)
         .unwrap()
-        .into_http(http::Options::new().with_http_sse("/sse"));
+        .into_http_service(http::Options::new().with_http_sse("/sse"));
     let sessions = service.clone();
     let app = axum::Router::new()
         .route_service("/sse", service)
@@ -88,7 +88,7 @@ async fn listen(app: axum::Router) -> String {
 fn handshake() -> impl Iterator<Item = Revision> {
     RevisionSet::all()
         .iter()
-        .filter(|revision| revision.era() == Era::Handshake)
+        .filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
 }
 
 #[tokio::test]

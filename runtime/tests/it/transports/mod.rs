@@ -7,10 +7,10 @@ mod oauth;
 mod session;
 mod tls;
 
-use mcp_revisions::Newest;
-use mcp_revisions::newest as mcp;
-use mcp_revisions::service::client::Connect;
-use mcp_revisions::service::{Client, Cx, Error, Router};
+use mcp_revisions::Latest;
+use mcp_revisions::latest as mcp;
+use mcp_revisions::service::client::ClientBuilder;
+use mcp_revisions::service::{Client, Error, RequestContext, Router};
 use serde::Deserialize;
 
 #[derive(Deserialize, schemars::JsonSchema)]
@@ -25,17 +25,21 @@ fn router() -> Router {
         .tool("slow", "Never answers.", || {
             std::future::pending::<&'static str>()
         })
-        .tool("count", "Counts.", |cx: Cx<Newest>| async move {
-            cx.progress(1, 2).await;
-            "counted"
-        })
-        .tool("who", "Asks.", |cx: Cx<Newest>| async move {
+        .tool(
+            "count",
+            "Counts.",
+            |cx: RequestContext<Latest>| async move {
+                cx.progress(1, 2).await;
+                "counted"
+            },
+        )
+        .tool("who", "Asks.", |cx: RequestContext<Latest>| async move {
             Ok::<_, Error>(cx.elicit::<Name>("Who?").await?.name)
         })
 }
 
-fn client() -> Connect<Newest, ()> {
-    Client::new(&mcp::Implementation::new(
+fn client() -> ClientBuilder<Latest, ()> {
+    Client::builder(&mcp::Implementation::new(
         "client",
         mcp_revisions::words::Version("1.0.0"),
     ))

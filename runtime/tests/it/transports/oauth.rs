@@ -81,9 +81,9 @@ impl Servers {
             Json(json!({"access_token": token, "token_type": "Bearer"}))
         });
         let service = router()
-            .serve("guarded", "1.0.0")
+            .build("guarded", "1.0.0")
             .unwrap()
-            .into_http(http::Options::default());
+            .into_http_service(http::Options::default());
         let guard = Arc::clone(&seen);
         let metadata = (lies.metadata).unwrap_or_else(|| format!("{origin}/metadata"));
         let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
@@ -216,7 +216,7 @@ async fn no_token_is_asked_for_where_somebody_else_is_named() {
         let client = servers.client();
         let failed = call(&client, "hello").await;
         assert!(failed.is_err(), "{failed:?}");
-        assert!(!matches!(failed, Err(Error::TimedOut(_))), "{failed:?}");
+        assert!(!matches!(failed, Err(Error::Timeout(_))), "{failed:?}");
         assert_eq!(servers.seen.lock().unwrap().handed_out, 0);
         assert_eq!(other.steps(), Vec::<String>::new());
     }

@@ -1,4 +1,4 @@
-//! A session of the handshake era over HTTP: what opens it, the stream beside it, and its end.
+//! A session of the handshake lifecycle over HTTP: what opens it, the stream beside it, and its end.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::response::Response;
-use mcp_revisions::newest::{self as mcp, CallServer, ClientHandlers};
-use mcp_revisions::service::client::{ClientCx, Http};
-use mcp_revisions::{Newest, RevisionSet};
+use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
+use mcp_revisions::service::client::{ClientContext, Http};
+use mcp_revisions::{Latest, RevisionSet};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -112,11 +112,11 @@ struct Ears {
     all: Arc<Notify>,
 }
 
-impl ClientHandlers<ClientCx<Newest>> for Ears {
+impl ClientHandlers<ClientContext<Latest>> for Ears {
     async fn logging_message(
         &self,
         params: mcp::LoggingMessageNotificationParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) {
         let mut heard = self.heard.lock().unwrap();
         heard.push(params.data.as_str().unwrap().into_owned());
@@ -134,7 +134,7 @@ async fn a_session_is_opened_listened_to_and_ended() {
         .unwrap()
         .with_pause(Duration::from_millis(5));
     let client = client()
-        .with_revisions(RevisionSet::legacy())
+        .with_revisions(RevisionSet::handshake())
         .with_handlers(ears.clone())
         .http(http);
     assert!(client.list_tools(None).await.unwrap().tools.is_empty());

@@ -59,9 +59,9 @@ async fn a_server_over_tls_is_called_by_whoever_trusts_it() {
         tls: TlsAcceptor::from(Arc::new(config)),
     };
     let service = router()
-        .serve("example", "1.0.0")
+        .build("example", "1.0.0")
         .unwrap()
-        .into_http(http::Options::default());
+        .into_http_service(http::Options::default());
     let app = axum::Router::new().route_service("/mcp", service);
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
 
@@ -76,7 +76,7 @@ async fn a_server_over_tls_is_called_by_whoever_trusts_it() {
         Http::new(&url)
             .unwrap()
             .with_pause(Duration::from_millis(5))
-            .with_tries(2)
+            .with_max_attempts(2)
     };
     let trusting = client().http(quick().with_tls(trusting));
     assert_eq!(call(&trusting, "hello").await, Ok("hello".to_owned()));

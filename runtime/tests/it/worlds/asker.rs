@@ -82,7 +82,7 @@ impl<M: PartialEq + Debug> Asker<M> {
         assert!(self.asked.insert(token, index).is_none());
     }
 
-    /// It gives up its newest call.
+    /// It gives up its latest call.
     pub(crate) fn cancel(&mut self, now: Duration) {
         let call = self.asked.iter().rfind(|(_, index)| **index == 0);
         self.client.cancel(*call.unwrap().0, None, now);

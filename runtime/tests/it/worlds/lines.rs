@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_revisions::client::Ask;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Call, Connection, Event, Output};
-use mcp_revisions::{Era, Server};
+use mcp_revisions::{Lifecycle, Server};
 use serde_json::json;
 
 use crate::worlds::asker::Asker;
@@ -92,7 +92,7 @@ impl<'e> Lines<'e> {
 
     /// A subscription is answered when changes are told, or when that was waited for in vain.
     fn leaves(&self, text: &str) {
-        let is_adapted = self.ends.apps.1.era() == Era::PerRequest;
+        let is_adapted = self.ends.apps.1.lifecycle() == Lifecycle::PerRequest;
         let has_waited = self.asker.done.contains(&Move::Wake);
         assert!(
             !is_adapted || self.is_told || has_waited || !self.asker.is_subscribed_by(text),

@@ -31,9 +31,9 @@ fn number(variable: &str, otherwise: usize) -> usize {
 /// A client and a server of each kind.
 fn pairs(apps: (Revision, Revision), channel: Channel) -> Vec<Ends> {
     let kinds = [
-        RevisionSet::legacy(),
+        RevisionSet::handshake(),
         RevisionSet::all(),
-        RevisionSet::modern(),
+        RevisionSet::per_request(),
     ];
     let pairs = kinds
         .iter()

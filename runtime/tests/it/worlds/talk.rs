@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_revisions::client::{Channel, Client, Options, Profile};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::Call;
-use mcp_revisions::{Era, Revision, RevisionSet, Server};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, Server};
 use serde_json::{Value, json};
 
 /// The two ends as they are told once.
@@ -37,9 +37,9 @@ pub(crate) fn ends(
 
 /// A call, a list, a subscription.
 pub(crate) fn asks(client: Revision) -> [(&'static str, Value); 3] {
-    let subscription = match client.era() {
-        Era::Handshake => ("resources/subscribe", json!({"uri": "file:///a"})),
-        Era::PerRequest => (
+    let subscription = match client.lifecycle() {
+        Lifecycle::Handshake => ("resources/subscribe", json!({"uri": "file:///a"})),
+        Lifecycle::PerRequest => (
             "subscriptions/listen",
             json!({"notifications": {"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]}}),
         ),
@@ -61,7 +61,7 @@ pub(crate) fn result(server: Revision, call: &Call) -> Json {
         "tools/call" => json!({"content": []}),
         _ => json!({}),
     };
-    if server.era() == Era::PerRequest {
+    if server.lifecycle() == Lifecycle::PerRequest {
         result["resultType"] = json!("complete");
         if call.method == "tools/list" {
             result["ttlMs"] = json!(0);

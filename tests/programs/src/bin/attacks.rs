@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use mcp_revisions::mcp_wire::{ErrorObject, Json, JsonObject};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, Server};
-use mcp_revisions::{Limits, Revision, http, newest as mcp};
+use mcp_revisions::{Limits, Revision, http, latest as mcp};
 use serde_json::{Value, json};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
@@ -351,11 +351,11 @@ async fn serve() -> Done {
         mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
     // All of them come from one address.
     let limits = Limits {
-        owner_sessions: Limits::default().sessions,
+        max_sessions_per_owner: Limits::default().sessions,
         ..Limits::default()
     };
     let server =
-        Server::new(Revision::NEWEST, Profile::new(&info, &capabilities))?.with_limits(limits);
+        Server::new(Revision::LATEST, Profile::new(&info, &capabilities))?.with_limits(limits);
     let listener = http::bind(("127.0.0.1", 0)).await?;
     println!("{}", listener.local_addr()?);
     let options = http::Options::new().with_connections_per_address(10_000);

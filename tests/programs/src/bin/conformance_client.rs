@@ -11,22 +11,22 @@ mod sample;
 use std::env;
 use std::error::Error;
 
+use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::newest::{self as mcp, CallServer, ClientHandlers};
-use mcp_revisions::service::client::ClientCx;
+use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::{self, Client};
-use mcp_revisions::{Newest, Revision, RevisionSet};
+use mcp_revisions::{Latest, Revision, RevisionSet};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
 /// A user who fills in every form with its defaults.
 struct Agreeable;
 
-impl ClientHandlers<ClientCx<Newest>> for Agreeable {
+impl ClientHandlers<ClientContext<Latest>> for Agreeable {
     async fn elicit(
         &self,
         params: mcp::ElicitRequestParams,
-        _: ClientCx<Newest>,
+        _: ClientContext<Latest>,
     ) -> Result<mcp::ElicitResult, service::Error> {
         let mcp::ElicitRequestParams::Form(form) = params else {
             return Ok(mcp::ElicitResult::new(mcp::ElicitAction::Decline));
@@ -40,9 +40,10 @@ impl ClientHandlers<ClientCx<Newest>> for Agreeable {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let url = env::args().next_back().ok_or("name the URL of a server")?;
-    let mut client = Client::new(&mcp_revisions::program!());
+    let mut client = Client::builder(&mcp_revisions::program!());
     if let Ok(revision) = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION") {
-        let revision = Revision::from_wire(&revision).ok_or("the suite names no revision")?;
+        let revision =
+            Revision::from_protocol_version(&revision).ok_or("the suite names no revision")?;
         client = client.with_revisions(RevisionSet::none().with(revision));
     }
     let client = client.with_handlers(Agreeable).url(&url)?;
@@ -56,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     while let Some(called) = calls.join_next().await {
         match called? {
             // What the server answers is its own affair.
-            Ok(_) | Err(service::Error::Peer(_)) => {}
+            Ok(_) | Err(service::Error::Rpc(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -25,5 +25,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .resource("example://hello", "hello", || async { "Hello." })
         .prompt("greet", "Greets somebody.", greet)
         .completion("greet", "name", names);
-    Ok(router.serve("example", "1.0.0")?.stdio().await?)
+    Ok(router.build("example", "1.0.0")?.stdio().await?)
 }

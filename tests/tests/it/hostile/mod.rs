@@ -6,8 +6,8 @@ mod numbers;
 mod time;
 mod truncated;
 
-use mcp_registry::Revision;
-use mcp_registry::v2025_11_25;
+use mcp_protocol::Revision;
+use mcp_protocol::v2025_11_25;
 use mcp_tests::{parallel, text};
 use mcp_wire::envelope::{Message, Packet};
 use mcp_wire::{Error, TypeInfo};

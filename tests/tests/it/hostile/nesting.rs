@@ -1,7 +1,7 @@
 //! Values inside values inside values.
 
-use mcp_registry::Revision;
-use mcp_registry::v2025_11_25;
+use mcp_protocol::Revision;
+use mcp_protocol::v2025_11_25;
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::model::{Rest, Shape};

@@ -1,7 +1,7 @@
 //! Four times the text takes four times the time, not sixteen times.
 
-use mcp_registry::Revision;
-use mcp_registry::{v2025_03_26, v2025_11_25, v2026_07_28};
+use mcp_protocol::Revision;
+use mcp_protocol::{v2025_03_26, v2025_11_25, v2026_07_28};
 use std::fs;
 use std::hint::black_box;
 use std::thread;

@@ -1,6 +1,6 @@
 //! Messages that end too early, at every byte.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_tests::sampler::{Recipe, Sampler};

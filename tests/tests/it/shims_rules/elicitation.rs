@@ -44,12 +44,12 @@ fn a_choice_with_titles_loses_its_default_where_nothing_carries_it() {
     let place = "/requestedSchema/properties/p";
     for (policy, older, kind) in [
         (
-            Policy::Strict,
+            UnknownFields::Drop,
             form(r#"{"type":"string","enum":["a"],"enumNames":["A"]}"#),
             Semantic,
         ),
         (
-            Policy::Carry,
+            UnknownFields::Preserve,
             form(r#"{"type":"string","enum":["a"],"enumNames":["A"],"default":"a"}"#),
             Cosmetic,
         ),
@@ -129,7 +129,7 @@ fn a_url_never_becomes_a_form() {
         -32602,
     );
     let carried = under(
-        Policy::Carry,
+        UnknownFields::Preserve,
         "ElicitRequestParams",
         V2025_11_25,
         V2025_06_18,
@@ -165,7 +165,7 @@ fn a_client_that_takes_urls_alone_does_not_look_as_if_it_took_forms() {
             &text,
         )
     };
-    for policy in [Policy::Strict, Policy::Carry] {
+    for policy in [UnknownFields::Drop, UnknownFields::Preserve] {
         let url = of(policy, r#"{"url":{}}"#);
         says(
             &url,
@@ -178,9 +178,9 @@ fn a_client_that_takes_urls_alone_does_not_look_as_if_it_took_forms() {
             )],
         );
     }
-    says(&of(Policy::Strict, "{}"), r#"{"elicitation":{}}"#, &[]);
+    says(&of(UnknownFields::Drop, "{}"), r#"{"elicitation":{}}"#, &[]);
     says(
-        &of(Policy::Strict, r#"{"form":{},"url":{}}"#),
+        &of(UnknownFields::Drop, r#"{"form":{},"url":{}}"#),
         r#"{"elicitation":{}}"#,
         &[
             (
@@ -198,7 +198,7 @@ fn a_client_that_takes_urls_alone_does_not_look_as_if_it_took_forms() {
         ],
     );
     says(
-        &of(Policy::Carry, r#"{"form":{},"url":{}}"#),
+        &of(UnknownFields::Preserve, r#"{"form":{},"url":{}}"#),
         r#"{"elicitation":{"form":{},"url":{}}}"#,
         &[
             (

@@ -1,14 +1,14 @@
 //! Error codes.
 
 use super::*;
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 
 fn of(method: &str, from: Revision, to: Revision, code: i64) -> Outcome<ErrorObject> {
     let error: ErrorObject = mcp_wire::from_str(&format!(
         r#"{{"code":{code},"message":"m","data":{{"uri":"x"}}}}"#
     ))
     .unwrap();
-    mcp_registry::convert_error(method, from, to, error, Context::default())
+    mcp_protocol::convert_error(method, from, to, error, Context::default())
 }
 
 #[track_caller]
@@ -44,7 +44,7 @@ fn a_resource_that_is_not_there_goes_by_another_code() {
 fn urls_to_visit_first_are_no_error_any_more_and_no_code_before() {
     let up = of("tools/call", V2025_11_25, V2026_07_28, -32042);
     assert!(
-        matches!(&up, Outcome::NeedsState(needs) if needs.adapter == Adapter::MultiRoundTrip),
+        matches!(&up, Outcome::RequiresState(needs) if needs.adapter == Adapter::MultiRoundTrip),
         "{up:?}"
     );
     becomes(
@@ -69,7 +69,7 @@ fn what_a_server_means_by_the_code_before_it_meant_anything_sends_nobody_to_a_ur
 fn a_persons_refusal_to_sample_is_no_error_any_more() {
     let up = of("sampling/createMessage", V2025_11_25, V2026_07_28, -1);
     assert!(
-        matches!(&up, Outcome::NeedsState(needs) if needs.adapter == Adapter::MultiRoundTrip),
+        matches!(&up, Outcome::RequiresState(needs) if needs.adapter == Adapter::MultiRoundTrip),
         "{up:?}"
     );
 }

@@ -1,18 +1,25 @@
 //! What the decisions between neighbours come to, one by one, on messages written by hand.
 
-use mcp_registry::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
-use mcp_registry::{
-    Adapter, Change, Context, Loss, LossKind, Outcome, Part, Policy, Revision, Session, Subject,
+use mcp_protocol::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+use mcp_protocol::{
+    Adapter, Change, Context, Loss, LossKind, Outcome, Part, Revision, Session, Subject,
+    UnknownFields,
 };
 use mcp_tests::text;
 use mcp_wire::{ErrorObject, Json, JsonObject};
 
 /// Converts a text of a type under the strict policy, without a session.
 fn of_type(name: &str, from: Revision, to: Revision, text: &str) -> Outcome<String> {
-    under(Policy::Strict, name, from, to, text)
+    under(UnknownFields::Drop, name, from, to, text)
 }
 
-fn under(policy: Policy, name: &str, from: Revision, to: Revision, text: &str) -> Outcome<String> {
+fn under(
+    policy: UnknownFields,
+    name: &str,
+    from: Revision,
+    to: Revision,
+    text: &str,
+) -> Outcome<String> {
     convert(Subject::Type(name), from, to, text, Context::new(policy))
 }
 
@@ -23,7 +30,7 @@ fn convert(
     text: &str,
     cx: Context,
 ) -> Outcome<String> {
-    match mcp_registry::convert(subject, from, to, text, cx) {
+    match mcp_protocol::convert(subject, from, to, text, cx) {
         Ok(outcome) => outcome.map(Json::into_text),
         Err(failure) => panic!("{failure}: {text}"),
     }
@@ -55,7 +62,7 @@ fn rejected(outcome: &Outcome<String>, code: i64) {
 #[track_caller]
 fn swallowed(outcome: &Outcome<String>, rule: &str) {
     match outcome {
-        Outcome::Swallowed(swallowed) => assert_eq!(swallowed.rule, rule),
+        Outcome::Dropped(swallowed) => assert_eq!(swallowed.rule, rule),
         other => panic!("{other:?}"),
     }
 }
@@ -63,7 +70,7 @@ fn swallowed(outcome: &Outcome<String>, rule: &str) {
 #[track_caller]
 fn needs(outcome: &Outcome<String>, adapter: Adapter) {
     match outcome {
-        Outcome::NeedsState(needs) => assert_eq!(needs.adapter, adapter),
+        Outcome::RequiresState(needs) => assert_eq!(needs.adapter, adapter),
         other => panic!("{other:?}"),
     }
 }

@@ -123,7 +123,7 @@ fn a_request_of_the_handshake_makes_no_claim_under_any_policy() {
         "io.modelcontextprotocol/protocolVersion":"2026-07-28",
         "io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},
         "io.modelcontextprotocol/clientCapabilities":{}}}"#;
-    for policy in [Policy::Strict, Policy::Carry] {
+    for policy in [UnknownFields::Drop, UnknownFields::Preserve] {
         let ways = (V2026_07_28, V2025_11_25);
         let down = params("tools/call", None, ways, newer, Context::new(policy));
         assert_eq!(
@@ -137,7 +137,7 @@ fn a_request_of_the_handshake_makes_no_claim_under_any_policy() {
 #[test]
 fn an_old_client_sees_structured_content_under_any_policy() {
     let newer = r#"{"content":[],"resultType":"complete","structuredContent":{"a":1}}"#;
-    for policy in [Policy::Strict, Policy::Carry] {
+    for policy in [UnknownFields::Drop, UnknownFields::Preserve] {
         let down = under(policy, "CallToolResult", V2026_07_28, V2025_03_26, newer);
         let older = value(&down);
         assert_eq!(older["content"][0]["text"], r#"{"a":1}"#, "{older}");
@@ -172,7 +172,7 @@ fn a_server_that_gives_up_its_own_request_ends_no_other() {
 }
 
 fn error(method: &str, from: Revision, to: Revision, code: i64) -> Outcome<ErrorObject> {
-    mcp_registry::convert_error(
+    mcp_protocol::convert_error(
         method,
         from,
         to,
@@ -204,7 +204,7 @@ fn a_clients_error_to_a_question_is_no_message_of_the_newest_revision() {
     for method in ["roots/list", "elicitation/create", "sampling/createMessage"] {
         for code in [-1, -32601, -32603, -32050, 42] {
             let up = error(method, V2025_11_25, V2026_07_28, code);
-            let Outcome::NeedsState(needs) = &up else {
+            let Outcome::RequiresState(needs) = &up else {
                 panic!("{method} {code}: {up:?}")
             };
             assert_eq!(needs.adapter, Adapter::MultiRoundTrip);
@@ -251,7 +251,7 @@ fn the_claim_is_the_receivers_and_the_session_knows_better_than_a_key() {
 #[test]
 fn nobody_takes_control_by_an_unknown_member() {
     let session = || {
-        Context::new(Policy::Carry).with_session(Session {
+        Context::new(UnknownFields::Preserve).with_session(Session {
             client_capabilities: Json::from_text("{}").ok(),
             ..Session::default()
         })
@@ -476,7 +476,13 @@ fn a_schema_of_an_older_dialect_says_so_where_another_is_taken_for_granted() {
 #[test]
 fn what_travels_unnamed_is_not_called_exact() {
     let tool = r#"{"name":"t","title":"T","inputSchema":{"type":"object"}}"#;
-    let down = under(Policy::Carry, "Tool", V2025_06_18, V2025_03_26, tool);
+    let down = under(
+        UnknownFields::Preserve,
+        "Tool",
+        V2025_06_18,
+        V2025_03_26,
+        tool,
+    );
     let Outcome::Reversible(older, shapes) = &down else {
         panic!("{down:?}")
     };

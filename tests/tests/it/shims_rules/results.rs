@@ -30,7 +30,7 @@ fn hints_for_caches_are_lost_unless_they_say_nothing() {
     );
     // What decides how long and for whom something is kept is not taken from an older server, and so not carried.
     let carried = under(
-        Policy::Carry,
+        UnknownFields::Preserve,
         "ListToolsResult",
         V2026_07_28,
         V2025_11_25,

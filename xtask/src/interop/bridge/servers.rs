@@ -44,12 +44,12 @@ impl Server {
 
 /// The reference server from npm, our own in the latest and in the oldest revision, and those of old SDKs.
 pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<Server>> {
-    let (oldest, newest) = (revisions.first(), revisions.last());
+    let (oldest, latest) = (revisions.first(), revisions.last());
     let oldest = oldest.context("no revision is released")?;
-    let newest = newest.context("no revision is released")?;
+    let latest = latest.context("no revision is released")?;
     let mut all = vec![
         everything(programs)?,
-        ours(programs, newest, Some("2025-06-18")),
+        ours(programs, latest, Some("2025-06-18")),
         ours(programs, oldest, None),
     ];
     for peer in peers::old() {

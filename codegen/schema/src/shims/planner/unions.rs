@@ -92,13 +92,13 @@ impl<'m> Planner<'m> {
         let decides = |action: &Action| {
             matches!(
                 action,
-                Action::Custom(_) | Action::NeedsState(_) | Action::Reject(_)
+                Action::Custom(_) | Action::RequiresState(_) | Action::Reject(_)
             )
         };
         let question = "what becomes of a variant that the target does not have";
         match self.rule(place, decides, question) {
             Some((rule, Action::Custom(path))) => Arm::Custom(hook(rule, path)),
-            Some((rule, Action::NeedsState(adapter))) => Arm::NeedsState {
+            Some((rule, Action::RequiresState(adapter))) => Arm::RequiresState {
                 rule: rule.id.clone(),
                 adapter: *adapter,
             },

@@ -106,5 +106,5 @@ pub enum Ending<'r> {
     /// With an error of this code.
     Rejected(i64),
     /// The notification ends there.
-    Swallowed,
+    Dropped,
 }

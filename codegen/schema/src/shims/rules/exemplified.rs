@@ -80,7 +80,7 @@ fn ending(output: &str) -> Result<Ending<'_>, String> {
             .map_err(|_| format!("`{output}` names no code: it is written as `rejected -32602`"));
     }
     if output == "swallowed" {
-        return Ok(Ending::Swallowed);
+        return Ok(Ending::Dropped);
     }
     json("output", output).map_err(|error| {
         format!("{error}; what is no value is `needs ADAPTER`, `rejected CODE` or `swallowed`")

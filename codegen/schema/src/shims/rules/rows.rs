@@ -274,7 +274,7 @@ pub enum ErrorFate {
     /// The same error with this code.
     Code(i64),
     /// An adapter has to turn it into something else.
-    NeedsState(Adapter),
+    RequiresState(Adapter),
 }
 
 /// What a rule does.
@@ -305,7 +305,7 @@ pub enum Action {
     /// there the handshake adapter has to help.
     Session(SessionFact),
     /// An adapter of the runtime has to do it.
-    NeedsState(Adapter),
+    RequiresState(Adapter),
     /// The error that the spec calls for.
     Reject(Reject),
     /// A hand-written function converts it, of the module of the pair in `mcp_hooks`.
@@ -323,7 +323,7 @@ pub enum MethodAction {
     /// A notification ends here: the peer is not told.
     Drop,
     /// An adapter of the runtime has to do it.
-    NeedsState(Adapter),
+    RequiresState(Adapter),
     /// The subscription adapter has to do it, unless the session says for which stream it is.
     Subscribed,
     /// This error answers it.
@@ -437,7 +437,7 @@ impl Action {
                 | Self::Pass
                 | Self::Implied(_)
                 | Self::Only(_)
-                | Self::NeedsState(_)
+                | Self::RequiresState(_)
                 | Self::Reject(_)
                 | Self::Custom(_)
         )
@@ -446,7 +446,10 @@ impl Action {
     /// Whether a conversion ends by it.
     #[must_use]
     pub fn stops(&self) -> bool {
-        matches!(self, Self::NeedsState(_) | Self::Reject(_) | Self::Swallow)
+        matches!(
+            self,
+            Self::RequiresState(_) | Self::Reject(_) | Self::Swallow
+        )
     }
 
     /// Whether it says what a member that must be there gets, where the source has none.
@@ -459,7 +462,7 @@ impl Action {
                 | Self::Swallow
                 | Self::Implied(_)
                 | Self::Only(_)
-                | Self::NeedsState(_)
+                | Self::RequiresState(_)
                 | Self::Reject(_)
                 | Self::Custom(_)
         )

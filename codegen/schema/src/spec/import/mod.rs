@@ -11,7 +11,7 @@ use super::carried::{self, Carried};
 use super::carry::{self, Left, Named};
 use super::directory::Directory;
 use super::facts::{Fact, rename_pair};
-use super::revisions::{self, Era, NewRow, Row, Status};
+use super::revisions::{self, Lifecycle, NewRow, Row, Status};
 use super::rules::RuleFile;
 use super::{Files, REVISIONS, canonical, errata, errata_file, remove, schema_name};
 use crate::Error;
@@ -35,7 +35,7 @@ pub struct ImportOptions {
     /// The version string on the wire; by default the id.
     pub wire: Option<String>,
     /// Needed for a new id.
-    pub era: Option<Era>,
+    pub lifecycle: Option<Lifecycle>,
     /// Needed for a new id.
     pub status: Option<Status>,
     /// The revision whose facts a new one takes over; by default the one that it follows, or the draft if that has the same schema.
@@ -311,11 +311,11 @@ fn added(
         [] => "none".to_owned(),
         rows => rows.iter().map(Row::id).collect::<Vec<_>>().join(", "),
     };
-    let (Some(era), Some(status)) = (options.era, options.status) else {
+    let (Some(lifecycle), Some(status)) = (options.lifecycle, options.status) else {
         return Err(usage(
-            format!("revision `{id}` is new: its era and its status have to be given"),
+            format!("revision `{id}` is new: its lifecycle and its status have to be given"),
             &format!(
-                "--era handshake|per-request --status released|candidate|draft; known revisions: {known}"
+                "--lifecycle handshake|per-request --status released|candidate|draft; known revisions: {known}"
             ),
         ));
     };
@@ -329,7 +329,7 @@ fn added(
     let new = NewRow {
         id,
         wire: options.wire.as_deref().unwrap_or(id),
-        era,
+        lifecycle,
         status,
         source: &source,
         sha256,
@@ -342,7 +342,7 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
     let ImportOptions {
         revision: _,
         wire,
-        era,
+        lifecycle,
         status,
         from: _,
         after,
@@ -354,7 +354,10 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
     };
     let differing = [
         ("--wire", differs(wire, Some(row.wire()))),
-        ("--era", era.is_some_and(|era| era != *row.era.get_ref())),
+        (
+            "--lifecycle",
+            lifecycle.is_some_and(|lifecycle| lifecycle != *row.lifecycle.get_ref()),
+        ),
         (
             "--status",
             status.is_some_and(|status| status != *row.status.get_ref()),

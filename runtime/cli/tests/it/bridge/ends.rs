@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::client::Answer;
 
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer
 
 #[test]
 fn a_server_that_dies_leaves_an_answer_and_an_end() {
-    for client in [Revision::V2025_11_25, Revision::NEWEST] {
+    for client in [Revision::V2025_11_25, Revision::LATEST] {
         let mut talk = Talk::new(client, bridge(&[], Revision::V2025_06_18));
         let add = talk.tool("add");
         assert_eq!(
@@ -242,14 +242,14 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
     let peer = peer.to_str().unwrap();
     for (server, wanted) in [
         (Revision::V2025_06_18, Revision::V2024_11_05),
-        (Revision::V2025_06_18, Revision::NEWEST),
-        (Revision::NEWEST, Revision::V2025_06_18),
+        (Revision::V2025_06_18, Revision::LATEST),
+        (Revision::LATEST, Revision::V2025_06_18),
     ] {
         let only = ["--only", server.id()];
         let options = ["--upstream-revision", wanted.id(), "--", peer];
         let (answer, said) = refused(&[&options[..], &only].concat());
         let told = answer["error"]["message"].as_str().unwrap_or_default();
-        let speaks = format!("it speaks {}", server.wire());
+        let speaks = format!("it speaks {}", server.protocol_version());
         assert!(told.contains(&speaks), "{server}, {wanted}: {told}");
         assert!(said.contains(&speaks), "{server}, {wanted}: {said}");
     }
@@ -258,7 +258,7 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
 /// What is at work has some seconds once the client has hung up; where nothing is, nobody waits for them.
 #[test]
 fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
-    for server in [Revision::V2025_06_18, Revision::NEWEST] {
+    for server in [Revision::V2025_06_18, Revision::LATEST] {
         for is_at_work in [false, true] {
             let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], server));
             let add = talk.tool("add");
@@ -280,7 +280,7 @@ fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
 /// It may say what it likes, as long as it likes: the call ends, and others go on.
 #[test]
 fn an_answer_that_is_too_long_is_an_error() {
-    for server in [Revision::V2025_06_18, Revision::NEWEST] {
+    for server in [Revision::V2025_06_18, Revision::LATEST] {
         let mut talk = Talk::new(Revision::V2025_11_25, bridge(&["--log", "off"], server));
         let endless = talk.tool("endless");
         let answers = talk.answers(&[endless]);

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::client::Ask;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) fn post(port: u16, revision: Revision, body: &Value) -> String {
 fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String {
     let headers = format!(
         "MCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\n{more}",
-        revision.wire(),
+        revision.protocol_version(),
         body["method"].as_str().unwrap(),
         body["params"]["name"].as_str().unwrap_or_default(),
     );
@@ -187,7 +187,7 @@ fn only_http_sse(port: u16) -> u16 {
 #[test]
 fn the_transport_of_2024_11_05_is_spoken_at_both_ends() {
     for revision in [Revision::V2024_11_05, Revision::V2025_11_25] {
-        let (_listener, port) = listening_with(&["--http-sse", "/sse"], Revision::NEWEST);
+        let (_listener, port) = listening_with(&["--http-sse", "/sse"], Revision::LATEST);
         let url = format!("http://127.0.0.1:{}/sse", only_http_sse(port));
         let mut talk = bridged(revision, &url, &[]);
         let called = ["add", "progress"].map(|tool| talk.tool(tool));
@@ -235,7 +235,7 @@ fn a_bridge_that_listens_may_be_killed() {
     for client in [
         Revision::V2024_11_05,
         Revision::V2025_11_25,
-        Revision::NEWEST,
+        Revision::LATEST,
     ] {
         let (mut listener, port) = listening(Revision::V2025_06_18);
         let url = format!("http://127.0.0.1:{port}/mcp");
@@ -258,15 +258,15 @@ fn a_bridge_that_listens_may_be_killed() {
 #[test]
 fn many_clients_come_over_http() {
     let (_child, port) = listening(Revision::V2025_06_18);
-    let modern = Revision::NEWEST;
-    assert_eq!(modern.era(), Era::PerRequest);
+    let modern = Revision::LATEST;
+    assert_eq!(modern.lifecycle(), Lifecycle::PerRequest);
     let clients: Vec<_> = (0..8)
         .map(|number| {
             thread::spawn(move || {
                 let call = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
                     "name": "add",
                     "arguments": { "a": number, "b": 1 },
-                    "_meta": { "io.modelcontextprotocol/protocolVersion": modern.wire(), "io.modelcontextprotocol/clientCapabilities": {} }
+                    "_meta": { "io.modelcontextprotocol/protocolVersion": modern.protocol_version(), "io.modelcontextprotocol/clientCapabilities": {} }
                 }});
                 (number, post(port, modern, &call))
             })
@@ -284,7 +284,7 @@ fn many_clients_come_over_http() {
 /// A body of a modern call, by a client of that name.
 fn call(name: &str, tool: &str) -> Value {
     let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": Revision::NEWEST.wire(),
+        "io.modelcontextprotocol/protocolVersion": Revision::LATEST.protocol_version(),
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" },
     });
@@ -304,16 +304,16 @@ fn each_client_has_a_server_of_its_own() {
     let (_child, port) = listening_with(&options, Revision::V2025_06_18);
     let ok = |answer: &str| answer.contains("\"text\":\"3\"");
     for name in ["one", "one", "two"] {
-        let answer = post(port, Revision::NEWEST, &call(name, "add"));
+        let answer = post(port, Revision::LATEST, &call(name, "add"));
         assert!(ok(&answer), "{answer}");
     }
     let talks = || std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(talks(), 2, "those who say the same share a server");
     // One takes its server with it; the other one's lives, and a new one is there for the first.
-    let died = post(port, Revision::NEWEST, &call("one", "die"));
+    let died = post(port, Revision::LATEST, &call("one", "die"));
     assert!(died.contains("-32603"), "{died}");
     for name in ["two", "one"] {
-        let answer = post(port, Revision::NEWEST, &call(name, "add"));
+        let answer = post(port, Revision::LATEST, &call(name, "add"));
         assert!(ok(&answer), "{answer}");
     }
     assert_eq!(talks(), 3);
@@ -416,7 +416,7 @@ fn able() -> Value {
 #[test]
 fn a_listener_starts_no_server_in_vain() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("started-by-listener");
-    for server in [Revision::V2025_11_25, Revision::NEWEST] {
+    for server in [Revision::V2025_11_25, Revision::LATEST] {
         for [first, second] in [[able(), initialize()], [initialize(), able()]] {
             let _ = std::fs::remove_file(&file);
             let own = ["--started", file.to_str().unwrap()];
@@ -522,7 +522,7 @@ fn no_session_of_a_server_at_a_url_is_left_before_its_client_leaves() {
 /// Over HTTP as over standard streams: the call ends, and others go on.
 #[test]
 fn an_answer_over_http_that_is_too_long_is_an_error() {
-    for server in [Revision::V2025_06_18, Revision::NEWEST] {
+    for server in [Revision::V2025_06_18, Revision::LATEST] {
         let (_server, url) = serving(server);
         let mut talk = bridged(Revision::V2025_11_25, &url, &["--log", "off"]);
         let endless = talk.tool("endless");
@@ -553,7 +553,7 @@ fn a_client_whose_server_dies_is_told_to_begin_anew() {
         assert!(Instant::now() < deadline, "{answer}");
         thread::sleep(Duration::from_millis(20));
     }
-    // One of the modern era listens on a stream: that ends.
+    // One of the modern lifecycle listens on a stream: that ends.
     let mut listen = call("one", "");
     listen["method"] = "subscriptions/listen".into();
     listen["params"].as_object_mut().unwrap().remove("name");
@@ -565,13 +565,13 @@ fn a_client_whose_server_dies_is_told_to_begin_anew() {
     listen["params"]["notifications"] = resources;
     let (told, ended) = channel();
     let listening = thread::spawn(move || {
-        let answer = post(port, Revision::NEWEST, &listen);
+        let answer = post(port, Revision::LATEST, &listen);
         let _ = told.send(());
         answer
     });
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let died = post(port, Revision::NEWEST, &call("one", "die"));
+        let died = post(port, Revision::LATEST, &call("one", "die"));
         assert!(died.contains("-32603"), "{died}");
         if ended.recv_timeout(Duration::from_millis(500)).is_ok() {
             break;
@@ -593,21 +593,21 @@ fn one_address_has_its_share_of_servers() {
     // Those that nobody uses make room.
     for number in 0..5 {
         let name = format!("idle {number}");
-        let answer = post(port, Revision::NEWEST, &call(&name, "add"));
+        let answer = post(port, Revision::LATEST, &call(&name, "add"));
         assert!(answer.contains("\"text\":\"3\""), "{answer}");
     }
     for number in 0..2 {
         let body = call(&format!("busy {number}"), "sleep");
         // One that finds no room comes again.
         thread::spawn(move || {
-            while post(port, Revision::NEWEST, &body).contains("are at work") {
+            while post(port, Revision::LATEST, &body).contains("are at work") {
                 thread::sleep(Duration::from_millis(50));
             }
         });
     }
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let answer = post(port, Revision::NEWEST, &call("one more", "add"));
+        let answer = post(port, Revision::LATEST, &call("one more", "add"));
         if answer.contains("2 servers are at work for this client") {
             break;
         }
@@ -640,7 +640,7 @@ pub(super) fn result(answer: &str) -> Value {
 #[test]
 fn an_abandoned_question_holds_up_nobody() {
     let (_child, port) = listening(Revision::V2025_06_18);
-    let ask = |body: &Value| post(port, Revision::NEWEST, body);
+    let ask = |body: &Value| post(port, Revision::LATEST, body);
     let asked = result(&ask(&asking("ask", json!({}))));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let added = result(&ask(&asking("add", json!({}))));
@@ -673,7 +673,7 @@ fn an_abandoned_question_holds_up_nobody() {
 fn calls_that_ask_nothing_go_side_by_side() {
     let (_child, port) = listening(Revision::V2025_06_18);
     let meet = |wanted: usize| asking("meet", json!({ "arguments": { "a": wanted } }));
-    let first = result(&post(port, Revision::NEWEST, &meet(1)));
+    let first = result(&post(port, Revision::LATEST, &meet(1)));
     assert_eq!(first["content"][0]["text"], "met", "{first}");
     // Those before count, too: two more meet each time. One that waits for the other to end begins when it has waited
     // long enough, which so many do not have the time for.
@@ -681,7 +681,7 @@ fn calls_that_ask_nothing_go_side_by_side() {
     for round in 1..=13 {
         let wanted = 1 + 2 * round;
         let both = [(); 2]
-            .map(|()| thread::spawn(move || result(&post(port, Revision::NEWEST, &meet(wanted)))));
+            .map(|()| thread::spawn(move || result(&post(port, Revision::LATEST, &meet(wanted)))));
         for one in both {
             let one = one.join().unwrap();
             assert_eq!(one["content"][0]["text"], "met", "{one}");
@@ -694,12 +694,12 @@ fn calls_that_ask_nothing_go_side_by_side() {
 #[test]
 fn a_question_waits_until_it_is_clear_whose_it_is() {
     let (_child, port) = listening(Revision::V2025_06_18);
-    let nap = move || result(&post(port, Revision::NEWEST, &asking("nap", json!({}))));
+    let nap = move || result(&post(port, Revision::LATEST, &asking("nap", json!({}))));
     let text = nap();
     assert_eq!(text["content"][0]["text"], "napped", "{text}");
     let napping = thread::spawn(nap);
     thread::sleep(Duration::from_millis(300));
-    let asked = result(&post(port, Revision::NEWEST, &asking("ask", json!({}))));
+    let asked = result(&post(port, Revision::LATEST, &asking("ask", json!({}))));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let napped = napping.join().unwrap();
     assert_eq!(napped["content"][0]["text"], "napped", "{napped}");
@@ -725,7 +725,7 @@ fn a_client_that_does_not_read_holds_up_nobody_else() {
     write!(
         unread,
         "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: tools/call\r\nMcp-Name: flood\r\nContent-Length: {}\r\n\r\n{body}",
-        Revision::NEWEST.wire(),
+        Revision::LATEST.protocol_version(),
         body.len()
     )
     .unwrap();
@@ -734,7 +734,7 @@ fn a_client_that_does_not_read_holds_up_nobody_else() {
     let until = Instant::now() + PATIENCE;
     for _ in 0..20 {
         let (answered, answer) = channel();
-        thread::spawn(move || answered.send(post(port, Revision::NEWEST, &call("one", "add"))));
+        thread::spawn(move || answered.send(post(port, Revision::LATEST, &call("one", "add"))));
         let answer = answer.recv_timeout(until.saturating_duration_since(Instant::now()));
         let answer = answer.unwrap_or_else(|_| panic!("it waits for somebody else's reader"));
         assert!(answer.contains("\"text\":\"3\""), "{answer}");
@@ -761,7 +761,7 @@ fn a_listener_serves_the_names_that_it_is_given() {
         write!(
             stream,
             "POST /mcp HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: tools/call\r\nMcp-Name: add\r\n{more}Content-Length: {}\r\n\r\n{body}",
-            Revision::NEWEST.wire(),
+            Revision::LATEST.protocol_version(),
             body.len()
         )
         .unwrap();
@@ -788,7 +788,7 @@ fn headers_that_repeat_arguments_are_handed_on() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repeated-headers");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let (_server, url) = serving(Revision::NEWEST);
+    let (_server, url) = serving(Revision::LATEST);
     let record = folder.join("talk.jsonl");
     let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
         .arg("bridge")
@@ -801,7 +801,7 @@ fn headers_that_repeat_arguments_are_handed_on() {
     for name in ["one", "two"] {
         let mut asked = call(name, "where");
         asked["params"]["arguments"] = json!({ "region": "eu" });
-        let answer = post_with(port, Revision::NEWEST, "Mcp-Param-Region: eu\r\n", &asked);
+        let answer = post_with(port, Revision::LATEST, "Mcp-Param-Region: eu\r\n", &asked);
         assert!(answer.contains("\"text\":\"eu\""), "{answer}");
     }
     let files = std::fs::read_dir(&folder).unwrap();

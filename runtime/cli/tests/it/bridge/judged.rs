@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::client::Ask;
 use mcp_wire::{Direction, Json};
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ impl Judge {
             let mut rows = self.revision.methods().iter();
             let row = rows.find(|row| row.name == method && row.direction == sender);
             let Some(row) = row else {
-                // What no revision has is held against none; and a probe is of the newest, whatever is spoken then.
+                // What no revision has is held against none; and a probe is of the latest, whatever is spoken then.
                 let tables = Revision::NEGOTIATED.iter();
                 let mut names = tables.flat_map(|it| it.methods()).map(|row| row.name);
                 let is_known = names.any(|name| name == method);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::client::{Ask, Fate, To};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     let name = losses.to_str().unwrap();
     let mut talk = Talk::new(
         Revision::V2025_06_18,
-        bridge(&["--loss-log", name], Revision::NEWEST),
+        bridge(&["--loss-log", name], Revision::LATEST),
     );
     let list = talk.ask(Ask::new("tools/list", None));
     assert_eq!(
@@ -36,7 +36,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
         Revision::V2025_06_18,
         bridge(
             &["--loss-log", "off", "--reject-loss", "cosmetic"],
-            Revision::NEWEST,
+            Revision::LATEST,
         ),
     );
     let list = talk.ask(Ask::new("tools/list", None));
@@ -61,7 +61,7 @@ fn what_is_not_put_up_with_is_refused_and_told() {
         let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("not-{rule}.jsonl"));
         let name = losses.to_str().unwrap();
         let options = ["--loss-log", name, "--reject-loss", "semantic"];
-        let mut talk = Talk::new(client, bridge(&options, Revision::NEWEST));
+        let mut talk = Talk::new(client, bridge(&options, Revision::LATEST));
         let call = talk.ask(Ask::new("tools/call", Json::from_text(params).ok()));
         let answer = value(&talk.answers(&[call])[&call]).to_string();
         assert!(answer.contains("refused: semantic at "), "{answer}");
@@ -84,7 +84,7 @@ fn what_is_not_put_up_with_is_refused_and_told() {
 fn what_is_refused_or_dropped_is_told() {
     let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refused.jsonl");
     let name = losses.to_str().unwrap();
-    let bridged = bridge(&["--loss-log", name], Revision::NEWEST);
+    let bridged = bridge(&["--loss-log", name], Revision::LATEST);
     let mut talk = Talk::new(Revision::V2025_11_25, bridged);
     let add = talk.tool("add");
     talk.answers(&[add]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::client::{Answer, Ask, Token};
 use mcp_wire::Json;
 use serde_json::json;
@@ -118,11 +118,11 @@ fn every_client_talks_to_every_server() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// A server of the handshake era does not say in which call it asks; it is the one that can be meant.
+/// A server of the handshake lifecycle does not say in which call it asks; it is the one that can be meant.
 #[test]
 fn a_question_is_of_the_call_that_may_be_answered_by_one() {
     let mut talk = Talk::new(
-        Revision::NEWEST,
+        Revision::LATEST,
         bridge(&["--loss-log", "off"], Revision::V2025_11_25),
     );
     let add = talk.tool("add");
@@ -146,7 +146,7 @@ fn a_question_is_of_the_call_that_may_be_answered_by_one() {
 fn a_server_hears_from_which_level_on_its_client_wants_logs() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("levels.jsonl");
     let options = ["--loss-log", "off", "--record", record.to_str().unwrap()];
-    let mut talk = Talk::new(Revision::NEWEST, bridge(&options, Revision::V2025_11_25));
+    let mut talk = Talk::new(Revision::LATEST, bridge(&options, Revision::V2025_11_25));
     let log = Ask::new("tools/call", Some(Json::from(json!({ "name": "log" }))));
     let logged = talk.ask(log.with_log_level("warning"));
     talk.answers(&[logged]);
@@ -163,7 +163,7 @@ fn what_goes_by_is_a_transcript_without_faults() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridged.jsonl");
     let name = record.to_str().unwrap();
     let mut talk = Talk::new(
-        Revision::NEWEST,
+        Revision::LATEST,
         bridge(
             &["--loss-log", "off", "--record", name],
             Revision::V2025_11_25,

@@ -1,6 +1,6 @@
 //! Methods that no revision has, and members that nobody names, pass the bridge as they are.
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::client::{Answer, Ask};
 use mcp_revisions::server::{Fate, To};
 use mcp_wire::Json;
@@ -15,7 +15,7 @@ fn what_a_client_says_unasked_reaches_the_server() {
     let legacy = || {
         Revision::NEGOTIATED
             .iter()
-            .filter(|it| it.era() == Era::Handshake)
+            .filter(|it| it.lifecycle() == Lifecycle::Handshake)
     };
     for client in legacy() {
         for server in legacy() {
@@ -53,7 +53,7 @@ fn what_no_revision_names_passes_untouched() {
             // A server that asks by requests asks a client that takes some.
             let asks = [client, server]
                 .iter()
-                .all(|end| end.era() == Era::Handshake);
+                .all(|end| end.lifecycle() == Lifecycle::Handshake);
             let asked = text.split(r#""asked":"#).nth(1).unwrap();
             assert_eq!(asked.contains(inner), asks, "{ends}: {text}");
             talk.hears("acme/soon");

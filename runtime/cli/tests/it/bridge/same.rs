@@ -1,6 +1,6 @@
 //! What two peers of one revision say to each other arrives as it was said.
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::http::{LISTENING, asking, port_of, post, result};
@@ -28,16 +28,16 @@ fn a_handshake_between_peers_of_one_revision_loses_nothing() {
 /// All questions of a result come at once, under the keys that the server gave them, and so do their answers.
 #[test]
 fn questions_between_peers_of_one_revision_keep_their_keys_and_come_together() {
-    let newest = Revision::NEWEST;
-    let (_child, port) = port_of(bridge_to(&LISTENING, newest, &["--rounds"]));
-    let asked = result(&post(port, newest, &asking("two", json!({}))));
+    let latest = Revision::LATEST;
+    let (_child, port) = port_of(bridge_to(&LISTENING, latest, &["--rounds"]));
+    let asked = result(&post(port, latest, &asking("two", json!({}))));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let questions: Vec<&String> = asked["inputRequests"].as_object().unwrap().keys().collect();
     assert_eq!(questions, ["day", "place"]);
     let answer = json!({ "action": "accept", "content": {} });
     let answers = json!({ "day": answer, "place": answer });
     let again = json!({ "requestState": asked["requestState"], "inputResponses": answers });
-    let answered = result(&post(port, newest, &asking("two", again)));
+    let answered = result(&post(port, latest, &asking("two", again)));
     let text = r#"{"keys":["day","place"],"state":"mine"}"#;
     assert_eq!(answered["content"][0]["text"], text, "{answered}");
 }

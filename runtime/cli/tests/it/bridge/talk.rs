@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_registry::Revision;
+use mcp_protocol::Revision;
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client::{
     Answer, Ask, Channel, Client, Connection, Event, Options, Output, Profile, Token,

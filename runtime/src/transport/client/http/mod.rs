@@ -35,7 +35,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// A `String` is a bearer token that does not change. For OAuth, implement it with a crate made for that: keep the token,
 /// and get another in [`challenged`](Self::challenged).
-pub trait Authorize: Send + Sync + 'static {
+pub trait AuthProvider: Send + Sync + 'static {
     /// Returns the value of `Authorization`, or `None` to send no header.
     fn header(&self) -> Pending<'_, Option<String>>;
 
@@ -46,7 +46,7 @@ pub trait Authorize: Send + Sync + 'static {
     }
 }
 
-impl Authorize for String {
+impl AuthProvider for String {
     fn header(&self) -> Pending<'_, Option<String>> {
         Box::pin(std::future::ready(Some(format!("Bearer {self}"))))
     }
@@ -64,14 +64,14 @@ const ANSWER_TIME: Duration = Duration::from_secs(600);
 #[derive(Clone)]
 pub struct Http {
     url: Uri,
-    authorize: Option<Arc<dyn Authorize>>,
+    authorize: Option<Arc<dyn AuthProvider>>,
     headers: Vec<(String, String)>,
     tries: u32,
     pause: Duration,
     answer_time: Duration,
     /// The server, if it is a service in this process.
     service: Option<Arc<InProcess>>,
-    #[cfg(feature = "tls")]
+    #[cfg(feature = "client-tls")]
     tls: Option<rustls::ClientConfig>,
 }
 
@@ -79,13 +79,13 @@ impl Http {
     /// Creates the transport to the server at this URL.
     ///
     /// # Errors
-    /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `tls` is missing.
+    /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
     pub fn new(url: &str) -> Result<Self, Error> {
         let wrong = |why: &str| Error::Transport(format!("`{url}` {why}"));
         let parsed: Uri = url.parse().map_err(|_| wrong("is no URL"))?;
         match parsed.scheme_str() {
             Some("http") => {}
-            Some("https") if cfg!(feature = "tls") => {}
+            Some("https") if cfg!(feature = "client-tls") => {}
             Some("https") => return Err(wrong("needs TLS: turn on the feature `tls`")),
             _ => {
                 return Err(wrong(
@@ -141,7 +141,7 @@ impl Http {
             pause: Duration::from_millis(500),
             answer_time: ANSWER_TIME,
             service: None,
-            #[cfg(feature = "tls")]
+            #[cfg(feature = "client-tls")]
             tls: None,
         }
     }
@@ -154,7 +154,7 @@ impl Http {
 
     /// Sets what supplies the `Authorization` header and handles challenges.
     #[must_use]
-    pub fn with_authorization(mut self, authorize: impl Authorize) -> Self {
+    pub fn with_authorization(mut self, authorize: impl AuthProvider) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self
     }
@@ -167,7 +167,7 @@ impl Http {
     }
 
     /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.
-    #[cfg(feature = "tls")]
+    #[cfg(feature = "client-tls")]
     #[must_use]
     pub fn with_tls(mut self, config: rustls::ClientConfig) -> Self {
         self.tls = Some(config);
@@ -176,7 +176,7 @@ impl Http {
 
     /// Sets how often a request is attempted that does not reach the server, or gets status 429 or 503; 4 times by default.
     #[must_use]
-    pub fn with_tries(mut self, tries: u32) -> Self {
+    pub fn with_max_attempts(mut self, tries: u32) -> Self {
         self.tries = tries.max(1);
         self
     }
@@ -206,7 +206,7 @@ impl std::fmt::Debug for Http {
 }
 
 /// A server that is talked to.
-pub(crate) struct Running {
+pub(crate) struct McpServer {
     requests: Arc<Requests>,
     tell: mpsc::Sender<Incoming>,
     heard: mpsc::Receiver<Incoming>,
@@ -217,7 +217,7 @@ pub(crate) struct Running {
     gate: Gate,
 }
 
-impl Running {
+impl McpServer {
     pub(super) fn new(http: Http, limit: usize) -> Self {
         let (tell, heard) = mpsc::channel(QUEUE);
         Self {

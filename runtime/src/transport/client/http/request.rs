@@ -17,9 +17,9 @@ use hyper_util::rt::TokioExecutor;
 use super::events::whole;
 use super::{Http, Pending};
 
-#[cfg(feature = "tls")]
+#[cfg(feature = "client-tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
-#[cfg(not(feature = "tls"))]
+#[cfg(not(feature = "client-tls"))]
 type Connector = HttpConnector;
 
 /// How often a request is sent on to elsewhere.
@@ -343,7 +343,7 @@ fn origin(url: &Uri) -> Option<(&str, String, u16)> {
     Some((scheme, host, url.port_u16().unwrap_or(port)))
 }
 
-#[cfg(feature = "tls")]
+#[cfg(feature = "client-tls")]
 fn connector(http: &Http) -> Connector {
     let builder = hyper_rustls::HttpsConnectorBuilder::new();
     let builder = match &http.tls {
@@ -353,7 +353,7 @@ fn connector(http: &Http) -> Connector {
     builder.https_or_http().enable_http1().build()
 }
 
-#[cfg(not(feature = "tls"))]
+#[cfg(not(feature = "client-tls"))]
 fn connector(_: &Http) -> Connector {
     HttpConnector::new()
 }

@@ -1,4 +1,4 @@
-//! The stream that a session of the handshake era may have, for what the server says unasked.
+//! The stream that a session of the handshake lifecycle may have, for what the server says unasked.
 
 use std::sync::Arc;
 

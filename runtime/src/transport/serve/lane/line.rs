@@ -10,7 +10,7 @@ use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::server::Owner;
 use crate::transport::serve::Facts;
 use crate::transport::serve::route::Route;
@@ -64,14 +64,14 @@ impl Lane {
     }
 
     pub(in crate::transport) fn end(&self) {
-        #[cfg(feature = "http")]
+        #[cfg(feature = "server-http")]
         if self.state().connection.session_revision().is_none() {
             return self.end_streams();
         }
         self.close();
     }
 
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(in crate::transport) fn owner(&self) -> Owner {
         self.owner.get().cloned().unwrap_or_default()
     }
@@ -87,7 +87,7 @@ impl Lane {
     }
 
     /// Closes the response of a call in the middle of it; false if its client could not have the rest later.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(in crate::transport) fn pause(&self, token: Token) -> bool {
         let mut state = self.state();
         let exchange = state.connection.exchange_of(token);

@@ -6,7 +6,7 @@ mod work;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -17,13 +17,13 @@ use mcp_wire::{ErrorObject, Json};
 use streams::{Manner, Sent, Streams};
 use work::Work;
 
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use super::replay::{EventId, EventStore};
 use super::route::Route;
 use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
 use crate::headers::Headers;
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::server::Owner;
 use crate::server::{Looked, Server};
 use crate::transport::panics::caught;
@@ -42,7 +42,7 @@ pub(crate) struct Lane {
     /// Whether it was closed: nothing more is said on it.
     is_over: AtomicBool,
     /// Who speaks on it, as far as the transport can tell.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     owner: OnceLock<Owner>,
 }
 
@@ -61,19 +61,19 @@ struct State {
 pub(crate) struct Taken {
     /// Whether it opened a session: over HTTP the moment to mint its id.
     #[cfg_attr(
-        not(feature = "http"),
+        not(feature = "server-http"),
         expect(dead_code, reason = "standard streams are one session")
     )]
     pub(crate) opens_session: bool,
     /// The exchange.
     #[cfg_attr(
-        not(feature = "http"),
+        not(feature = "server-http"),
         expect(dead_code, reason = "standard streams have no responses")
     )]
     pub(crate) exchange: Exchange,
     /// Whether it opened a stream that ends only when somebody ends it.
     #[cfg_attr(
-        not(feature = "http"),
+        not(feature = "server-http"),
         expect(dead_code, reason = "standard streams end for all calls at once")
     )]
     pub(crate) listens: bool,
@@ -101,7 +101,7 @@ impl Lane {
             me: Weak::clone(me),
             state: Mutex::new(state),
             is_over: AtomicBool::new(false),
-            #[cfg(feature = "http")]
+            #[cfg(feature = "server-http")]
             owner: OnceLock::new(),
         })
     }
@@ -112,25 +112,25 @@ impl Lane {
     }
 
     /// The stream to which everything goes, if there is only one.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn only_stream(&self) -> Option<Route> {
         self.state().streams.only()
     }
 
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn at_large(&self, route: Route) -> Result<(), Route> {
         self.state().streams.attach(route)
     }
 
     /// Counts what the session is told while nobody reads its stream against this share.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn count_against(&self, share: super::budget::Share) {
         self.state().streams.count_against(share);
     }
 
     /// Keeps the events of the session that was opened, so that its client can have them again.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn keep_events(&self, session: Arc<str>, store: Arc<dyn EventStore>) {
         let mut state = self.state();
         if let Some(revision) = state.connection.session_revision() {
@@ -139,26 +139,26 @@ impl Lane {
     }
 
     /// The event that a stream of this exchange begins with, if its client can have the rest again.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn prime(&self, exchange: Exchange) -> Option<EventId> {
         self.state().streams.prime(exchange)
     }
 
     /// Sends what followed an event on its stream there, and what follows from now on; the route is given back if that
     /// is not kept. Whether the stream ends with a last text, rather than with the session.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn resume(&self, behind: EventId, route: Route) -> Option<bool> {
         self.state().streams.resume(behind, route)
     }
 
     /// How many bytes are kept of what the client of the session said of itself.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn session_bytes(&self) -> usize {
         self.state().connection.session_bytes()
     }
 
     /// Whether nothing is being worked on, and nobody listens.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
         // Calls of adapters go on as long as the session does.
@@ -166,7 +166,7 @@ impl Lane {
     }
 
     /// Takes note of who speaks on it; whoever was first stays.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn owned_by(&self, owner: Owner) {
         let _ = self.owner.set(owner);
     }
@@ -197,7 +197,7 @@ impl Lane {
     }
 
     /// Whether the peer gives up what came in this exchange by hanging up.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         self.state().connection.is_given_up_by_hanging_up(exchange)
     }
@@ -367,7 +367,7 @@ impl Lane {
     }
 
     /// The peer hung up: calls whose answers nobody would read are given up.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(crate) fn hung_up(&self, exchange: Exchange) {
         let mut state = self.state();
         state.connection.ended(exchange, self.now());
@@ -376,7 +376,7 @@ impl Lane {
     }
 
     /// The peer will not say anything any more: whoever waits for an answer of it waits in vain.
-    #[cfg(feature = "stdio")]
+    #[cfg(feature = "server-stdio")]
     pub(crate) fn input_ended(&self) {
         let mut state = self.state();
         state.is_silent = true;
@@ -386,8 +386,8 @@ impl Lane {
         self.carry(state, Manner::InTurn);
     }
 
-    /// The server stops: the streams that clients of the modern era listen to end.
-    #[cfg(feature = "http")]
+    /// The server stops: the streams that clients of the modern lifecycle listen to end.
+    #[cfg(feature = "server-http")]
     pub(crate) fn end_streams(&self) {
         let mut state = self.state();
         state.connection.end_streams(self.now());
@@ -412,13 +412,13 @@ impl Lane {
         if self.parked.is_none() || state.connection.session_revision().is_some() {
             return None;
         }
-        #[cfg(feature = "http")]
+        #[cfg(feature = "server-http")]
         if let Some(room) = facts.and_then(|facts| facts.room.as_ref())
             && let Err(refusal) = room.suspend()
         {
             return Some(refusal.error);
         }
-        #[cfg(not(feature = "http"))]
+        #[cfg(not(feature = "server-http"))]
         let _ = facts;
         None
     }

@@ -1,18 +1,18 @@
 //! Where texts go: into the response of their exchange, onto the stream of the session, or aside until somebody reads.
 
 use std::collections::{BTreeMap, VecDeque};
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use std::sync::Arc;
 
-#[cfg(feature = "http")]
-use mcp_registry::{ProtocolHeader, ProtocolRule, Revision};
+#[cfg(feature = "server-http")]
+use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
 
 use crate::protocol::Exchange;
 use crate::server::Outgoing;
 use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::replay::EventId;
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 use crate::transport::serve::replay::{EventStore, KeptEvent};
 use crate::transport::serve::route::{Item, Route, cost};
 
@@ -38,7 +38,7 @@ pub(super) struct Streams {
     /// How many events of no exchange there were.
     at_large_events: u64,
     /// Where events are kept, once a session is open that can have them again.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     replay: Option<Replay>,
 }
 
@@ -52,7 +52,7 @@ struct Open {
 }
 
 /// Where the events of a session are kept.
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 struct Replay {
     session: Arc<str>,
     store: Arc<dyn EventStore>,
@@ -106,13 +106,13 @@ impl Streams {
     }
 
     /// Counts what waits for its reader against this share from now on.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(super) fn count_against(&mut self, share: Share) {
         self.share = Some(share);
     }
 
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(super) fn attach(&mut self, route: Route) -> Result<(), Route> {
         match &self.at_large {
             Some(before) if !before.is_closed() => Err(route),
@@ -130,13 +130,13 @@ impl Streams {
     }
 
     /// The stream to which everything goes, if there is only one.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(super) fn only(&self) -> Option<Route> {
         self.at_large.clone().filter(|_| self.is_only)
     }
 
     /// Whether somebody reads what belongs to no exchange.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     pub(super) fn has_reader(&self) -> bool {
         let mut at_large = self.at_large.iter();
         at_large.any(|route| !route.is_closed())
@@ -239,7 +239,7 @@ impl Streams {
     }
 
     /// Keeps an event for a client that comes again for it.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "server-http")]
     fn keep(&self, stream: Exchange, place: u64, text: &Outgoing) -> Option<EventId> {
         let Replay { session, store, .. } = self.replay.as_ref()?;
         let id = EventId {
@@ -255,7 +255,7 @@ impl Streams {
         Some(id)
     }
 
-    #[cfg(not(feature = "http"))]
+    #[cfg(not(feature = "server-http"))]
     #[allow(
         clippy::unused_self,
         reason = "what is said over standard streams is said once"
@@ -273,7 +273,7 @@ impl Streams {
 
     /// The session is over: what it was to be sent is for nobody.
     pub(super) fn close(&mut self) {
-        #[cfg(feature = "http")]
+        #[cfg(feature = "server-http")]
         if let Some(Replay { session, store, .. }) = self.replay.take() {
             store.forget(&session);
         }
@@ -281,7 +281,7 @@ impl Streams {
     }
 }
 
-#[cfg(feature = "http")]
+#[cfg(feature = "server-http")]
 impl Streams {
     /// Keeps the events of a session from now on, so that its client can have them again.
     pub(super) fn keep_events(

@@ -112,7 +112,7 @@ impl<'e> Http<'e> {
         let needs_session = looked
             .settlement()
             .is_some_and(|it| it.needs_session(session.is_some()));
-        let serves_sessions = server.served().has(mcp_revisions::Era::Handshake);
+        let serves_sessions = server.served().has(mcp_revisions::Lifecycle::Handshake);
         let ticket = looked.message().and_then(|message| {
             let ticket = server.ticket(message, None, self.now)?;
             let lane = self.parked.get(&ticket).copied();

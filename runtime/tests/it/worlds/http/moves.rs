@@ -185,7 +185,7 @@ impl World for Http<'_> {
         self.pump();
         self.asker.is_done();
         // What is parked waits for its client for a while, and a session ends when its time has come.
-        let late = self.now + self.ends.server.limits().ask_time;
+        let late = self.now + self.ends.server.limits().client_response_timeout;
         for lane in &mut self.lanes {
             lane.wake(late);
             lane.closed(late);

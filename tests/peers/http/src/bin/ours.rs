@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         |Add { a, b }| async move { a + b },
     );
     let listener = http::bind(("127.0.0.1", port.parse()?)).await?;
-    let service = router.serve("example", "1.0.0")?.into_http(options);
+    let service = router.build("example", "1.0.0")?.into_http_service(options);
     http::serve(listener, service).await;
     Ok(())
 }

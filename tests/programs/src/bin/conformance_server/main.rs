@@ -15,6 +15,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = http::bind(("127.0.0.1", port.parse().unwrap_or(0))).await?;
     println!("http://{}/mcp", listener.local_addr()?);
     let running = conformance::server()?;
-    http::serve(listener, running.into_http(Options::default())).await;
+    http::serve(listener, running.into_http_service(Options::default())).await;
     Ok(())
 }

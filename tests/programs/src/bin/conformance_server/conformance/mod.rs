@@ -6,21 +6,21 @@ mod resources;
 mod rounds;
 mod tools;
 
-use mcp_revisions::Newest;
-use mcp_revisions::newest as mcp;
+use mcp_revisions::Latest;
+use mcp_revisions::latest as mcp;
 use mcp_revisions::service::router::Changes;
-use mcp_revisions::service::{Router, Running, ServeError};
+use mcp_revisions::service::{McpServer, Router, ServeError};
 use mcp_revisions::words::MimeType;
 
 /// The server, for every revision.
-pub(crate) fn server() -> Result<Running<Newest, Router>, ServeError> {
+pub(crate) fn server() -> Result<McpServer<Latest, Router>, ServeError> {
     let changes = Changes::new();
     let router = Router::new().with_changes(&changes);
     let router = tools::register(router, &changes);
     let router = questions::register(router);
     let router = rounds::register(router);
     let router = resources::register(router);
-    prompts::register(router).serve("conformance", "1.0.0")
+    prompts::register(router).build("conformance", "1.0.0")
 }
 
 /// What each tool and prompt says of itself.

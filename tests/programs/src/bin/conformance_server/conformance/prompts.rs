@@ -1,7 +1,7 @@
 //! Prompts: plain, with arguments, with a resource, with an image, and one that asks back.
 
-use mcp_revisions::service::{Cx, Error, Router};
-use mcp_revisions::{Newest, newest as mcp};
+use mcp_revisions::service::{Error, RequestContext, Router};
+use mcp_revisions::{Latest, latest as mcp};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -60,7 +60,7 @@ pub(super) fn register(router: Router) -> Router {
         )
 }
 
-async fn asking(cx: Cx<Newest>) -> Result<String, Error> {
+async fn asking(cx: RequestContext<Latest>) -> Result<String, Error> {
     let Context { context } = cx.elicit("What context should the prompt use?").await?;
     Ok(format!("In this context: {context}"))
 }

@@ -1,9 +1,9 @@
 //! Tools that ask the client as it is asked in its revision, and wait for the answer.
 
-use mcp_revisions::Newest;
+use mcp_revisions::Latest;
+use mcp_revisions::latest::{self as mcp, CallClient};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::newest::{self as mcp, CallClient};
-use mcp_revisions::service::{Cx, Error, Router};
+use mcp_revisions::service::{Error, RequestContext, Router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,12 +77,15 @@ pub(super) fn register(router: Router) -> Router {
         })
 }
 
-async fn elicits(Message { message }: Message, cx: Cx<Newest>) -> Result<String, Error> {
+async fn elicits(
+    Message { message }: Message,
+    cx: RequestContext<Latest>,
+) -> Result<String, Error> {
     let user: User = cx.elicit(&message).await?;
     Ok(format!("User response: {user:?}"))
 }
 
-async fn proposes(cx: Cx<Newest>) -> Result<String, Error> {
+async fn proposes(cx: RequestContext<Latest>) -> Result<String, Error> {
     let said: Defaults = cx.elicit("Please fill in").await?;
     let content = serde_json::to_string(&said).map_err(Error::internal)?;
     Ok(format!(
@@ -91,7 +94,7 @@ async fn proposes(cx: Cx<Newest>) -> Result<String, Error> {
 }
 
 /// A choice of every form: more than a Rust type says.
-async fn offers(cx: Cx<Newest>) -> Result<String, Error> {
+async fn offers(cx: RequestContext<Latest>) -> Result<String, Error> {
     let params: mcp::ElicitRequestFormParams = Json::from_text(CHOICES)?.read()?;
     let said = CallClient::elicit(&cx, params.into()).await?;
     Ok(format!(
@@ -129,7 +132,7 @@ pub(super) fn sampling(text: &str, most: i64) -> mcp::CreateMessageRequestParams
     deprecated,
     reason = "clients sample as long as there is a revision that has it"
 )]
-async fn sampled(text: &str, cx: &Cx<Newest>) -> Result<String, Error> {
+async fn sampled(text: &str, cx: &RequestContext<Latest>) -> Result<String, Error> {
     let said = cx.create_message(sampling(text, 100)).await?;
     let text = match said.content {
         mcp::SamplingContent::Text(text) => text.text,

@@ -1,6 +1,6 @@
 //! Resources: a text, an image, one that changes, and those of a template.
 
-use mcp_revisions::newest as mcp;
+use mcp_revisions::latest as mcp;
 use mcp_revisions::service::Router;
 use mcp_revisions::words::{Uri, UriTemplate};
 use serde::Deserialize;

@@ -3,8 +3,8 @@
 //! Tools that need none of that ask as [`questions`](super::questions) does.
 
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::service::{Cx, Error, Router};
-use mcp_revisions::{Newest, newest as mcp};
+use mcp_revisions::service::{Error, RequestContext, Router};
+use mcp_revisions::{Latest, latest as mcp};
 
 use super::WHAT;
 use super::questions::sampling;
@@ -28,15 +28,15 @@ pub(super) fn register(router: Router) -> Router {
         .tool("test_input_required_result_capabilities", WHAT, possible)
 }
 
-async fn name(cx: Cx<Newest>) -> Outcome {
-    match cx.answer::<mcp::ElicitResult>("user_name")? {
+async fn name(cx: RequestContext<Latest>) -> Outcome {
+    match cx.input_response::<mcp::ElicitResult>("user_name")? {
         Some(said) => says(format!("Hello, {}!", of(&said, "name"))),
         None => asks([("user_name", who("What is your name?", "name"))], None),
     }
 }
 
-async fn capital(cx: Cx<Newest>) -> Outcome {
-    match cx.answer::<mcp::CreateMessageResult>("capital_question")? {
+async fn capital(cx: RequestContext<Latest>) -> Outcome {
+    match cx.input_response::<mcp::CreateMessageResult>("capital_question")? {
         Some(said) => says(Json::of(&said.content).to_string()),
         None => asks(
             [("capital_question", sample("What is the capital of France?"))],
@@ -45,14 +45,14 @@ async fn capital(cx: Cx<Newest>) -> Outcome {
     }
 }
 
-async fn roots(cx: Cx<Newest>) -> Outcome {
-    match cx.answer::<mcp::ListRootsResult>("client_roots")? {
+async fn roots(cx: RequestContext<Latest>) -> Outcome {
+    match cx.input_response::<mcp::ListRootsResult>("client_roots")? {
         Some(said) => says(Json::of(&said.roots).to_string()),
         None => asks([("client_roots", roots_of_client())], None),
     }
 }
 
-async fn confirm(cx: Cx<Newest>) -> Outcome {
+async fn confirm(cx: RequestContext<Latest>) -> Outcome {
     match cx.request_state() {
         None => {
             let flag = mcp::PrimitiveSchemaDefinition::from(mcp::BooleanSchema::new());
@@ -64,10 +64,10 @@ async fn confirm(cx: Cx<Newest>) -> Outcome {
     }
 }
 
-async fn all(cx: Cx<Newest>) -> Outcome {
-    let name = cx.answer::<mcp::ElicitResult>("user_name")?;
-    let greeting = cx.answer::<mcp::CreateMessageResult>("greeting")?;
-    let roots = cx.answer::<mcp::ListRootsResult>("client_roots")?;
+async fn all(cx: RequestContext<Latest>) -> Outcome {
+    let name = cx.input_response::<mcp::ElicitResult>("user_name")?;
+    let greeting = cx.input_response::<mcp::CreateMessageResult>("greeting")?;
+    let roots = cx.input_response::<mcp::ListRootsResult>("client_roots")?;
     match (name, greeting, roots) {
         (Some(_), Some(_), Some(_)) => says("thank you"),
         _ => asks(
@@ -81,7 +81,7 @@ async fn all(cx: Cx<Newest>) -> Outcome {
     }
 }
 
-async fn rounds(cx: Cx<Newest>) -> Outcome {
+async fn rounds(cx: RequestContext<Latest>) -> Outcome {
     let [first, second] = STATES;
     match cx.request_state() {
         None => asks(
@@ -98,7 +98,7 @@ async fn rounds(cx: Cx<Newest>) -> Outcome {
 }
 
 /// Asks for all that its client can be asked.
-async fn possible(cx: Cx<Newest>) -> Outcome {
+async fn possible(cx: RequestContext<Latest>) -> Outcome {
     let can = |capability| cx.client().is_some_and(|client| client.can(capability));
     let questions = [
         ("sampling", "greeting", sample("Generate a greeting")),
@@ -118,7 +118,7 @@ async fn possible(cx: Cx<Newest>) -> Outcome {
         .peekable();
     let answered = names
         .iter()
-        .any(|name| cx.answer::<Json>(name).is_ok_and(|it| it.is_some()));
+        .any(|name| cx.input_response::<Json>(name).is_ok_and(|it| it.is_some()));
     match answered || questions.peek().is_none() {
         true => says("asked for what can be asked"),
         false => asks(questions, None),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::server::LogLevel;
 use mcp_revisions::service::router::Changes;
-use mcp_revisions::service::{Cx, Router};
+use mcp_revisions::service::{RequestContext, Router};
 use mcp_revisions::words::MimeType;
-use mcp_revisions::{Newest, newest as mcp};
+use mcp_revisions::{Latest, latest as mcp};
 use tokio::time::sleep;
 
 use super::resources::WATCHED;
@@ -69,7 +69,7 @@ pub(super) fn register(router: Router, changes: &Changes) -> Router {
         )
 }
 
-async fn logs(cx: Cx<Newest>) -> &'static str {
+async fn logs(cx: RequestContext<Latest>) -> &'static str {
     for text in [
         "Tool execution started",
         "Tool processing data",
@@ -81,7 +81,7 @@ async fn logs(cx: Cx<Newest>) -> &'static str {
     "logged"
 }
 
-async fn progresses(cx: Cx<Newest>) -> &'static str {
+async fn progresses(cx: RequestContext<Latest>) -> &'static str {
     for done in [0, 50, 100] {
         cx.progress(done, 100).await;
         sleep(PAUSE).await;
@@ -90,7 +90,7 @@ async fn progresses(cx: Cx<Newest>) -> &'static str {
 }
 
 /// Its client reconnects for the answer, if its revision has that.
-async fn sends_away(cx: Cx<Newest>) -> &'static str {
+async fn sends_away(cx: RequestContext<Latest>) -> &'static str {
     if let Some(peer) = cx.peer() {
         peer.close_stream();
     }

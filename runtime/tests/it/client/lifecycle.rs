@@ -1,4 +1,4 @@
-//! How the era is found: each thing that a server may do with the probe, over both channels.
+//! How the lifecycle is found: each thing that a server may do with the probe, over both channels.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use mcp_revisions::{Revision, RevisionSet};
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, client, discovered, error, hear, list, newest, open, options, profile, result, say,
+    End, NOW, client, discovered, error, hear, latest, list, open, options, profile, result, say,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ pub(crate) fn probed(client: &mut End) -> (mcp_revisions::client::Exchange, Valu
     let (send, probe) = hear(client).only();
     assert_eq!(probe["method"], "server/discover");
     let meta = &probe["params"]["_meta"];
-    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], newest());
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], latest());
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "tester");
     assert!(meta["io.modelcontextprotocol/clientCapabilities"].is_object());
     (send.exchange, probe["id"].clone())
@@ -245,7 +245,7 @@ fn http_a_probe_may_be_answered_by_a_stream() {
 
 #[test]
 fn the_version_that_both_speak_is_taken() {
-    let refused = newest();
+    let refused = latest();
     let cases: [(&[&str], Option<&str>); 5] = [
         (&["2025-11-25", "2025-06-18"], Some("2025-11-25")),
         (&["2024-11-05", "2025-06-18"], Some("2025-06-18")),
@@ -312,24 +312,24 @@ fn a_server_that_was_silent_and_then_wants_no_handshake_is_spoken_to_in_its_revi
     client.wake(client.wake_at().unwrap());
     let (_, initialize) = hear(&mut client).only();
     assert_eq!(initialize["method"], "initialize");
-    let refused = json!({"supported": [newest()]});
+    let refused = json!({"supported": [latest()]});
     say(&mut client, &error(&initialize["id"], -32022, refused));
     let (_, list) = hear(&mut client).only();
     assert_eq!(list["method"], "tools/list");
     let claim = &list["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
-    assert_eq!(claim, newest());
+    assert_eq!(claim, latest());
 }
 
 #[test]
 fn a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() {
     let mut client = client(Channel::Stdio);
     let (_, id) = probed(&mut client);
-    let refused = json!({"supported": [newest()], "requested": newest()});
+    let refused = json!({"supported": [latest()], "requested": latest()});
     say(&mut client, &error(&id, -32022, refused.clone()));
     let (_, list) = hear(&mut client).only();
     assert_eq!(list["method"], "tools/list");
     let claim = &list["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
-    assert_eq!(claim, newest());
+    assert_eq!(claim, latest());
     say(&mut client, &error(&list["id"], -32022, refused));
     let failure = hear(&mut client).answer().unwrap_err();
     assert!(failure.starts_with("no revision in common"), "{failure}");
@@ -350,14 +350,14 @@ fn a_dual_era_server_whose_modern_revision_is_unknown_is_spoken_to_in_its_newest
 fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
     let mut legacy = open(
         Revision::V2025_11_25,
-        options(Channel::Http).with_revisions(RevisionSet::legacy()),
+        options(Channel::Http).with_revisions(RevisionSet::handshake()),
     );
     legacy.ask(list(), NOW).unwrap();
     assert_eq!(hear(&mut legacy).methods(), ["initialize"]);
 
     let mut modern = open(
         Revision::V2025_11_25,
-        options(Channel::Stdio).with_revisions(RevisionSet::modern()),
+        options(Channel::Stdio).with_revisions(RevisionSet::per_request()),
     );
     let (_, id) = probed(&mut modern);
     say(&mut modern, &error(&id, -32601, Value::Null));

@@ -11,8 +11,9 @@ use mcp_wire::{MethodInfo, TypeInfo};
 use crate::tables::{self, RevisionInfo};
 use crate::{ProtocolHeader, ProtocolRule};
 
-/// A revision of the protocol, oldest first; each but [`Self::NEWEST`] is there with its feature.
+/// A revision of the protocol, oldest first; each but [`Self::LATEST`] is there with its feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[doc(alias = "ProtocolVersion")]
 #[non_exhaustive]
 pub enum Revision {
     /// 2024-11-05
@@ -39,7 +40,7 @@ pub enum Revision {
 
 /// How peers of a revision negotiate the protocol version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Era {
+pub enum Lifecycle {
     /// Once per session, by `initialize`.
     Handshake,
     /// With each request, in its `_meta`.
@@ -105,7 +106,7 @@ impl Revision {
 
     /// The release that handlers are written in: the one with `handlers = true` in spec/revisions.toml. A release
     /// after it is used with peers by conversion, and needs its feature.
-    pub const NEWEST: Self = Self::V2026_07_28;
+    pub const LATEST: Self = Self::V2026_07_28;
 
     pub(crate) const fn info(self) -> &'static RevisionInfo {
         match self {
@@ -133,14 +134,14 @@ impl Revision {
 
     /// Returns its protocol version, the string that messages carry.
     #[must_use]
-    pub const fn wire(self) -> &'static str {
+    pub const fn protocol_version(self) -> &'static str {
         self.info().wire
     }
 
     /// Returns how its peers negotiate the protocol version.
     #[must_use]
-    pub const fn era(self) -> Era {
-        self.info().era
+    pub const fn lifecycle(self) -> Lifecycle {
+        self.info().lifecycle
     }
 
     /// Returns its publication status.
@@ -181,8 +182,8 @@ impl Revision {
 
     /// Finds the revision of a protocol version.
     #[must_use]
-    pub fn from_wire(wire: &str) -> Option<Self> {
-        Self::NEGOTIATED.iter().copied().find(|revision| revision.wire() == wire)
+    pub fn from_protocol_version(wire: &str) -> Option<Self> {
+        Self::NEGOTIATED.iter().copied().find(|revision| revision.protocol_version() == wire)
     }
 
     /// Returns whether it is one of [`Self::NEGOTIATED`].

@@ -7,13 +7,13 @@
 //! [`convert`] converts JSON text from any revision to any other, step by step, and records each loss:
 //!
 //! ```
-//! use mcp_registry::{Context, Outcome, Revision, Subject, convert};
+//! use mcp_protocol::{Context, Outcome, Revision, Subject, convert};
 //!
 //! for from in Revision::CONVERTED {
-//!     let same = convert(Subject::Type("Role"), *from, Revision::NEWEST, r#""user""#, Context::default())?;
+//!     let same = convert(Subject::Type("Role"), *from, Revision::LATEST, r#""user""#, Context::default())?;
 //!     assert!(matches!(same, Outcome::Exact(_)));
 //! }
-//! # Ok::<(), mcp_registry::Failure>(())
+//! # Ok::<(), mcp_protocol::Failure>(())
 //! ```
 
 #![forbid(unsafe_code)]
@@ -29,10 +29,10 @@ mod versioned;
 
 pub use convert::{convert, convert_error, convert_value, method_name};
 pub use mcp_shims::{
-    Adapter, Change, Context, Failure, Loss, LossKind, NeedsState, Outcome, Pair, Part, Policy,
-    Rejected, Rule, Session, Stop, Swallowed, Subject,
+    Adapter, Change, Context, Failure, Loss, LossKind, RequiresState, Outcome, Pair, Part, UnknownFields,
+    Rejected, Rule, Session, Stop, Dropped, Subject,
 };
-pub use revision::{Era, Revision, Status, UnknownRevision};
+pub use revision::{Lifecycle, Revision, Status, UnknownRevision};
 pub use spoken::*;
 pub use stated::{ProtocolHeader, ProtocolRule};
 pub use tables::TABLES;
@@ -52,6 +52,6 @@ pub use mcp_2026_07_28 as v2026_07_28;
 #[cfg(feature = "draft")]
 pub use mcp_draft as draft;
 
-/// The types of [`Revision::NEWEST`].
+/// The types of [`Revision::LATEST`].
 #[doc(inline)]
-pub use mcp_2026_07_28 as newest;
+pub use mcp_2026_07_28 as latest;

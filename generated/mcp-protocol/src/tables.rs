@@ -5,7 +5,7 @@
 
 use mcp_convert::dynamic::{RevisionTables, Tables};
 
-use crate::{Era, ProtocolHeader, ProtocolRule, Status};
+use crate::{Lifecycle, ProtocolHeader, ProtocolRule, Status};
 
 /// What is known of a revision.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct RevisionInfo {
     /// Its protocol version, the string that messages carry.
     pub(crate) wire: &'static str,
     /// How its peers negotiate the protocol version.
-    pub(crate) era: Era,
+    pub(crate) lifecycle: Lifecycle,
     /// Its publication status.
     pub(crate) status: Status,
     /// Where it stands among those that are converted.
@@ -29,7 +29,7 @@ pub(crate) struct RevisionInfo {
 #[cfg(feature = "v2024-11-05")]
 pub(crate) static V2024_11_05: RevisionInfo = RevisionInfo {
     wire: "2024-11-05",
-    era: Era::Handshake,
+    lifecycle: Lifecycle::Handshake,
     status: Status::Released,
     place: Some(0),
     headers: &[
@@ -49,7 +49,7 @@ pub(crate) static V2024_11_05: RevisionInfo = RevisionInfo {
 #[cfg(feature = "v2025-03-26")]
 pub(crate) static V2025_03_26: RevisionInfo = RevisionInfo {
     wire: "2025-03-26",
-    era: Era::Handshake,
+    lifecycle: Lifecycle::Handshake,
     status: Status::Released,
     place: Some(cfg!(feature = "v2024-11-05") as usize),
     headers: &[
@@ -75,7 +75,7 @@ pub(crate) static V2025_03_26: RevisionInfo = RevisionInfo {
 #[cfg(feature = "v2025-06-18")]
 pub(crate) static V2025_06_18: RevisionInfo = RevisionInfo {
     wire: "2025-06-18",
-    era: Era::Handshake,
+    lifecycle: Lifecycle::Handshake,
     status: Status::Released,
     place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize),
     headers: &[
@@ -101,7 +101,7 @@ pub(crate) static V2025_06_18: RevisionInfo = RevisionInfo {
 #[cfg(feature = "v2025-11-25")]
 pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
     wire: "2025-11-25",
-    era: Era::Handshake,
+    lifecycle: Lifecycle::Handshake,
     status: Status::Released,
     place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize + cfg!(feature = "v2025-06-18") as usize),
     headers: &[
@@ -129,7 +129,7 @@ pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
 #[cfg(feature = "v2026-07-28-rc")]
 pub(crate) static V2026_07_28_RC: RevisionInfo = RevisionInfo {
     wire: "2026-07-28",
-    era: Era::PerRequest,
+    lifecycle: Lifecycle::PerRequest,
     status: Status::Candidate,
     place: None,
     headers: &[
@@ -159,7 +159,7 @@ pub(crate) static V2026_07_28_RC: RevisionInfo = RevisionInfo {
 
 pub(crate) static V2026_07_28: RevisionInfo = RevisionInfo {
     wire: "2026-07-28",
-    era: Era::PerRequest,
+    lifecycle: Lifecycle::PerRequest,
     status: Status::Released,
     place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize + cfg!(feature = "v2025-06-18") as usize + cfg!(feature = "v2025-11-25") as usize),
     headers: &[
@@ -200,7 +200,7 @@ pub(crate) static V2026_07_28: RevisionInfo = RevisionInfo {
 #[cfg(feature = "draft")]
 pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
     wire: "2026-07-28",
-    era: Era::PerRequest,
+    lifecycle: Lifecycle::PerRequest,
     status: Status::Draft,
     place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize + cfg!(feature = "v2025-06-18") as usize + cfg!(feature = "v2025-11-25") as usize),
     headers: &[

@@ -83,5 +83,5 @@ impl Spoken for Draft {
     type Protocol = crate::draft::Protocol;
 }
 
-/// The application speaks the release that handlers are written in; its types are in [`newest`](crate::newest).
-pub type Newest = V2026_07_28;
+/// The application speaks the release that handlers are written in; its types are in [`latest`](crate::latest).
+pub type Latest = V2026_07_28;

@@ -1,10 +1,10 @@
-//! How a client finds a server's era: what each answer to the probe says, as a pure function.
+//! How a client finds a server's lifecycle: what each answer to the probe says, as a pure function.
 //!
-//! The probe is `server/discover`, written in the newest per-request revision that the client speaks.
+//! The probe is `server/discover`, written in the latest per-request revision that the client speaks.
 //! Every per-request server answers it; a handshake server answers with some error, with silence, or by ending.
 //! No single error code is keyed on: whatever is not recognised as modern is legacy.
 
-use mcp_registry::{Era, Revision};
+use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked};
 
 use crate::RevisionSet;
@@ -31,17 +31,17 @@ pub enum Evidence<'a> {
 /// What the evidence says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// A `DiscoverResult`: a server of the per-request era that speaks these versions.
+    /// A `DiscoverResult`: a server of the per-request lifecycle that speaks these versions.
     Modern(Vec<String>),
-    /// An error that only servers of the per-request era send, with the versions that it names.
+    /// An error that only servers of the per-request lifecycle send, with the versions that it names.
     ModernError(Vec<String>),
-    /// A server of the handshake era.
+    /// A server of the handshake lifecycle.
     Legacy,
-    /// Nothing: who may not ask, or asks a broken server, learns nothing of its era.
+    /// Nothing: who may not ask, or asks a broken server, learns nothing of its lifecycle.
     Nothing,
 }
 
-/// The codes that only a server of the per-request era sends.
+/// The codes that only a server of the per-request lifecycle sends.
 pub const MODERN_ERRORS: [i64; 3] = [
     HEADER_MISMATCH,
     MISSING_CLIENT_CAPABILITY,
@@ -112,14 +112,17 @@ pub fn supported(error: &ErrorObject) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The revision to speak with a server of these versions: the newest per-request one, else the newest with a handshake.
+/// The revision to speak with a server of these versions: the latest per-request one, else the latest with a handshake.
 #[must_use]
 pub fn choose(supported: &[String], ours: RevisionSet) -> Option<Revision> {
-    let common = |era: Era| {
+    let common = |lifecycle: Lifecycle| {
         let is_common = |revision: &Revision| {
-            revision.era() == era && supported.iter().any(|wire| wire == revision.wire())
+            revision.lifecycle() == lifecycle
+                && supported
+                    .iter()
+                    .any(|wire| wire == revision.protocol_version())
         };
         ours.iter().find(is_common)
     };
-    common(Era::PerRequest).or_else(|| common(Era::Handshake))
+    common(Lifecycle::PerRequest).or_else(|| common(Lifecycle::Handshake))
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_revisions::service::{Cx, Error, Router};
-use mcp_revisions::{Era, Newest, Revision};
+use mcp_revisions::service::{Error, RequestContext, Router};
+use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::json;
 use tokio::io::duplex;
 
@@ -24,10 +24,10 @@ struct Age {
 fn router() -> (Router, Arc<AtomicUsize>) {
     let begun = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&begun);
-    let both = move |cx: Cx<Newest>| {
+    let both = move |cx: RequestContext<Latest>| {
         let run = count.fetch_add(1, Ordering::SeqCst);
         async move {
-            let cx = cx.starting_over();
+            let cx = cx.stateless();
             let Name { name } = cx.elicit("Who are you?").await?;
             let Age { age } = cx.elicit(&format!("How old is {name}?")).await?;
             Ok::<_, Error>(format!("{name}, {age}, after {run} more"))
@@ -45,7 +45,7 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
         }
         let (router, begun) = router();
         let (near, far) = duplex(1 << 16);
-        let running = router.serve("example", "1").unwrap();
+        let running = router.build("example", "1").unwrap();
         tokio::spawn(async move {
             let (input, output) = tokio::io::split(far);
             running.lines(input, output).await.unwrap();
@@ -58,7 +58,7 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
         assert_eq!(said, "Ada, 36, after 2 more", "{revision}");
         assert_eq!(begun.load(Ordering::SeqCst), 3, "{revision}");
         assert_eq!(peer.asked[1]["params"]["message"], "How old is Ada?");
-        if revision.era() == Era::PerRequest {
+        if revision.lifecycle() == Lifecycle::PerRequest {
             // Replicas of other builds have to give it the same name.
             assert_eq!(peer.names[0], "0-a640a5bc5d0e66b0");
             // What was answered to another question is no answer: it is asked anew.
@@ -76,17 +76,17 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
     }
 }
 
-/// A client of the newest revision, at a replica with these keys.
+/// A client of the latest revision, at a replica with these keys.
 async fn replica(keys: &[u8]) -> Peer {
     let keyed = |router: Router, key: &u8| router.with_request_state_key([*key; 32]);
     let router = keys.iter().fold(router().0, keyed);
     let (near, far) = duplex(1 << 16);
-    let running = router.serve("example", "1").unwrap();
+    let running = router.build("example", "1").unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });
-    Peer::connect(Revision::NEWEST, near).await
+    Peer::connect(Revision::LATEST, near).await
 }
 
 #[tokio::test]
