@@ -4,7 +4,7 @@
 //! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
 //! `definitions` becomes `$defs`, choices that are fixed strings become `enum`; the dialect is 2020-12.
 //! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
-//! What other generators of schemas spell out without effect is left out: [`restated`].
+//! What other generators of schemas spell out without effect is left out: see `restated`.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
 use serde_json::{Map, Value};
