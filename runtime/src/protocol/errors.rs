@@ -193,7 +193,7 @@ pub(crate) fn too_much_unread(full: &str) -> Box<Refusal> {
     ))
 }
 
-/// A call was asked back too often; see [`Limits::rounds`](crate::Limits::rounds).
+/// A call was asked back too often; see [`Limits::max_input_rounds`](crate::Limits::max_input_rounds).
 #[must_use]
 pub fn asked_too_often(limit: u32) -> Box<Refusal> {
     internal(&format!(

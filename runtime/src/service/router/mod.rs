@@ -29,7 +29,7 @@ use templates::Templates;
 
 /// A server made of functions, written against the latest release.
 ///
-/// [`serve`](Self::serve) reports invalid registrations: names that are used twice, templates that match no URI, schemas
+/// [`build`](Self::build) reports invalid registrations: names that are used twice, templates that match no URI, schemas
 /// that describe no object.
 #[derive(Default)]
 pub struct Router {
@@ -111,7 +111,7 @@ impl Router {
     /// Creates the server from a complete description: title, instructions, revisions, limits.
     ///
     /// # Errors
-    /// As [`serve`](Self::serve).
+    /// As [`build`](Self::build).
     pub fn build_with(self, server: Server<Latest>) -> Result<McpServer<Latest, Self>, ServeError> {
         if let Some(problem) = self.problems.first() {
             return Err(ServeError::Router(problem.clone()));
