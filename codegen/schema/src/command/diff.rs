@@ -1,5 +1,6 @@
 //! `diff`: what changed between two revisions.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -53,6 +54,14 @@ pub struct Arguments {
     /// Exit with 1 if there is a change of this level or worse
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     fail_on: Option<Level>,
+    /// Text format: print all changes, not only the summary and the breaking ones
+    ///
+    /// Changes that --method, --direction, --kind, --level or --unhandled select are always printed.
+    #[arg(short, long)]
+    verbose: bool,
+    /// Text format: print the fingerprint of each change, for --ignore and --baseline
+    #[arg(long)]
+    fingerprints: bool,
     /// Ignore the change with this fingerprint; repeatable
     #[arg(long, value_name = "FINGERPRINT")]
     ignore: Vec<String>,
@@ -171,6 +180,15 @@ fn filter(arguments: &Arguments) -> Filter {
     }
 }
 
+/// Returns the columns of the terminal that the output goes to, if it goes to one.
+fn width(arguments: &Arguments) -> Option<usize> {
+    if arguments.output.is_some() || !std::io::stdout().is_terminal() {
+        return None;
+    }
+    let (width, _) = terminal_size::terminal_size()?;
+    Some(usize::from(width.0))
+}
+
 fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Result<String> {
     let diffs = &history.diffs;
     Ok(match arguments.format {
@@ -179,6 +197,9 @@ fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Res
                 colour: colour && arguments.output.is_none(),
                 paths: arguments.paths,
                 witnesses: arguments.examples,
+                only_breaking: !arguments.verbose && filter(arguments).is_empty(),
+                without_fingerprints: !arguments.fingerprints,
+                width: width(arguments),
             };
             let texts: Vec<String> = diffs
                 .iter()

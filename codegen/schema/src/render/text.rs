@@ -17,19 +17,31 @@ pub struct TextOptions {
     pub paths: bool,
     /// With the witness of every breaking row.
     pub witnesses: bool,
+    /// With the summary and the breaking changes only; the others are counted.
+    pub only_breaking: bool,
+    /// Without the fingerprints of changes.
+    pub without_fingerprints: bool,
+    /// The columns of a line [default: 119].
+    pub width: Option<usize>,
 }
 
 /// How many wire paths of a row are shown, if not all are asked for.
 const SHOWN_PATHS: usize = 2;
 
-/// How much of a long text is shown.
-const MAX_LINE: usize = 96;
+/// The columns of a line, if nothing is known of the terminal.
+const WIDTH: usize = 119;
+
+/// The columns before the facts of a change.
+const FACTS: usize = 17;
+
+/// The columns before the words of a summary.
+const HEAD: usize = 19;
+
+/// The fewest columns that words are wrapped to.
+const LEAST: usize = 40;
 
 /// How many rows that are set aside for one reason are named.
 const SHOWN_ASIDE: usize = 5;
-
-/// How wide the lines of the summary are, beside their heads.
-const BRIEF_WIDTH: usize = 100;
 
 /// How many fingerprints go on a line.
 const IDS_A_LINE: usize = 6;
@@ -121,6 +133,12 @@ impl Writer {
         }
     }
 
+    /// Returns the columns that are left beside a margin.
+    fn beside(&self, margin: usize) -> usize {
+        let width = self.options.width.unwrap_or(WIDTH);
+        width.saturating_sub(margin).max(LEAST)
+    }
+
     fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
@@ -137,15 +155,31 @@ impl Writer {
             self.line(&format!("note: {note}"));
         }
         self.brief(diff);
+        let mut others = 0;
         for theme in themes(diff) {
+            let is_shown = |change: &&Change<'_>| {
+                !self.options.only_breaking || change.lead().level == Level::Breaking
+            };
+            let shown: Vec<&Change<'_>> = theme.changes.iter().filter(is_shown).collect();
+            others += theme.changes.len() - shown.len();
+            if shown.is_empty() {
+                continue;
+            }
             let title = self.paint(BOLD, &theme.id);
             self.line("");
             self.line(&title);
-            for change in &theme.changes {
+            for change in shown {
                 self.change(diff, change);
             }
         }
-        self.prose(diff);
+        if others > 0 {
+            self.line("");
+            let plural = if others == 1 { "y" } else { "ies" };
+            self.line(&format!("{others} more entr{plural}: -v shows all"));
+        }
+        if !self.options.only_breaking {
+            self.prose(diff);
+        }
         let mut aside: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
         for ignored in &diff.ignored {
             aside.entry(&ignored.reason).or_default().push(&ignored.row);
@@ -183,7 +217,7 @@ impl Writer {
         self.line(&title);
         for Prose { id, says, page, .. } in &diff.prose {
             let words = format!("{says} ({page})");
-            for (number, part) in wrapped(&words, BRIEF_WIDTH).iter().enumerate() {
+            for (number, part) in wrapped(&words, self.beside(HEAD)).iter().enumerate() {
                 let head = if number == 0 { id.as_str() } else { "" };
                 self.line(&format!("  {head:<28} {part}"));
             }
@@ -197,12 +231,12 @@ impl Writer {
         }
         self.line("");
         for line in lines {
-            let head = self.paint(BOLD, &format!("{:<19}", line.head));
+            let head = self.paint(BOLD, &format!("{:<HEAD$}", line.head));
             let words = line.words(str::to_owned);
-            for (number, part) in wrapped(&words, BRIEF_WIDTH).iter().enumerate() {
+            for (number, part) in wrapped(&words, self.beside(HEAD)).iter().enumerate() {
                 match number {
                     0 => self.line(&format!("{head}{part}")),
-                    _ => self.line(&format!("{:19}{part}", "")),
+                    _ => self.line(&format!("{:HEAD$}{part}", "")),
                 }
             }
         }
@@ -242,7 +276,7 @@ impl Writer {
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));
         }
-        let mut facts = vec![shortened(change.line())];
+        let mut facts = vec![shortened(change.line(), self.beside(FACTS))];
         if row.kind.is_on_the_wire() {
             facts.push(format!(
                 "old->new {}, new->old {}",
@@ -255,7 +289,10 @@ impl Writer {
         if !errata.is_empty() {
             facts.push(format!("only by erratum {}", errata.join(", ")));
         }
-        let fingerprints: Vec<&str> = change.fingerprints().collect();
+        let fingerprints: Vec<&str> = match self.options.without_fingerprints {
+            true => Vec::new(),
+            false => change.fingerprints().collect(),
+        };
         let alone = fingerprints.len() == 1;
         if alone {
             facts.extend(fingerprints.iter().map(|id| (*id).to_owned()));
@@ -271,7 +308,7 @@ impl Writer {
             for row in change.rows() {
                 for witness in &row.witnesses {
                     let end = witness.valid_in.of("old sender", "new sender");
-                    self.line(&format!("{:17}{end}: {}", "", witness.json));
+                    self.line(&format!("{:FACTS$}{end}: {}", "", witness.json));
                 }
             }
         }
@@ -279,7 +316,7 @@ impl Writer {
 
     fn facts(&mut self, facts: &str) {
         let facts = self.paint(DIM, facts);
-        self.line(&format!("{:17}{facts}", ""));
+        self.line(&format!("{:FACTS$}{facts}", ""));
     }
 }
 
@@ -300,9 +337,9 @@ fn wrapped(words: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A line that fits a terminal; the other formats have all of it.
-fn shortened(line: String) -> String {
-    match line.char_indices().nth(MAX_LINE) {
+/// Shortens a line to a width; the other formats have all of it.
+fn shortened(line: String, width: usize) -> String {
+    match line.char_indices().nth(width) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,
     }

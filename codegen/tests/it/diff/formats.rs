@@ -91,6 +91,24 @@ fn the_text_tells_the_summary_first_and_every_row() {
         },
     );
     assert!(coloured.contains("\u{1b}[31m"));
+    let short = text::render(
+        &diff,
+        TextOptions {
+            only_breaking: true,
+            without_fingerprints: true,
+            ..TextOptions::default()
+        },
+    );
+    assert!(
+        short.contains("  breaking ") && !short.contains("  compatible "),
+        "{short}"
+    );
+    assert!(short.ends_with("entries: -v shows all\n"), "{short}");
+    assert!(
+        diff.rows
+            .iter()
+            .all(|row| !short.contains(&row.fingerprint))
+    );
     let whole = text::render(
         &diff,
         TextOptions {
