@@ -85,7 +85,7 @@ impl ServerHandler for Example {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let service = Example.build(rmcp::transport::stdio()).await?;
+    let service = Example.serve(rmcp::transport::stdio()).await?;
     service.waiting().await?;
     Ok(())
 }
