@@ -1,8 +1,8 @@
 //! Structs, newtypes and string enums: typify says what each holds, from schemas lowered for it.
 //!
-//! A lowered schema leaves typify nothing to name: members and choices carry neutral names, everything that is no plain
-//! string or boolean is a reference that a replacement answers with the type, unions and constants are gone.
-//! What its type space then holds is written with the names, docs and derives of the model; no text is read back.
+//! In a lowered schema, members and choices have neutral names, unions and constants are left out, and every type other
+//! than a string or a boolean is a reference that a replacement resolves. typify therefore invents no name.
+//! The emitter writes the items of typify's type space with the names, docs and derives of the model.
 
 use std::collections::BTreeMap;
 

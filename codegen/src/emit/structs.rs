@@ -141,7 +141,7 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &Object) -> TokenStream
     let place = |member: &Member| places.iter().position(|other| other.wire == member.wire);
     let lines = wire_order(object).into_iter().map(|member| {
         let (place, wire) = (number(place(member).unwrap_or_default()), &member.wire);
-        // A constant is no field, and its name need not be one of Rust's.
+        // A constant has no field in Rust, so that its name may be one that Rust does not accept.
         let field = || ident(&member.field);
         match (&member.presence, model.resolve(&member.ty)) {
             (Presence::Constant(Value::String(text)), _) => {

@@ -1,4 +1,4 @@
-//! Messages that nobody sends, or that are none: what is asked of them, and the errata that would settle it.
+//! Messages that no role's union lists, and entries of those unions that are not messages: their open questions, with errata.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn no_messages(
         .filter(|name| !is_odd(name))
         .collect();
     let stub = match without.len() == stands.len() {
-        // What is no reference has no name by which it could be left out.
+        // An inline entry has no name, so that the erratum cannot list the others without it.
         true => format!("# an erratum of what {list} lists\n"),
         false => {
             let replace = format!("replace-json = '''{}'''", references(&without));
@@ -64,7 +64,8 @@ fn references(definitions: &[&str]) -> String {
     Value::Array(definitions.iter().map(reference).collect()).to_string()
 }
 
-/// Messages that no union lists: each is a type, and nobody's method. One erratum lists all that one union may list.
+/// Asks about messages that no union lists: each becomes a type, and no side's method. One erratum proposes all messages of
+/// one union.
 pub(super) fn unlisted(
     schema: &Schema,
     scope: &Scope,

@@ -13,6 +13,7 @@ use std::io::Read as _;
 
 use clap::Args;
 use mcp_protocol::Revision;
+use mcp_wire::Direction;
 
 use crate::Outcome;
 use finding::Fault;
@@ -30,6 +31,14 @@ pub(crate) struct Arguments {
     json: bool,
     /// Recorded session, of `tap --record` or `bridge --record`; `-` is standard input
     file: String,
+}
+
+/// Returns the side that sends in this direction, as output names it.
+fn sender(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ClientToServer => "client",
+        Direction::ServerToClient => "server",
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {

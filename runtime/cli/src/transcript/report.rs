@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::calls::Calls;
 use super::finding::Finding;
 use super::other::{Loss, Other};
+use super::sender;
 use super::talk::Talk;
 use super::unknown::Unknown;
 
@@ -20,13 +21,6 @@ pub(crate) struct Report<'r> {
     pub(crate) talk: &'r Talk,
     pub(crate) unknown: &'r Unknown,
     pub(crate) other: Option<&'r Other>,
-}
-
-fn short(direction: Direction) -> &'static str {
-    match direction {
-        Direction::ClientToServer => "client",
-        Direction::ServerToClient => "server",
-    }
 }
 
 fn counted(count: usize, one: &str) -> String {
@@ -88,7 +82,7 @@ impl Report<'_> {
                 failed,
                 slowest,
             } = calls;
-            let _ = write!(text, "  {:6}  {sent:>4} x {method}", short(*direction));
+            let _ = write!(text, "  {:6}  {sent:>4} x {method}", sender(*direction));
             let mut more = vec![format!("{answered} answered")];
             if *failed > 0 {
                 more.push(format!("{failed} with an error"));
@@ -99,13 +93,13 @@ impl Report<'_> {
             let _ = writeln!(text, ": {}", more.join(", "));
         }
         for ((direction, method), count) in &talk.notifications {
-            let _ = writeln!(text, "  {:6}  {count:>4} x {method}", short(*direction));
+            let _ = writeln!(text, "  {:6}  {count:>4} x {method}", sender(*direction));
         }
         for ((direction, method), count) in &talk.unknown {
             let _ = writeln!(
                 text,
                 "unknown method  {count:>4} x {method}, from the {}",
-                short(*direction)
+                sender(*direction)
             );
         }
         for (member, count) in &unknown.members {
@@ -149,7 +143,7 @@ impl Report<'_> {
         }
         let calls = |(key, calls): (&(Direction, String), &Calls)| {
             json!({
-                "from": short(key.0),
+                "from": sender(key.0),
                 "method": key.1,
                 "sent": calls.sent,
                 "answered": calls.answered,
@@ -158,7 +152,7 @@ impl Report<'_> {
             })
         };
         let counts = |rows: &BTreeMap<(Direction, String), usize>| -> Value {
-            let row = |((direction, method), count): (&(Direction, String), &usize)| json!({ "from": short(*direction), "method": method, "count": count });
+            let row = |((direction, method), count): (&(Direction, String), &usize)| json!({ "from": sender(*direction), "method": method, "count": count });
             rows.iter().map(row).collect()
         };
         let mut summary = json!({

@@ -11,6 +11,7 @@ use mcp_wire::{
 use super::calls::{Asked, Calls, Open, Requests, Stray};
 use super::finding::{Fault, Findings};
 use super::said::Said;
+use super::sender;
 use crate::message;
 use crate::revisions::methods;
 
@@ -48,13 +49,6 @@ pub(crate) struct Talk {
 fn member(object: Option<&Json>, name: &str) -> Option<Json> {
     let object = JsonObject::from_text(object?.text()).ok()?;
     object.get(name)
-}
-
-fn sender(direction: Direction) -> &'static str {
-    match direction {
-        Direction::ClientToServer => "client",
-        Direction::ServerToClient => "server",
-    }
 }
 
 fn text_of(json: Option<Json>) -> Option<String> {
