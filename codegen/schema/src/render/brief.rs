@@ -1,4 +1,4 @@
-//! A diff in a few lines that a person can send on: what is gone, what has to be sent now, what came.
+//! The summary of a diff in a few lines: what was removed, what must be sent, what is new.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,16 +56,16 @@ enum Head {
 impl Head {
     fn words(self) -> &'static str {
         match self {
-            Self::Gone => "Gone",
-            Self::Asked => "Asked otherwise",
+            Self::Gone => "Removed",
+            Self::Asked => "Sent differently",
             Self::Moved => "Moved",
             Self::ClientsMust => "Clients must send",
             Self::ServersMust => "Servers must send",
             Self::New => "New",
-            Self::May => "May be there now",
+            Self::May => "New optional",
             Self::Changed => "Changed",
-            Self::Rules => "Rules of the prose",
-            Self::Leaving => "On its way out",
+            Self::Rules => "Spec rules",
+            Self::Leaving => "Deprecated",
         }
     }
 }
@@ -214,15 +214,10 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             nothing(),
         ),
         Kind::RuleAdded => one(Head::Rules, "new:", subject, nothing()),
-        Kind::RuleRemoved => one(Head::Rules, "gone:", subject, nothing()),
+        Kind::RuleRemoved => one(Head::Rules, "removed:", subject, nothing()),
         Kind::RuleChanged => one(Head::Rules, "changed:", subject, nothing()),
         Kind::Deprecated => one(Head::Leaving, "", subject, nothing()),
-        Kind::Undeprecated => one(
-            Head::Changed,
-            "no longer on its way out:",
-            subject,
-            nothing(),
-        ),
+        Kind::Undeprecated => one(Head::Changed, "no longer deprecated:", subject, nothing()),
         Kind::Moved => {
             let from: Vec<&WirePath> = change.from().collect();
             let old = subject.split(" -> ").next().unwrap_or_default().to_owned();

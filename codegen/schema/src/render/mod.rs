@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View};
 use crate::shims::PROVEN;
 
-/// `refused`, `refused over HTTP`, `passed over`, `misread` or `fine`.
+/// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
 #[must_use]
 pub fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
@@ -21,20 +21,20 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
             valid: false,
             over: Some(Transport::Http),
             ..
-        } => "refused over HTTP",
-        Verdict { valid: false, .. } => "refused",
+        } => "rejected over HTTP",
+        Verdict { valid: false, .. } => "rejected",
         Verdict {
             meaning: Meaning::Kept,
             ..
-        } => "fine",
+        } => "ok",
         Verdict {
             meaning: Meaning::Dropped,
             ..
-        } => "passed over",
+        } => "ignored",
         Verdict {
             meaning: Meaning::Changed,
             ..
-        } => "misread",
+        } => "misinterpreted",
     }
 }
 

@@ -100,19 +100,19 @@ pub fn conclusion(summary: &Summary) -> String {
         return String::new();
     };
     let rows = |count: usize| match count {
-        1 => "1 row".to_owned(),
-        count => format!("{count} rows"),
+        1 => "1 change".to_owned(),
+        count => format!("{count} changes"),
     };
     let mut text = format!(
-        "wire: {wire} (new receivers refuse old senders in {}, old receivers refuse new senders in {}); generated crate: {} (asked for by {})",
+        "wire: {wire} (new receivers reject old senders in {}, old receivers reject new senders in {}); generated crate: {} ({})",
         rows(summary.old_sender_refused),
         rows(summary.new_sender_refused),
         of_crate.id(),
         rows(summary.crate_rows)
     );
     let extras = [
-        (summary.by_erratum, "by errata alone"),
-        (summary.ignored, "set aside"),
+        (summary.by_erratum, "only by errata"),
+        (summary.ignored, "ignored"),
     ];
     for (count, what) in extras.iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, "; {count} {what}");
@@ -186,7 +186,7 @@ impl Writer {
         }
         if !aside.is_empty() {
             self.line("");
-            let title = self.paint(BOLD, "set aside");
+            let title = self.paint(BOLD, "ignored");
             self.line(&title);
         }
         for (reason, rows) in aside {

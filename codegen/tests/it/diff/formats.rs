@@ -197,13 +197,16 @@ fn the_summary_can_be_sent_on() {
     }
     // Text and Markdown begin with it; nothing is said where nothing changed.
     let text = text::render(&diff, TextOptions::default());
-    assert!(text.lines().nth(3).unwrap().starts_with("Gone "), "{text}");
+    assert!(
+        text.lines().nth(3).unwrap().starts_with("Removed "),
+        "{text}"
+    );
     assert!(
         markdown::render(&diff)
             .lines()
             .nth(2)
             .unwrap()
-            .starts_with("- **Gone:**")
+            .starts_with("- **Removed:**")
     );
     assert_eq!(brief(&of_twins()), []);
 }

@@ -75,11 +75,11 @@ fn the_summary_tells_duties_as_duties_and_nothing_as_gone_that_stays() {
         sessions["Clients must send"],
         "headers Accept, Mcp-Session-Id"
     );
-    assert!(sessions["May be there now"].starts_with("headers Last-Event-ID;"));
+    assert!(sessions["New optional"].starts_with("headers Last-Event-ID;"));
     let version = told(&diff("2025-03-26", "2025-06-18"));
     assert_eq!(version["Clients must send"], "headers MCP-Protocol-Version");
     let enums = told(&diff("2025-06-18", "2025-11-25"));
-    assert!(!enums.contains_key("Gone"), "{enums:?}");
+    assert!(!enums.contains_key("Removed"), "{enums:?}");
     assert!(enums["Changed"].starts_with("id may be left out in every error;"));
 }
 

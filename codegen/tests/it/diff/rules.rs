@@ -138,7 +138,7 @@ fn one_change_of_the_rules_is_one_kind() {
 #[test]
 fn a_header_that_need_not_be_sent_is_no_duty() {
     for (required, head) in [
-        ("", "May be there now"),
+        ("", "New optional"),
         ("required = true\n", "Clients must send"),
     ] {
         let added = format!("name = \"Odd\"\n{required}");

@@ -59,8 +59,8 @@ fn an_ignored_row_is_set_aside_with_its_reason() {
     );
     assert_eq!(diff.ignored[0].row.paths[0].to_string(), path);
     let told = |diff| text::render(diff, TextOptions::default());
-    assert!(told(&diff).contains("; 1 set aside\n") && told(&diff).contains("\nset aside\n"));
-    assert!(!told(&all).contains("set aside"));
+    assert!(told(&diff).contains("; 1 ignored\n") && told(&diff).contains("\nignored\n"));
+    assert!(!told(&all).contains("1 ignored"));
     let by_id = format!(
         "[[ignore]]\nbetween = [\"*\", \"{}\"]\nfingerprint = \"{}\"\nreason = \"Known.\"\n",
         TWO[1], diff.ignored[0].row.fingerprint
