@@ -35,6 +35,7 @@ pub struct Session {
 pub struct Context {
     policy: UnknownFields,
     session: Session,
+    supplied: Option<(Adapter, Json)>,
     hop: &'static str,
     root: Vec<Step>,
     path: Vec<Step>,
@@ -54,6 +55,13 @@ impl Context {
     #[must_use]
     pub fn with_session(mut self, session: Session) -> Self {
         self.session = session;
+        self
+    }
+
+    /// Sets the value that an adapter gives where a rule requires its state.
+    #[must_use]
+    pub fn with_supplied(mut self, adapter: Adapter, value: Json) -> Self {
+        self.supplied = Some((adapter, value));
         self
     }
 
@@ -223,6 +231,18 @@ impl Context {
         match self.session.client_capabilities.as_ref().map(Json::read) {
             Some(Ok(capabilities)) => Ok(capabilities),
             _ => Err(self.needs(rule, Adapter::Handshake)),
+        }
+    }
+
+    /// Returns the value that an adapter gave for a member that the source does not have.
+    ///
+    /// # Errors
+    /// Without such a value the adapter has to help.
+    pub fn supplied<T: Decode>(&self, rule: &'static Rule, adapter: Adapter) -> Result<T, Stop> {
+        let value = (self.supplied.as_ref()).filter(|(of, _)| *of == adapter);
+        match value.map(|(_, value)| value.read()) {
+            Some(Ok(value)) => Ok(value),
+            _ => Err(self.needs(rule, adapter)),
         }
     }
 

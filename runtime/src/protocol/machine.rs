@@ -14,7 +14,7 @@
 //! | modern | legacy | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
 //! | legacy | modern | `subscriptions::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
 //!
-//! Tasks, and the ids of URL elicitations, have none: they are refused.
+//! Tasks have none: they are refused.
 
 use std::time::Duration;
 

@@ -5,6 +5,8 @@
 //! Inside an endpoint each method has the name that the application's revision has for it; a peer's name for it stands
 //! on the wire alone, and [`Translator::app_name`] and [`Translator::peer_name`] lead from the one to the other.
 
+use std::sync::Arc;
+
 use mcp_protocol::{
     Adapter, Context, Failure, Loss, Outcome, Part, Rejected, RequiresState, Revision, Session,
     Subject, UnknownFields,
@@ -115,6 +117,13 @@ impl Translator {
         let Err(Stopped::RequiresState(needs)) = &carried else {
             return carried;
         };
+        // No later message names the id, for the sender has none: any id that is unique will do.
+        if needs.adapter == Adapter::UrlElicitationId
+            && let Some(id) = unguessable()
+        {
+            let context = (self.context(session)).with_supplied(needs.adapter, Json::of(&*id));
+            return self.convert(context, way, subject, text, peer);
+        }
         // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
         let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
             && needs.pointer.is_empty()
@@ -203,17 +212,40 @@ impl Translator {
                 Err(error) => Err(Stopped::Invalid(Box::new(error))),
             };
         }
-        let (from, to) = self.ends(way, peer);
-        let mut context = Context::new(self.policy);
-        if let Some(session) = session {
-            context = context.with_session(session.clone());
+        self.convert(self.context(session), way, subject, text, peer)
+    }
+
+    fn context(&self, session: Option<&Session>) -> Context {
+        let context = Context::new(self.policy);
+        match session {
+            Some(session) => context.with_session(session.clone()),
+            None => context,
         }
+    }
+
+    fn convert(
+        &self,
+        context: Context,
+        way: Way,
+        subject: Subject<'_>,
+        text: &str,
+        peer: Revision,
+    ) -> Translated<Json> {
+        let (from, to) = self.ends(way, peer);
         match mcp_protocol::convert(subject, from, to, text, context) {
             Ok(outcome) => carried(outcome),
             Err(Failure::Invalid(error)) => Err(Stopped::Invalid(Box::new(error))),
             Err(Failure::Unknown(what)) => Err(Stopped::Unknown(what)),
         }
     }
+}
+
+/// Returns 128 random bits as visible ASCII, which cannot be guessed; `None` if the system gives no randomness.
+pub(crate) fn unguessable() -> Option<Arc<str>> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    let hex = bytes.iter().map(|byte| format!("{byte:02x}"));
+    Some(hex.collect::<String>().into())
 }
 
 fn carried<T>(outcome: Outcome<T>) -> Translated<T> {

@@ -1,5 +1,6 @@
 //! Handlers of the latest revision that ask in the middle of a call, whatever their client is of.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
@@ -47,6 +48,56 @@ fn an_older_client_is_asked_by_a_request() {
     let done = Json::from_text(DONE).unwrap();
     let output = server.answer(&mut channel, call.token, Ok(done), NOW);
     assert_eq!(text_of(&output)["result"], json!({"content": []}));
+}
+
+#[test]
+fn an_older_client_is_asked_to_open_a_url_under_an_id_of_its_own() {
+    let app = Revision::V2026_07_28;
+    let server = server(app);
+    let mut channel = Channel::new();
+    let can = r#""capabilities":{"elicitation":{"url":{}}}"#;
+    let initialize = crate::support::initialize("2025-11-25");
+    let initialize = initialize.replace(r#""capabilities":{"roots":{}}"#, can);
+    assert!(initialize.contains(can), "{initialize}");
+    crate::support::get(&server, &mut channel, &initialize);
+    let page = json!({"mode": "url", "message": "log in", "url": "https://example.com/"});
+    let mut ids = BTreeSet::new();
+    // Asked by a request, and by a result.
+    for id in 1..=2 {
+        let text =
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "t"}});
+        let received = server.receive(&mut channel, None, text.to_string().as_bytes(), NOW);
+        let call = calls(&received).remove(0);
+        let asked = match id {
+            1 => {
+                let params = Json::from_text(&page.to_string()).unwrap();
+                let about = Some(call.token);
+                (server.ask(
+                    &mut channel,
+                    about,
+                    "elicitation/create",
+                    Some(&params),
+                    NOW,
+                ))
+                .1
+            }
+            _ => {
+                let request = json!({"method": "elicitation/create", "params": page});
+                let result =
+                    json!({"resultType": "input_required", "inputRequests": {"q": request}});
+                let result = Json::from_text(&result.to_string()).unwrap();
+                server.answer(&mut channel, call.token, Ok(result), NOW)
+            }
+        };
+        let mut params = text_of(&asked)["params"].take();
+        let id = params["elicitationId"].take();
+        assert!(
+            ids.insert(id.as_str().expect("an id").to_owned()),
+            "{id} names two questions"
+        );
+        params.as_object_mut().unwrap().remove("elicitationId");
+        assert_eq!(params, page);
+    }
 }
 
 #[test]

@@ -305,7 +305,7 @@ fn fill(missing: &Missing) -> TokenStream {
         Action::Session(SessionFact::ClientCapabilities) => quote!(cx.session_capabilities(#rule)?),
         Action::RequiresState(name) => {
             let adapter = adapter(*name);
-            quote!(return Err(cx.needs(#rule, #adapter)))
+            quote!(cx.supplied(#rule, #adapter)?)
         }
         Action::Reject(error) => {
             let reject = reject(id, error);

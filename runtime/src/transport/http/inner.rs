@@ -13,6 +13,7 @@ use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
 use crate::errors::{self, Refusal};
 use crate::headers;
+use crate::protocol::translate::unguessable;
 use crate::serve::{
     AnyHandler, Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
     Suspended, started,
@@ -163,7 +164,7 @@ impl Inner {
         lane: &Arc<Lane>,
         owner: Owner,
     ) -> Result<Arc<str>, Box<Response<Body>>> {
-        let Some(id) = fresh_id() else {
+        let Some(id) = unguessable() else {
             let refused = errors::internal("no randomness for the id of a session");
             let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
             return Err(Box::new(refusal(None, &Refusal { status, ..*refused })));
@@ -258,12 +259,4 @@ pub(super) fn owner(parts: &Parts, address: Option<IpAddr>) -> Owner {
     }
     let named = parts.extensions.get().map(|PeerAddress(named)| *named);
     named.or(address).map_or(Owner::Unknown, Owner::at)
-}
-
-/// 128 random bits as visible ASCII: whoever does not know a session's id cannot guess it.
-fn fresh_id() -> Option<Arc<str>> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    let hex = bytes.iter().map(|byte| format!("{byte:02x}"));
-    Some(hex.collect::<String>().into())
 }

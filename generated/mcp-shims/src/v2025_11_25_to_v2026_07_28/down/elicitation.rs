@@ -54,9 +54,7 @@ pub(crate) fn elicit_request_url_params_down(
         meta: cx.adopt("_meta", &mut extra),
         elicitation_id: match cx.carried("elicitationId", &mut extra) {
             Some(value) => value,
-            None => {
-                return Err(cx.needs(&rules::ELICITATION_ID, Adapter::UrlElicitationId));
-            }
+            None => cx.supplied(&rules::ELICITATION_ID, Adapter::UrlElicitationId)?,
         },
         message,
         task: cx.carried("task", &mut extra),
