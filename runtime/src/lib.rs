@@ -77,6 +77,8 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "server-http")]
+pub mod backplane;
 mod protocol;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;

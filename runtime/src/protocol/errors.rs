@@ -130,6 +130,12 @@ pub fn internal(why: &str) -> Box<Refusal> {
     refusal(ErrorObject::INTERNAL_ERROR, 200, why)
 }
 
+/// The replica that ran a request is gone before it answered.
+#[must_use]
+pub fn replica_gone() -> Box<Refusal> {
+    internal("the replica that ran this request is gone: send the request again")
+}
+
 /// The message is longer than [`Limits::message_bytes`](crate::Limits::message_bytes).
 #[must_use]
 pub fn message_too_large(bytes: usize, limit: usize) -> Box<Refusal> {

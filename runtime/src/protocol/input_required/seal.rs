@@ -124,6 +124,12 @@ impl Seal {
         self.epoch = epoch;
     }
 
+    /// Counts tickets from here.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn count_from(&mut self, first: u64) {
+        self.next = AtomicU64::new(first);
+    }
+
     /// A ticket that no other connection of this server has, nor a replica that signs by the same key.
     pub(crate) fn ticket(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
+#[cfg(feature = "server-http")]
+use mcp_wire::RequestId;
 
 use super::state::State;
 use super::{Outgoing, Server};
@@ -95,6 +97,18 @@ impl Connection<Server> {
     #[must_use]
     pub fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         self.state.is_given_up_by_hanging_up(exchange)
+    }
+
+    /// Returns the ids of the requests that came in this exchange, and are not answered.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn waiting_in(&self, exchange: Exchange) -> Vec<RequestId> {
+        self.state.waiting_in(exchange)
+    }
+
+    /// Counts exchanges and requests of the server from here.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn count_from(&mut self, first: u64) {
+        self.state.count_from(first);
     }
 
     /// Frees buffers that are empty.

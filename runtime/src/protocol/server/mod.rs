@@ -144,6 +144,13 @@ impl Server {
         self
     }
 
+    /// The server, with tickets of suspended requests that begin with this number.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn with_tickets_of(mut self, number: u32) -> Self {
+        self.seal.count_from(u64::from(number) << 32);
+        self
+    }
+
     /// The server, taking requests and notifications of methods that no revision has: extensions, a vendor's own. They
     /// come as [`Event::OtherCall`] and [`Event::OtherNotice`], may be sent like any other, and nothing of them is
     /// converted.

@@ -244,6 +244,20 @@ impl State {
         }
     }
 
+    /// The ids of the requests that came in this exchange, and are not answered.
+    #[cfg(feature = "server-http")]
+    pub(in crate::protocol) fn waiting_in(&self, exchange: Exchange) -> Vec<RequestId> {
+        let of_it = self.pending.values().filter(|it| it.exchange == exchange);
+        of_it.map(|pending| pending.id.clone()).collect()
+    }
+
+    /// Counts exchanges and requests of the server from here.
+    #[cfg(feature = "server-http")]
+    pub(in crate::protocol) fn count_from(&mut self, first: u64) {
+        self.last_exchange = first;
+        self.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
+    }
+
     pub(in crate::protocol) fn next_exchange(&mut self) -> Exchange {
         self.last_exchange += 1;
         Exchange(self.last_exchange)

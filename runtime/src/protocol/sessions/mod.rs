@@ -249,6 +249,12 @@ impl<T> Sessions<T> {
         gone
     }
 
+    /// The sessions, by their id.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &T)> {
+        let entries = self.entries.iter();
+        entries.map(|(_, entry)| (&entry.id, &entry.session))
+    }
+
     /// How many are open.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,11 +1,16 @@
 //! Notifications of changes for subscribed clients.
 
+#[cfg(feature = "server-http")]
+use std::sync::{Arc, Weak};
+
 use mcp_protocol::{Latest, latest as mcp, methods};
 use mcp_wire::service::Caller;
 use mcp_wire::{Json, Map};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
+#[cfg(feature = "server-http")]
+use crate::backplane::{Backplane, Receiver, To, detach};
 use crate::protocol::subscriptions::Filter;
 
 /// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
@@ -24,6 +29,8 @@ const KEPT: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Changes {
     sender: broadcast::Sender<Change>,
+    #[cfg(feature = "server-http")]
+    others: Option<Arc<Others>>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,7 +52,25 @@ impl Changes {
     pub fn new() -> Self {
         Self {
             sender: broadcast::channel(KEPT).0,
+            #[cfg(feature = "server-http")]
+            others: None,
         }
+    }
+
+    /// Notifies the clients of all replicas: of each that has [joined](Backplane::join) this backplane with its changes.
+    #[cfg(feature = "server-http")]
+    #[must_use]
+    pub fn shared_by(mut self, backplane: impl Backplane) -> Self {
+        let sender = self.sender.clone();
+        self.others = Some(Arc::new_cyclic(|me: &Weak<Others>| {
+            let me: Weak<Others> = Weak::clone(me);
+            Others {
+                sender,
+                address: backplane.join(me),
+                backplane: Box::new(backplane),
+            }
+        }));
+        self
     }
 
     /// Notifies subscribers that the list of tools changed.
@@ -69,6 +94,10 @@ impl Changes {
     }
 
     fn tell(&self, method: &'static str, uri: Option<String>) {
+        #[cfg(feature = "server-http")]
+        if let Some(others) = &self.others {
+            others.tell(method, uri.as_deref());
+        }
         // Nobody may be listening.
         let _ = self.sender.send(Change { method, uri });
     }
@@ -108,6 +137,69 @@ impl Changes {
                 Err(RecvError::Closed) => std::future::pending().await,
             }
         }
+    }
+}
+
+/// The other replicas, which are told of changes here, and tell of theirs.
+#[cfg(feature = "server-http")]
+struct Others {
+    sender: broadcast::Sender<Change>,
+    address: Arc<str>,
+    backplane: Box<dyn Backplane>,
+}
+
+/// The first byte of the message of a change; other messages of a backplane begin with another.
+#[cfg(feature = "server-http")]
+const MARK: u8 = b'C';
+
+#[cfg(feature = "server-http")]
+impl Others {
+    fn tell(&self, method: &str, uri: Option<&str>) {
+        let said = [Some(&*self.address), Some(method), uri];
+        let mut message = vec![MARK];
+        message.extend(
+            Json::of(&said.into_iter().flatten().collect::<Vec<_>>())
+                .text()
+                .bytes(),
+        );
+        detach(self.backplane.send(To::All, message));
+    }
+}
+
+#[cfg(feature = "server-http")]
+impl Receiver for Others {
+    fn receive(&self, message: &[u8]) {
+        let Some((&MARK, text)) = message.split_first() else {
+            return;
+        };
+        let said = str::from_utf8(text).ok().map(Json::from_text);
+        let Some(Ok(said)) = said.map(|said| said.and_then(|said| said.read::<Vec<String>>()))
+        else {
+            return;
+        };
+        let [from, method, uri @ ..] = said.as_slice() else {
+            return;
+        };
+        let method = [
+            methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
+            methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED,
+            methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED,
+            methods::NOTIFICATIONS_RESOURCES_UPDATED,
+        ]
+        .into_iter()
+        .find(|known| known == method);
+        if let Some(method) = method.filter(|_| **from != *self.address) {
+            let uri = uri.first().cloned();
+            // Nobody may be listening.
+            let _ = self.sender.send(Change { method, uri });
+        }
+    }
+}
+
+#[cfg(feature = "server-http")]
+impl std::fmt::Debug for Others {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Others").finish_non_exhaustive()
     }
 }
 

@@ -8,10 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::Frame;
 use mcp_wire::one_line;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use crate::serve::{EventId, Item, Next, Permit, Queue};
+use super::replica::{Exchange, Part};
+use crate::backplane::EventId;
+use crate::serve::{Item, Next, Permit, Queue};
 
 /// The body of a response.
 pub struct Body(Kind);
@@ -32,6 +35,14 @@ enum Kind {
         /// Told when the reader is gone before the end.
         guard: Option<HangUp>,
         silence: Option<Silence>,
+    },
+    /// What another replica sends.
+    Passed {
+        parts: mpsc::UnboundedReceiver<Part>,
+        exchange: Exchange,
+        /// What is said if that replica is gone before the end, if anything can be.
+        gone: Option<String>,
+        is_over: bool,
     },
 }
 
@@ -102,6 +113,28 @@ impl Body {
         Self(Kind::Text(Some(counted(text, unread))))
     }
 
+    /// What another replica sends; `gone` is the last message if that is gone before the end.
+    pub(super) fn passed(
+        parts: mpsc::UnboundedReceiver<Part>,
+        exchange: Exchange,
+        gone: Option<String>,
+    ) -> Self {
+        Self(Kind::Passed {
+            parts,
+            exchange,
+            gone,
+            is_over: false,
+        })
+    }
+
+    /// Takes the text out, if it is one.
+    pub(super) fn take_text(&mut self) -> Option<Bytes> {
+        match &mut self.0 {
+            Kind::Text(text) => Some(text.take().unwrap_or_default()),
+            _ => None,
+        }
+    }
+
     /// The events of an exchange, up to its answer.
     pub(super) fn exchange(
         first: Option<Next>,
@@ -165,6 +198,25 @@ impl http_body::Body for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let (first, queue, opening, retry, ends, is_over, guard, silence) = match &mut self.0 {
+            Kind::Passed {
+                parts,
+                exchange,
+                gone,
+                is_over,
+            } => {
+                if *is_over {
+                    return Poll::Ready(None);
+                }
+                let part = std::task::ready!(parts.poll_recv(context));
+                if let Some(Part::Data(bytes)) = part {
+                    exchange.read(bytes.len());
+                    return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                }
+                exchange.finish();
+                *is_over = true;
+                let gone = gone.take().filter(|_| !matches!(part, Some(Part::End)));
+                return Poll::Ready(gone.map(|text| Ok(Frame::data(event(None, &text).into()))));
+            }
             Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
             Kind::Events {
                 first,
@@ -232,7 +284,7 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Text(text) => text.is_none(),
-            Kind::Events { is_over, .. } => *is_over,
+            Kind::Events { is_over, .. } | Kind::Passed { is_over, .. } => *is_over,
         }
     }
 
@@ -241,7 +293,7 @@ impl http_body::Body for Body {
             Kind::Text(text) => {
                 http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
             }
-            Kind::Events { .. } => http_body::SizeHint::default(),
+            Kind::Events { .. } | Kind::Passed { .. } => http_body::SizeHint::default(),
         }
     }
 }
@@ -290,6 +342,7 @@ impl std::fmt::Debug for Body {
         f.write_str(match self.0 {
             Kind::Text(_) => "Body(text)",
             Kind::Events { .. } => "Body(events)",
+            Kind::Passed { .. } => "Body(passed)",
         })
     }
 }

@@ -34,7 +34,7 @@ impl Inner {
     }
 
     /// Opens a session, and its stream.
-    pub(super) fn open_only_stream(
+    pub(super) async fn open_only_stream(
         self: &Arc<Self>,
         head: &Parts,
         address: Option<IpAddr>,
@@ -52,7 +52,7 @@ impl Inner {
         let lane = self.new_lane();
         lane.owned_by(who.clone());
         lane.send_all_to(texts);
-        let id = match self.open(&lane, who) {
+        let id = match self.open(&lane, who, None).await {
             Ok(id) => id,
             Err(response) => return *response,
         };
@@ -114,7 +114,8 @@ impl Inner {
         if opens_session
             && let Some(id) = parts
                 .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))
-            && let Err(response) = self.keep(&id, lane, lane.owner())
+            && let Some(record) = lane.record()
+            && let Err(response) = self.keep(&id, lane, record)
         {
             lane.close();
             return *response;

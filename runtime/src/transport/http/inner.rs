@@ -9,8 +9,10 @@ use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
 use super::answers::{refusal, refused};
+use super::replica::{Replica, unavailable};
 use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
+use crate::backplane::{Memory, SessionRecord};
 use crate::errors::{self, Refusal};
 use crate::headers;
 use crate::protocol::translate::unguessable;
@@ -39,6 +41,8 @@ pub(super) struct Inner {
     listening: Mutex<Vec<Weak<Lane>>>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
+    pub(super) replica: Arc<Replica>,
+    pub(super) me: Weak<Self>,
 }
 
 /// Suspended requests may take up one of so many parts of what requests may: handlers have copies of what they wait with.
@@ -48,7 +52,26 @@ const SUSPENDED: usize = 4;
 const SPARED: Duration = Duration::from_secs(60);
 
 impl Inner {
-    pub(super) fn new(server: Server, handler: impl Handler, options: Options) -> Self {
+    pub(super) fn new(server: Server, handler: impl Handler, options: Options) -> Arc<Self> {
+        Arc::new_cyclic(|me| {
+            let me: Weak<Self> = Weak::clone(me);
+            let backplane = options.backplane.clone();
+            let backplane = backplane.unwrap_or_else(|| Arc::new(Memory::new()));
+            let address = backplane.join(me.clone());
+            // Whoever gets a ticket knows by it where its request waits.
+            let server = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
+            let replica = Arc::new(Replica::new(backplane, address));
+            Self::with_replica(server, handler, options, replica, me)
+        })
+    }
+
+    fn with_replica(
+        server: Server,
+        handler: impl Handler,
+        options: Options,
+        replica: Arc<Replica>,
+        me: Weak<Self>,
+    ) -> Self {
         // One message always fits into a share.
         let message = server.limits().message_bytes;
         let suspended = message.saturating_add(SUSPENDED_BYTES);
@@ -67,6 +90,8 @@ impl Inner {
             parked: Arc::default(),
             listening: Mutex::default(),
             is_closing: AtomicBool::new(false),
+            replica,
+            me,
         }
     }
 
@@ -106,6 +131,40 @@ impl Inner {
         let lanes = self.sessions().end_all();
         for lane in lanes {
             lane.close();
+        }
+    }
+
+    /// Ends what runs here; sessions that can go on at another replica do.
+    pub(super) fn leave_sessions(&self) {
+        let is_shared = self.replica.backplane.is_shared();
+        for lane in self.sessions().end_all() {
+            match lane.record() {
+                Some(record) if is_shared && record.can_move => lane.leave(),
+                _ => lane.close(),
+            }
+        }
+    }
+
+    /// The sessions that run here.
+    pub(super) fn running(&self) -> Vec<(Arc<str>, Arc<Lane>)> {
+        let sessions = self.sessions();
+        let all = sessions.iter();
+        all.map(|(id, lane)| (Arc::clone(id), Arc::clone(lane)))
+            .collect()
+    }
+
+    /// Whether a session runs here.
+    pub(super) fn runs(&self, session: &str) -> bool {
+        let sessions = self.sessions();
+        let lane = sessions.get(session);
+        lane.is_some_and(|lane| !lane.was_closed())
+    }
+
+    /// Leaves a session to the replica that has taken it over.
+    pub(super) fn leave(&self, session: &str) {
+        let lane = self.sessions().end(session);
+        if let Some(lane) = lane {
+            lane.leave();
         }
     }
 
@@ -158,18 +217,30 @@ impl Inner {
         parked.get(&ticket).and_then(Weak::upgrade)
     }
 
-    /// Keeps the lane on which a session was opened; the id of that, which is new.
-    pub(super) fn open(
-        &self,
+    /// Keeps the lane on which a session was opened by a message, if by one; the id of that, which is new.
+    pub(super) async fn open(
+        self: &Arc<Self>,
         lane: &Arc<Lane>,
         owner: Owner,
+        message: Option<&str>,
     ) -> Result<Arc<str>, Box<Response<Body>>> {
         let Some(id) = unguessable() else {
             let refused = errors::internal("no randomness for the id of a session");
             let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
             return Err(Box::new(refusal(None, &Refusal { status, ..*refused })));
         };
-        self.keep(&id, lane, owner)?;
+        let mut record = SessionRecord::new(&*self.replica.address, owner);
+        record.can_move = self.options.can_move && lane.only_stream().is_none();
+        let is_shared = self.replica.backplane.is_shared();
+        record.messages = Vec::from_iter(message.filter(|_| is_shared).map(str::to_owned));
+        self.keep(&id, lane, record.clone())?;
+        if is_shared {
+            self.look_after();
+        }
+        if let Err(response) = self.save(&id, &record, None).await {
+            self.leave(&id);
+            return Err(response);
+        }
         Ok(id)
     }
 
@@ -178,8 +249,9 @@ impl Inner {
         &self,
         id: &Arc<str>,
         lane: &Arc<Lane>,
-        owner: Owner,
+        record: SessionRecord,
     ) -> Result<(), Box<Response<Body>>> {
+        let owner = record.owner.clone();
         let kept_for = owner.clone();
         let new = NewSession::new(Arc::clone(id), Arc::clone(lane))
             .with_bytes(lane.session_bytes())
@@ -191,14 +263,10 @@ impl Inner {
         for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, lane)) {
             gone.close();
         }
-        lane.count_against(self.unread_of(kept_for.clone()));
+        lane.count_against(self.unread_of(kept_for));
         // What an only stream has said cannot be had again: the session ends with it.
-        if let Some(store) = &self.options.events
-            && lane.only_stream().is_none()
-        {
-            store.opened(id, &kept_for);
-            lane.keep_events(Arc::clone(id), Arc::clone(store));
-        }
+        let resumes = self.options.resumes && lane.only_stream().is_none();
+        lane.keep_with(self.kept(id, record, resumes));
         Ok(())
     }
 
@@ -229,14 +297,17 @@ impl Inner {
     }
 
     /// Ends the session that a request names.
-    pub(super) fn end_session(
+    pub(super) async fn end_session(
         &self,
         headers: &HeaderMap,
         who: &Owner,
     ) -> Result<(), Box<Response<Body>>> {
         self.session(headers, who)?;
-        self.end(text(headers, headers::SESSION_ID).unwrap_or_default());
-        Ok(())
+        let id = text(headers, headers::SESSION_ID).unwrap_or_default();
+        // Others first: none takes over what has ended.
+        let ended = self.replica.backplane.end(id).await;
+        self.end(id);
+        ended.map_err(|why| Box::new(unavailable(&why)))
     }
 
     /// Ends the session of this id.

@@ -82,7 +82,7 @@ pub async fn serve_until(
     };
     let each = |address| service.for_address(address);
     serve_each(listener, &options, each, stop, grace, || {
-        service.end_sessions()
+        service.leave();
     })
     .await;
 }

@@ -37,6 +37,7 @@ mod inner;
 mod intake;
 mod listener;
 mod post;
+mod replica;
 mod service;
 mod socket;
 mod tools;
@@ -48,7 +49,7 @@ use std::time::Duration;
 use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};
 
-pub use crate::serve::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
+use crate::backplane::Backplane;
 pub use body::Body;
 pub use listener::{bind, serve, serve_service, serve_until};
 pub use service::{Service, Wanted};
@@ -70,7 +71,10 @@ pub struct Options {
     connections: usize,
     connections_per_address: Option<usize>,
     keep_alive: Duration,
-    events: Option<Arc<dyn EventStore>>,
+    /// What is shared with other replicas; nothing, if it is none.
+    backplane: Option<Arc<dyn Backplane>>,
+    resumes: bool,
+    can_move: bool,
     retry: Duration,
     /// The path at which the service says whether it takes calls.
     health: Option<String>,
@@ -116,7 +120,9 @@ impl Default for Options {
             connections: 10_000,
             connections_per_address: None,
             keep_alive: Duration::from_secs(15),
-            events: Some(Arc::new(MemoryEvents::default())),
+            backplane: None,
+            resumes: true,
+            can_move: true,
             retry: Duration::from_secs(1),
             health: None,
             http_sse: None,
@@ -218,18 +224,30 @@ impl Options {
         self
     }
 
-    /// Sets where events of sessions are kept, so that a client whose connection broke can resume; in memory by default
-    /// ([`MemoryEvents`]).
+    /// Sets what replicas of this service share: sessions, and the events by which a client whose connection broke can
+    /// resume; nothing by default, and events in the memory of the service ([`Memory`](crate::backplane::Memory)).
+    ///
+    /// All replicas need the same handlers and options, and the same
+    /// [key](crate::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
+    /// extensions that a layer has inserted, only [`Principal`] and [`PeerAddress`] go there with them.
     #[must_use]
-    pub fn with_events(mut self, store: impl EventStore) -> Self {
-        self.events = Some(Arc::new(store));
+    pub fn with_backplane(mut self, backplane: impl Backplane) -> Self {
+        self.backplane = Some(Arc::new(backplane));
         self
     }
 
     /// Keeps no events: a client cannot resume a stream.
     #[must_use]
     pub fn without_events(mut self) -> Self {
-        self.events = None;
+        self.resumes = false;
+        self
+    }
+
+    /// Ends a session with the replica that runs it, instead of running it on another one: for handlers that have state
+    /// of a session in their process.
+    #[must_use]
+    pub fn without_takeover(mut self) -> Self {
+        self.can_move = false;
         self
     }
 

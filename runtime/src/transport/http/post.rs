@@ -11,15 +11,16 @@ use mcp_wire::{ErrorObject, RawId, RequestId};
 use super::answers::{events, json, refusal, status};
 use super::body::HangUp;
 use super::inner::Inner;
-use super::{Body, Options, Principal};
-use crate::serve::{EventId, Facts, Item, Lane, Next, Permit, Queue, Taken, route};
+use super::{Body, Options, Principal, text};
+use crate::backplane::EventId;
+use crate::serve::{Facts, Item, Lane, Next, Permit, Queue, Taken, route};
 use crate::server::{Looked, Owner};
 use crate::settle::Settlement;
 use crate::{Headers, headers};
 
 impl Inner {
     pub(super) async fn post(
-        &self,
+        self: &Arc<Self>,
         head: Parts,
         who: Owner,
         in_stream: Option<Arc<Lane>>,
@@ -43,13 +44,18 @@ impl Inner {
         }
         let lane = match in_stream.filter(|_| looked.message().is_some()) {
             Some(lane) => Ok(lane),
-            None => self.lane(&parts, &told, &looked, &who),
+            None => self.lane(&parts, &told, &looked, (&who, &bytes)).await,
         };
         let lane = match lane {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
         lane.owned_by(who.clone());
+        if let Some(message) = looked.message()
+            && let Err(response) = self.note(&lane, message).await
+        {
+            return *response;
+        }
         let id = looked
             .message()
             .and_then(|message| message.id.and_then(RawId::to_id));
@@ -67,17 +73,20 @@ impl Inner {
             exchange,
             listens,
         } = lane.take(Some(&told), looked, &texts, facts);
-        // Whoever works on it has its own copy of what it needs.
-        drop(bytes);
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         let session = match opens_session && self.options.sessions {
-            true => match self.open(&lane, who) {
-                Ok(id) => Some(id),
-                Err(response) => return *response,
-            },
+            true => {
+                let message = std::str::from_utf8(&bytes).ok();
+                match self.open(&lane, who, message).await {
+                    Ok(id) => Some(id),
+                    Err(response) => return *response,
+                }
+            }
             false => None,
         };
+        // Whoever works on it has its own copy of what it needs.
+        drop(bytes);
         if listens {
             self.remember_stream(&lane);
         }
@@ -92,12 +101,12 @@ impl Inner {
     }
 
     /// Where a message belongs: to a session, to a call that is parked, or to nothing but itself.
-    fn lane(
-        &self,
+    async fn lane(
+        self: &Arc<Self>,
         parts: &Parts,
         told: &Headers<'_>,
         looked: &Looked<'_>,
-        who: &Owner,
+        (who, bytes): (&Owner, &[u8]),
     ) -> Result<Arc<Lane>, Box<Response<Body>>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
@@ -106,15 +115,23 @@ impl Inner {
             && self.options.sessions
             && self.server.served().has(Lifecycle::Handshake)
         {
+            let session = text(&parts.headers, headers::SESSION_ID).unwrap_or_default();
+            if let Some(response) = self.pass_on(parts, session, who, bytes).await {
+                return Err(Box::new(response));
+            }
             return self.session(&parts.headers, who);
         }
         if let Some(message) = message.filter(|message| message.request_state.is_some())
             && let Some(ticket) = self
                 .server
                 .ticket(message, told.principal, self.start.elapsed())
-            && let Some(lane) = self.parked(ticket)
         {
-            return Ok(lane);
+            if let Some(lane) = self.parked(ticket) {
+                return Ok(lane);
+            }
+            if let Some(response) = self.pass_ticket(parts, ticket, who, bytes).await {
+                return Err(Box::new(response));
+            }
         }
         // Nothing else of a modern request is taken from an earlier one: its lane is its own.
         Ok(self.new_lane())

@@ -14,8 +14,10 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use super::answers::{allowed, events, exposed, refusal, refused, status};
 use super::inner::{Inner, owner};
 use super::intake::{self, Unread};
+use super::replica::unavailable;
 use super::{Body, Options, text};
-use crate::serve::{Handler, route};
+use crate::backplane::Unavailable;
+use crate::serve::{Handler, Lane, Route, route};
 use crate::server::Server;
 use crate::{headers, settle};
 
@@ -49,7 +51,7 @@ impl Service {
     #[must_use]
     pub fn with_options(server: Server, handler: impl Handler, options: Options) -> Self {
         Self {
-            inner: Arc::new(Inner::new(server, handler, options)),
+            inner: Inner::new(server, handler, options),
             address: None,
         }
     }
@@ -80,6 +82,11 @@ impl Service {
     /// Ends every session, with its streams and calls.
     pub fn end_sessions(&self) {
         self.inner.end_sessions();
+    }
+
+    /// Ends every stream and call, and the sessions that no other replica can run: before the process ends.
+    pub fn leave(&self) {
+        self.inner.leave_sessions();
     }
 }
 
@@ -146,7 +153,7 @@ impl Inner {
         }
     }
 
-    async fn admitted<B>(
+    pub(super) async fn admitted<B>(
         self: &Arc<Self>,
         mut head: Parts,
         body: B,
@@ -161,10 +168,10 @@ impl Inner {
         match head.method {
             Method::POST => {}
             Method::GET if self.opens_only_stream(&head) => {
-                return self.open_only_stream(&head, address);
+                return self.open_only_stream(&head, address).await;
             }
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
-                return self.session_operation(&head, address);
+                return self.session_operation(&head, address).await;
             }
             _ => return self.wrong_method(),
         }
@@ -175,14 +182,17 @@ impl Inner {
             );
         }
         let who = owner(&head, address);
-        let in_stream = match self.uri_names_session(&mut head) {
+        let names_session = self.uri_names_session(&mut head);
+        let in_stream = match names_session {
             true => match self.session_with_stream(&head, &who) {
                 Ok(lane) => Some(lane),
+                // Its stream may be at another replica.
+                Err(_) if self.replica.backplane.is_shared() => None,
                 Err(response) => return *response,
             },
             false => None,
         };
-        if in_stream.is_some() {
+        if names_session {
             // The answer does not come in the response.
         } else if !accepts(&head.headers, "application", "json")
             || !accepts(&head.headers, "text", "event-stream")
@@ -202,6 +212,16 @@ impl Inner {
         let share = self.requests_of(who.clone());
         let read = intake::read(body, limit, &share);
         match tokio::time::timeout(self.options.body_time, read).await {
+            Ok(Ok((bytes, _))) if names_session && in_stream.is_none() => {
+                let session = text(&head.headers, headers::SESSION_ID).unwrap_or_default();
+                match self.pass_on(&head, session, &who, &bytes).await {
+                    Some(response) => response,
+                    None => match self.session_with_stream(&head, &who) {
+                        Ok(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "try again"),
+                        Err(response) => *response,
+                    },
+                }
+            }
             Ok(Ok((bytes, permit))) => self.post(head, who, in_stream, (bytes, permit)).await,
             Ok(Err(Unread::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
@@ -239,10 +259,18 @@ impl Inner {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    fn session_operation(&self, head: &Parts, address: Option<IpAddr>) -> Response<Body> {
+    async fn session_operation(
+        self: &Arc<Self>,
+        head: &Parts,
+        address: Option<IpAddr>,
+    ) -> Response<Body> {
         let (headers, who) = (&head.headers, owner(head, address));
+        let session = text(headers, headers::SESSION_ID).unwrap_or_default();
+        if let Some(response) = self.pass_on(head, session, &who, &[]).await {
+            return response;
+        }
         if head.method == Method::DELETE {
-            return match self.end_session(headers, &who) {
+            return match self.end_session(headers, &who).await {
                 Ok(()) => status(StatusCode::NO_CONTENT),
                 Err(response) => *response,
             };
@@ -259,23 +287,50 @@ impl Inner {
         }
         let (texts, queue) = route(Some(self.unread_of(who)));
         if let Some(behind) = text(headers, LAST_EVENT_ID) {
-            let resumed = behind
-                .parse()
-                .ok()
-                .and_then(|behind| lane.resume(behind, texts));
-            return match resumed {
-                Some(true) => events(Body::exchange(None, queue, None, None, &self.options)),
-                Some(false) => events(Body::session(queue, &self.options)),
-                None => refused(
+            return match self.resume(session, &lane, behind, texts).await {
+                Ok(Some(true)) => events(Body::exchange(None, queue, None, None, &self.options)),
+                Ok(Some(false)) => events(Body::session(queue, &self.options)),
+                Ok(None) => refused(
                     StatusCode::NOT_FOUND,
                     "what followed this event is not kept here: make the request anew",
                 ),
+                Err(why) => unavailable(&why),
             };
         }
         match lane.at_large(texts) {
             Ok(()) => events(Body::session(queue, &self.options)),
             Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
         }
+    }
+}
+
+/// How often events are read that become more meanwhile.
+const READS: usize = 5;
+
+impl Inner {
+    /// Sends what followed an event on its stream there. Says whether that ends with its exchange, rather than with the
+    /// session; `None` if it is not kept.
+    async fn resume(
+        &self,
+        session: &str,
+        lane: &Lane,
+        behind: &str,
+        mut texts: Route,
+    ) -> Result<Option<bool>, Unavailable> {
+        let Some(behind) = behind.parse().ok().filter(|_| lane.resumes()) else {
+            return Ok(None);
+        };
+        for _ in 0..READS {
+            let events = self.replica.backplane.after(session, behind).await?;
+            let Some(events) = events else {
+                return Ok(None);
+            };
+            match lane.resume(behind, events, texts) {
+                Ok(ends) => return Ok(Some(ends)),
+                Err(route) => texts = route,
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -11,7 +11,6 @@
     )
 )]
 mod budget;
-mod lane;
 #[cfg_attr(
     not(feature = "server-http"),
     allow(
@@ -20,7 +19,8 @@ mod lane;
         reason = "what is said over standard streams is said once"
     )
 )]
-mod replay;
+pub(crate) mod event;
+mod lane;
 #[cfg_attr(
     not(feature = "server-http"),
     allow(dead_code, reason = "what is said over standard streams is said once")
@@ -49,9 +49,7 @@ pub(crate) use budget::Budget;
 pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
 pub(crate) use lane::Lane;
 #[cfg(feature = "server-http")]
-pub(crate) use lane::{Parked, Taken};
-#[cfg(feature = "server-http")]
-pub use replay::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
+pub(crate) use lane::{Kept, Parked, Taken};
 #[cfg(feature = "server-http")]
 pub(crate) use route::{Item, Route};
 pub(crate) use route::{Next, Queue, route};

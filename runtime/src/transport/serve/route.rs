@@ -9,7 +9,7 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
 
 use super::budget::{Full, Permit, Share};
-use super::replay::EventId;
+use super::event::EventId;
 use crate::server::Outgoing;
 
 /// How many bytes may wait for a slow reader before whoever writes more waits too.

@@ -1,12 +1,21 @@
-//! Two servers behind one address: nothing depends on which one answers, but a call that one of them has parked.
+//! Several servers behind one address: nothing depends on which one answers.
 
-use mcp_revisions::http::Service;
+use std::time::Duration;
+
+use http::{Method, Response, StatusCode};
+use http_body_util::BodyExt;
+use mcp_revisions::Latest;
+use mcp_revisions::backplane::Memory;
+use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::Call;
+use mcp_revisions::service::router::Changes;
+use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
-use crate::http::{Post, message, server};
+use crate::http::{Post, VERSIONS, call, events, initialize, message, open, server};
 use crate::support::handlers;
 
 const KEY: [u8; 32] = [7; 32];
@@ -44,7 +53,7 @@ async fn curious(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
     Ok(Json::from(text))
 }
 
-fn call(params: Value) -> Post {
+fn call_by(params: Value) -> Post {
     let mut post = Post::modern("tools/call", params);
     post.body = post.body.replace(
         r#""io.modelcontextprotocol/clientCapabilities":{}"#,
@@ -54,12 +63,13 @@ fn call(params: Value) -> Post {
 }
 
 #[tokio::test]
-async fn a_call_that_one_has_parked_is_refused_clearly_by_the_other_and_goes_on_at_the_first() {
+async fn a_call_that_one_has_parked_is_refused_clearly_by_one_that_shares_nothing_and_goes_on_at_the_first()
+ {
     let replicas = [0, 1].map(|_| Service::new(server().with_request_state_key(KEY), curious));
     let mut retries = Vec::new();
     // Both park the same request of the same client.
     for replica in &replicas {
-        let asked = message(call(json!({"name": "t"})).to(replica).await).await;
+        let asked = message(call_by(json!({"name": "t"})).to(replica).await).await;
         let asked = &asked["result"];
         assert_eq!(asked["resultType"], "input_required", "{asked}");
         let name = asked["inputRequests"]
@@ -74,7 +84,7 @@ async fn a_call_that_one_has_parked_is_refused_clearly_by_the_other_and_goes_on_
     let retry = |index: usize, uri: &str| {
         let (name, state) = &retries[index];
         let responses = json!({name: {"roots": [{"uri": uri}]}});
-        call(json!({"name": "t", "requestState": state, "inputResponses": responses}))
+        call_by(json!({"name": "t", "requestState": state, "inputResponses": responses}))
     };
     let refused = message(retry(0, "file:///a").to(&replicas[1]).await).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
@@ -91,4 +101,282 @@ async fn a_call_that_one_has_parked_is_refused_clearly_by_the_other_and_goes_on_
         let text = answer["result"]["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(&uri), "{answer}");
     }
+}
+
+/// Services that share a backplane, as many as are asked for.
+fn sharing(count: usize, changes: &mut Vec<Changes>) -> Vec<Service> {
+    let backplane = Memory::new();
+    let each = |_| {
+        let own = Changes::new().shared_by(backplane.clone());
+        changes.push(own.clone());
+        let options = Options::new().with_backplane(backplane.clone());
+        replica(&own).into_http_service(options)
+    };
+    (0..count).map(each).collect()
+}
+
+/// Tools that a client can notice all of: one asks, one tells its progress and waits, one logs.
+pub(crate) fn replica(changes: &Changes) -> McpServer<Latest, Router> {
+    let waits = |cx: RequestContext<Latest>| async move {
+        cx.progress(1, 2).await;
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        "waited"
+    };
+    let asks = |cx: RequestContext<Latest>| async move {
+        let peer = cx.peer().ok_or_else(|| Error::internal("no call"))?;
+        let roots = peer.ask("roots/list", None).await;
+        let roots = roots.map_err(|error| Error::internal(error.message))?;
+        Ok::<_, Error>(roots.text().to_owned())
+    };
+    Router::new()
+        .with_changes(changes)
+        .with_request_state_key(KEY)
+        .tool("add", "Adds.", || async { "3" })
+        .tool("waits", "Waits.", waits)
+        .tool("asks", "Asks.", asks)
+        .resource("example://a", "a", || async { "a" })
+        .build("replica", "1.0")
+        .unwrap()
+}
+
+pub(crate) fn in_session(session: &str, message: &Value) -> Post {
+    Post::of(message).with("Mcp-Session-Id", session)
+}
+
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// The next message of a stream.
+pub(crate) async fn next(body: &mut Body) -> (Option<String>, Value) {
+    let read = async {
+        loop {
+            let frame = body.frame().await.expect("the stream goes on").unwrap();
+            let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+            let line = |name: &str| {
+                text.lines()
+                    .find_map(|line| Some(line.strip_prefix(name)?.to_owned()))
+            };
+            let data = line("data: ").filter(|data| !data.is_empty());
+            if let Some(data) = data {
+                return (line("id: "), serde_json::from_str(&data).unwrap());
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), read)
+        .await
+        .expect("a message in time")
+}
+
+async fn get(service: &Service, session: &str, behind: Option<&str>) -> Response<Body> {
+    let mut get = in_session(session, &json!(0)).with("accept", "text/event-stream");
+    if let Some(behind) = behind {
+        get = get.with("Last-Event-ID", behind);
+    }
+    let request = get.request(Method::GET);
+    service.clone().oneshot(request).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_session_is_one_whichever_replica_its_requests_arrive_at() {
+    let replicas = sharing(3, &mut Vec::new());
+    for version in VERSIONS {
+        let session = open(&replicas[0], version).await;
+        for replica in &replicas {
+            let answer = in_session(&session, &call("add", json!({})))
+                .to(replica)
+                .await;
+            let answer = message(answer).await;
+            assert_eq!(answer["result"]["content"][0]["text"], "3", "{version}");
+        }
+        let delete = in_session(&session, &json!(0)).request(Method::DELETE);
+        let deleted = replicas[1].clone().oneshot(delete).await.unwrap();
+        assert_eq!(deleted.status(), StatusCode::NO_CONTENT);
+        for replica in &replicas {
+            let answer = in_session(&session, &call("add", json!({})))
+                .to(replica)
+                .await;
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{version}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_and_a_call_is_cancelled_at_any_replica() {
+    let replicas = sharing(3, &mut Vec::new());
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "t", "version": "1"}});
+    let opened = Post::of(&request(0, "initialize", params))
+        .to(&replicas[0])
+        .await;
+    let session = opened.headers()["mcp-session-id"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let taken = in_session(&session, &initialized).to(&replicas[1]).await;
+    assert_eq!(taken.status(), StatusCode::ACCEPTED);
+    let asking = in_session(&session, &call("asks", json!({})));
+    let mut stream = asking.to(&replicas[1]).await.into_body();
+    let (_, question) = next(&mut stream).await;
+    assert_eq!(question["method"], "roots/list", "{question}");
+    let roots = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": [{"uri": "file:///a"}]}});
+    let taken = in_session(&session, &roots).to(&replicas[2]).await;
+    assert_eq!(taken.status(), StatusCode::ACCEPTED);
+    let (_, answer) = next(&mut stream).await;
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("file:///a"), "{answer}");
+
+    let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let waiting = in_session(&session, &request(7, "tools/call", params));
+    let mut stream = waiting.to(&replicas[2]).await.into_body();
+    let (_, progress) = next(&mut stream).await;
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    let cancelled =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    let taken = in_session(&session, &cancelled).to(&replicas[1]).await;
+    assert_eq!(taken.status(), StatusCode::ACCEPTED);
+    let rest = tokio::time::timeout(Duration::from_secs(10), stream.collect());
+    let rest = rest.await.expect("a cancelled call ends").unwrap();
+    assert!(rest.to_bytes().is_empty());
+}
+
+#[tokio::test]
+async fn a_stream_at_one_replica_has_the_changes_of_another_that_were_subscribed_to_at_a_third() {
+    let mut changes = Vec::new();
+    let replicas = sharing(3, &mut changes);
+    for version in VERSIONS {
+        let session = open(&replicas[0], version).await;
+        let stream = get(&replicas[1], &session, None).await;
+        assert_eq!(stream.status(), StatusCode::OK);
+        let mut stream = stream.into_body();
+        let subscribe = request(3, "resources/subscribe", json!({"uri": "example://a"}));
+        let subscribed = in_session(&session, &subscribe).to(&replicas[2]).await;
+        assert_eq!(message(subscribed).await["result"], json!({}));
+        // It is taken up once the call before has been answered.
+        message(
+            in_session(&session, &call("add", json!({})))
+                .to(&replicas[2])
+                .await,
+        )
+        .await;
+        for changed in &changes {
+            changed.resource("example://a");
+            let (_, told) = next(&mut stream).await;
+            assert_eq!(told["params"]["uri"], "example://a", "{version}: {told}");
+            changed.tools();
+            let (_, told) = next(&mut stream).await;
+            assert_eq!(told["method"], "notifications/tools/list_changed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_replica_has_left_goes_on_at_another_as_it_was() {
+    for version in VERSIONS {
+        let mut changes = Vec::new();
+        let mut replicas = sharing(3, &mut changes);
+        let session = open(&replicas[0], version).await;
+        let subscribe = request(3, "resources/subscribe", json!({"uri": "example://a"}));
+        message(in_session(&session, &subscribe).to(&replicas[1]).await).await;
+        let left = replicas.remove(0);
+        left.close();
+        left.leave();
+        drop(left);
+        for replica in &replicas {
+            let answer = in_session(&session, &call("add", json!({})))
+                .to(replica)
+                .await;
+            assert_eq!(message(answer).await["result"]["content"][0]["text"], "3");
+        }
+        let mut stream = get(&replicas[1], &session, None).await.into_body();
+        changes[2].resource("example://a");
+        let (_, told) = next(&mut stream).await;
+        assert_eq!(told["params"]["uri"], "example://a", "{version}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_whose_replica_is_gone_ends_with_an_error_for_its_request_once_it_is_resumed() {
+    let mut replicas = sharing(2, &mut Vec::new());
+    let session = open(&replicas[0], "2025-06-18").await;
+    let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let waiting = in_session(&session, &request(7, "tools/call", params));
+    let mut stream = waiting.to(&replicas[0]).await.into_body();
+    let (behind, progress) = next(&mut stream).await;
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    drop(stream);
+    let left = replicas.remove(0);
+    left.close();
+    left.leave();
+    drop(left);
+    let behind = behind.unwrap();
+    let mut rest = get(&replicas[0], &session, Some(&behind)).await.into_body();
+    let (_, answer) = next(&mut rest).await;
+    assert_eq!(answer["id"], 7, "{answer}");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("gone"), "{answer}");
+    // From before the first event, all of it comes once.
+    let stream = behind.split_once('-').unwrap().0;
+    let all = get(&replicas[0], &session, Some(&format!("{stream}-0"))).await;
+    assert_eq!(events(all).await.len(), 2);
+    // What begins now is told apart from what was.
+    let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "q"}});
+    let waiting = in_session(&session, &request(8, "tools/call", params));
+    let mut stream = waiting.to(&replicas[0]).await.into_body();
+    assert_ne!(
+        next(&mut stream)
+            .await
+            .0
+            .unwrap()
+            .split_once('-')
+            .unwrap()
+            .0,
+        behind.split_once('-').unwrap().0
+    );
+}
+
+#[tokio::test]
+async fn another_principal_finds_no_session_at_any_replica() {
+    let replicas = sharing(2, &mut Vec::new());
+    let by = |post: Post, name: &str| {
+        let mut request = post.request(Method::POST);
+        request.extensions_mut().insert(Principal(name.to_owned()));
+        request
+    };
+    let opened = by(initialize("2025-11-25"), "ada");
+    let opened = replicas[0].clone().oneshot(opened).await.unwrap();
+    let session = opened.headers()["mcp-session-id"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    for replica in &replicas {
+        for (name, status) in [("ada", StatusCode::OK), ("eve", StatusCode::NOT_FOUND)] {
+            let call = by(in_session(&session, &call("add", json!({}))), name);
+            let answer = replica.clone().oneshot(call).await.unwrap();
+            assert_eq!(answer.status(), status, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_suspended_request_goes_on_at_the_replica_that_keeps_it_wherever_its_client_retries() {
+    let backplane = Memory::new();
+    let replicas = [0, 1].map(|_| {
+        let options = Options::new().with_backplane(backplane.clone());
+        Service::with_options(server().with_request_state_key(KEY), curious, options)
+    });
+    let asked = message(call_by(json!({"name": "t"})).to(&replicas[0]).await).await;
+    let asked = &asked["result"];
+    let name = asked["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .next()
+        .unwrap();
+    let responses = json!({name: {"roots": [{"uri": "file:///a"}]}});
+    let retry =
+        json!({"name": "t", "requestState": asked["requestState"], "inputResponses": responses});
+    let answer = message(call_by(retry).to(&replicas[1]).await).await;
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("file:///a"), "{answer}");
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
-use mcp_revisions::http::{MemoryEvents, Options, Service};
+use mcp_revisions::backplane::Memory;
+use mcp_revisions::http::{Options, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::server::Call;
@@ -189,7 +190,7 @@ async fn a_handler_that_closes_its_stream_is_come_again_to() {
 async fn what_is_not_kept_is_not_found() {
     let (leave, handler) = halting(false);
     leave.add_permits(10);
-    let options = Options::new().with_events(MemoryEvents::new(0, 0));
+    let options = Options::new().with_backplane(Memory::with_event_bytes(0, 0));
     let service = Service::with_options(server(), handler, options);
     let session = open(&service, "2025-11-25").await;
     let response = Post::of(&asking())

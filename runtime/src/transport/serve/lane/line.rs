@@ -91,6 +91,9 @@ impl Lane {
     pub(in crate::transport) fn pause(&self, token: Token) -> bool {
         let mut state = self.state();
         let exchange = state.connection.exchange_of(token);
+        if let Some(exchange) = exchange {
+            state.leave_will(exchange);
+        }
         exchange.is_some_and(|exchange| state.streams.pause(exchange))
     }
 

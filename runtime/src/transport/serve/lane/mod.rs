@@ -14,13 +14,15 @@ use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
 
+#[cfg(feature = "server-http")]
+pub(crate) use streams::Kept;
 use streams::{Manner, Sent, Streams};
 use work::Work;
 
-#[cfg(feature = "server-http")]
-use super::replay::{EventId, EventStore};
 use super::route::Route;
 use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
+#[cfg(feature = "server-http")]
+use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::headers::Headers;
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
 #[cfg(feature = "server-http")]
@@ -129,13 +131,46 @@ impl Lane {
         self.state().streams.count_against(share);
     }
 
-    /// Keeps the events of the session that was opened, so that its client can have them again.
+    /// Keeps what is said in the session that was opened, so that its client can have it again, here or elsewhere.
     #[cfg(feature = "server-http")]
-    pub(crate) fn keep_events(&self, session: Arc<str>, store: Arc<dyn EventStore>) {
+    pub(crate) fn keep_with(&self, kept: Kept) {
         let mut state = self.state();
-        if let Some(revision) = state.connection.session_revision() {
-            state.streams.keep_events(session, revision, store);
-        }
+        let revision = state.connection.session_revision();
+        state.streams.keep_with(kept, revision);
+    }
+
+    /// What other replicas know of its session, if there is one.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn record(&self) -> Option<SessionRecord> {
+        Some(self.state().streams.kept()?.record.clone())
+    }
+
+    /// Takes note of a message for other replicas. Returns the id of the session and its record, if that is another now.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn note(&self, message: &mcp_wire::Peeked<'_>) -> Option<(Arc<str>, SessionRecord)> {
+        let mut state = self.state();
+        let kept = state.streams.kept()?;
+        let (method, params) = (
+            message.method.as_deref()?,
+            message.params.map(mcp_wire::Raw::text),
+        );
+        let is_another = kept.record.note(method, params, message.text);
+        is_another.then(|| (Arc::clone(&kept.session), kept.record.clone()))
+    }
+
+    /// The session goes on at another replica: here it is over, and what is kept of it stays.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn leave(&self) {
+        self.state().streams.leave();
+        self.close();
+    }
+
+    /// Begins where no number is taken by a replica that ran the session before.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn count_from(&self, generation: u32) {
+        let (mut state, first) = (self.state(), u64::from(generation) << 32);
+        state.connection.count_from(first);
+        state.streams.count_from(first);
     }
 
     /// The event that a stream of this exchange begins with, if its client can have the rest again.
@@ -144,11 +179,24 @@ impl Lane {
         self.state().streams.prime(exchange)
     }
 
-    /// Sends what followed an event on its stream there, and what follows from now on; the route is given back if that
-    /// is not kept. Whether the stream ends with a last text, rather than with the session.
+    /// Whether what was said in the session can be had again.
     #[cfg(feature = "server-http")]
-    pub(crate) fn resume(&self, behind: EventId, route: Route) -> Option<bool> {
-        self.state().streams.resume(behind, route)
+    pub(crate) fn resumes(&self) -> bool {
+        let mut state = self.state();
+        state.streams.kept().is_some_and(|kept| kept.resumes)
+    }
+
+    /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
+    /// Gives the route back if more has been said since it was read. Says whether the stream ends with a last text,
+    /// rather than with the session.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn resume(
+        &self,
+        behind: EventId,
+        events: Vec<KeptEvent>,
+        route: Route,
+    ) -> Result<bool, Route> {
+        self.state().streams.resume(behind, events, route)
     }
 
     /// How many bytes are kept of what the client of the session said of itself.
@@ -209,6 +257,10 @@ impl Lane {
         while let Some(output) = state.connection.poll() {
             match output {
                 Output::Send(text) => {
+                    #[cfg(feature = "server-http")]
+                    if let Some(exchange) = text.exchange.filter(|_| !text.last) {
+                        state.leave_will(exchange);
+                    }
                     if let Sent::Overflows(exchange) = state.streams.send(text, manner) {
                         state.connection.ended(exchange, self.now());
                         state.streams.end(exchange);
@@ -468,6 +520,15 @@ impl Lane {
 }
 
 impl State {
+    /// Sees to it that another replica can end the stream of this exchange, if this one is gone before it does.
+    #[cfg(feature = "server-http")]
+    fn leave_will(&mut self, exchange: Exchange) {
+        if self.streams.lacks_will(exchange) {
+            let requests = self.connection.waiting_in(exchange);
+            self.streams.leave_will(exchange, &requests);
+        }
+    }
+
     fn work(&mut self) -> &mut Work {
         self.work.get_or_insert_default()
     }

@@ -6,14 +6,20 @@ use std::sync::Arc;
 
 #[cfg(feature = "server-http")]
 use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
+#[cfg(feature = "server-http")]
+use mcp_wire::RequestId;
+#[cfg(feature = "server-http")]
+use mcp_wire::envelope::write;
 
+#[cfg(feature = "server-http")]
+use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
+#[cfg(feature = "server-http")]
+use crate::errors;
 use crate::protocol::Exchange;
 use crate::server::Outgoing;
 use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
-use crate::transport::serve::replay::EventId;
-#[cfg(feature = "server-http")]
-use crate::transport::serve::replay::{EventStore, KeptEvent};
+use crate::transport::serve::event::EventId;
 use crate::transport::serve::route::{Item, Route, cost};
 
 /// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
@@ -37,9 +43,12 @@ pub(super) struct Streams {
     share: Option<Share>,
     /// How many events of no exchange there were.
     at_large_events: u64,
-    /// Where events are kept, once a session is open that can have them again.
+    /// What is kept of the session outside of it, once one is open.
     #[cfg(feature = "server-http")]
-    replay: Option<Replay>,
+    kept: Option<Kept>,
+    /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
+    #[cfg(feature = "server-http")]
+    polls: bool,
 }
 
 struct Open {
@@ -49,15 +58,20 @@ struct Open {
     events: u64,
     /// Whether its client has been told to come again, so that its answer is an event too.
     is_paused: bool,
+    /// Whether what ends it without its replica is kept.
+    #[cfg(feature = "server-http")]
+    has_will: bool,
 }
 
-/// Where the events of a session are kept.
+/// What is kept of a session outside of it, and where.
 #[cfg(feature = "server-http")]
-struct Replay {
-    session: Arc<str>,
-    store: Arc<dyn EventStore>,
-    /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
-    polls: bool,
+pub(crate) struct Kept {
+    pub(crate) session: Arc<str>,
+    pub(crate) backplane: Arc<dyn Backplane>,
+    /// What others know of it, and what they would need to go on with it.
+    pub(crate) record: SessionRecord,
+    /// Whether its events are kept, so that its client can have them again.
+    pub(crate) resumes: bool,
 }
 
 /// Whether whoever says something has waited until there is room for it.
@@ -84,6 +98,8 @@ impl Streams {
             facts,
             events: 0,
             is_paused: false,
+            #[cfg(feature = "server-http")]
+            has_will: false,
         };
         self.open.insert(exchange, open);
     }
@@ -241,7 +257,7 @@ impl Streams {
     /// Keeps an event for a client that comes again for it.
     #[cfg(feature = "server-http")]
     fn keep(&self, stream: Exchange, place: u64, text: &Outgoing) -> Option<EventId> {
-        let Replay { session, store, .. } = self.replay.as_ref()?;
+        let kept = self.kept.as_ref().filter(|kept| kept.resumes)?;
         let id = EventId {
             stream: stream.0,
             place,
@@ -251,7 +267,7 @@ impl Streams {
             text: text.body.clone(),
             last: text.last,
         };
-        store.keep(session, event);
+        kept.backplane.append(&kept.session, event);
         Some(id)
     }
 
@@ -274,8 +290,8 @@ impl Streams {
     /// The session is over: what it was to be sent is for nobody.
     pub(super) fn close(&mut self) {
         #[cfg(feature = "server-http")]
-        if let Some(Replay { session, store, .. }) = self.replay.take() {
-            store.forget(&session);
+        if let Some(kept) = self.kept.take() {
+            detach(kept.backplane.end(&kept.session));
         }
         *self = Self::default();
     }
@@ -283,39 +299,91 @@ impl Streams {
 
 #[cfg(feature = "server-http")]
 impl Streams {
-    /// Keeps the events of a session from now on, so that its client can have them again.
-    pub(super) fn keep_events(
-        &mut self,
-        session: Arc<str>,
-        revision: Revision,
-        store: Arc<dyn EventStore>,
-    ) {
-        if revision.has_header(ProtocolHeader::LastEventId) {
-            self.replay = Some(Replay {
-                session,
-                store,
-                polls: revision.has_rule(ProtocolRule::PollingStreams),
-            });
-        }
+    /// Keeps what is said of a session from now on, so that its client can have it again, here or elsewhere.
+    pub(super) fn keep_with(&mut self, mut kept: Kept, revision: Option<Revision>) {
+        kept.resumes &= revision.is_some_and(|it| it.has_header(ProtocolHeader::LastEventId));
+        let polls = revision.is_some_and(|it| it.has_rule(ProtocolRule::PollingStreams));
+        self.polls = kept.resumes && polls;
+        self.kept = Some(kept);
     }
 
-    fn polls(&self) -> bool {
-        self.replay.as_ref().is_some_and(|replay| replay.polls)
+    /// What is kept of the session outside of it.
+    pub(super) fn kept(&mut self) -> Option<&mut Kept> {
+        self.kept.as_mut()
+    }
+
+    /// The session goes on elsewhere: what is kept of it stays.
+    pub(super) fn leave(&mut self) {
+        self.kept = None;
+    }
+
+    /// Counts streams and places from where those of a replica that is gone cannot have come to.
+    pub(super) fn count_from(&mut self, first: u64) {
+        self.at_large_events = first;
     }
 
     /// The event that a stream of this exchange begins with, if its client can have the rest again.
     pub(super) fn prime(&self, exchange: Exchange) -> Option<EventId> {
-        self.polls().then_some(EventId {
+        self.polls.then_some(EventId {
             stream: exchange.0,
             place: 0,
         })
     }
 
-    /// Sends what followed an event on its stream there, and what follows from now on; the route is given back if that
-    /// is not kept. Whether the stream ends with a last text, rather than with the session.
-    pub(super) fn resume(&mut self, behind: EventId, route: Route) -> Option<bool> {
-        let replay = self.replay.as_ref()?;
-        let events = replay.store.after(&replay.session, behind)?;
+    /// Whether a stream begins that others would have to end if this replica were gone, and cannot yet.
+    pub(super) fn lacks_will(&self, exchange: Exchange) -> bool {
+        let open = self.open.get(&exchange);
+        open.is_some_and(|open| !open.has_will)
+            && (self.kept.as_ref()).is_some_and(|kept| kept.resumes && kept.backplane.is_shared())
+    }
+
+    /// Keeps what ends a stream if this replica is gone before it has answered these requests.
+    pub(super) fn leave_will(&mut self, exchange: Exchange, requests: &[RequestId]) {
+        let (Some(kept), Some(open)) = (&self.kept, self.open.get_mut(&exchange)) else {
+            return;
+        };
+        open.has_will = true;
+        let gone = errors::replica_gone();
+        let errors: Vec<_> = (requests.iter())
+            .map(|id| write::error(Some(id), &gone.error))
+            .collect();
+        let text = match errors.as_slice() {
+            [one] => one.clone(),
+            _ => write::batch(&errors),
+        };
+        let id = EventId {
+            stream: exchange.0,
+            place: EventId::WILL,
+        };
+        let last = true;
+        kept.backplane
+            .append(&kept.session, KeptEvent { id, text, last });
+    }
+
+    /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
+    /// Gives the route back if more has been said since it was read. Says whether the stream ends with a last text,
+    /// rather than with the session.
+    pub(super) fn resume(
+        &mut self,
+        behind: EventId,
+        mut events: Vec<KeptEvent>,
+        route: Route,
+    ) -> Result<bool, Route> {
+        let open = self.open.get(&Exchange(behind.stream));
+        let said = match behind.stream {
+            0 => Some(self.at_large_events),
+            _ => open.map(|open| open.events),
+        };
+        let will = events.pop_if(|event| event.id.place == EventId::WILL);
+        let read = events.last().map_or(behind.place, |event| event.id.place);
+        let begins = self.generation() << 32;
+        if said.is_some_and(|said| read < said && said > begins) {
+            return Err(route);
+        }
+        let is_over = events.last().is_some_and(|event| event.last);
+        // Nobody is left who could say more on it.
+        let is_orphan = open.is_none() && behind.stream != 0 && behind.stream < begins;
+        events.extend(will.filter(|_| is_orphan && !is_over));
         for KeptEvent { id, text, last } in events {
             let text = Outgoing {
                 exchange: None,
@@ -328,7 +396,7 @@ impl Streams {
                 route.push_last(item);
             } else if route.push(item).is_err() {
                 // The client comes again for the rest, behind the last event that it got.
-                return Some(behind.stream != 0);
+                return Ok(behind.stream != 0);
             }
         }
         if behind.stream == 0 {
@@ -336,17 +404,23 @@ impl Streams {
             self.backlog.clear();
             self.backlog_bytes = 0;
             self.at_large = Some(route);
-            return Some(false);
+            return Ok(false);
         }
         if let Some(open) = self.open.get_mut(&Exchange(behind.stream)) {
             open.route = route;
         }
-        Some(true)
+        Ok(true)
+    }
+
+    /// How often the session was taken over.
+    fn generation(&self) -> u64 {
+        let kept = self.kept.as_ref();
+        kept.map_or(0, |kept| u64::from(kept.record.generation))
     }
 
     /// Closes the connection of an exchange for now; whether its client can come again.
     pub(super) fn pause(&mut self, exchange: Exchange) -> bool {
-        if !self.polls() {
+        if !self.polls {
             return false;
         }
         let Some(open) = self.open.get_mut(&exchange) else {

@@ -1,0 +1,367 @@
+//! The backplane of one process: events within a budget of bytes, and messages by calling their receiver.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, fresh_address};
+use crate::server::Owner;
+
+/// The backplane of one process; clones are one.
+///
+/// It keeps the last events of each session, within the bytes of its owner and of all sessions. Records of sessions are
+/// kept only if several services have joined it.
+#[derive(Clone)]
+pub struct Memory(Arc<Shared>);
+
+struct Shared {
+    session_bytes: usize,
+    owner_bytes: usize,
+    all_bytes: usize,
+    kept: Mutex<Kept>,
+    receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory")
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    bytes: usize,
+    sessions: HashMap<String, Events>,
+    /// The bytes of each owner that is known.
+    owners: HashMap<Owner, usize>,
+    records: HashMap<String, (SessionRecord, Instant)>,
+}
+
+#[derive(Debug, Default)]
+struct Events {
+    owner: Owner,
+    bytes: usize,
+    events: VecDeque<KeptEvent>,
+    /// The last place of each stream of which something is gone.
+    gone: HashMap<u64, u64>,
+}
+
+/// What an event costs beside its bytes.
+const EVENT_BYTES: usize = 128;
+
+impl Default for Memory {
+    /// 256 KiB of events per session, 16 MiB per owner, 64 MiB in all.
+    fn default() -> Self {
+        Self::with_event_bytes(256 << 10, 64 << 20)
+    }
+}
+
+impl Memory {
+    /// Creates a backplane that keeps 256 KiB of events per session, 16 MiB per owner, and 64 MiB in all.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates a backplane with a maximum of bytes of events per session, and for all of them; the sessions of one owner
+    /// get a quarter of all.
+    #[must_use]
+    pub fn with_event_bytes(session: usize, all: usize) -> Self {
+        Self(Arc::new(Shared {
+            session_bytes: session,
+            owner_bytes: (all / 4).max(session),
+            all_bytes: all,
+            kept: Mutex::default(),
+            receivers: Mutex::default(),
+        }))
+    }
+
+    /// Returns the number of bytes of events that are kept.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.kept().bytes
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn receivers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<dyn Receiver>>> {
+        let receivers = self.0.receivers.lock();
+        receivers.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saved(
+        &self,
+        session: &str,
+        record: &SessionRecord,
+        of: Option<&str>,
+        keep: Duration,
+    ) -> bool {
+        let is_shared = self.is_shared();
+        let mut kept = self.kept();
+        let now = Instant::now();
+        let before = kept.records.get(session).filter(|(_, until)| *until > now);
+        if before.map(|(record, _)| record.home.as_str()) != of && is_shared {
+            return false;
+        }
+        let one = kept.sessions.entry(session.to_owned()).or_default();
+        one.owner = record.owner.clone();
+        if is_shared && let Some(until) = now.checked_add(keep) {
+            // Those whose home is gone are nobody's to end.
+            if kept.records.len() == kept.records.capacity() {
+                kept.records.retain(|_, (_, until)| *until > now);
+            }
+            kept.records
+                .insert(session.to_owned(), (record.clone(), until));
+        }
+        true
+    }
+
+    fn ended(&self, session: &str) {
+        let mut kept = self.kept();
+        kept.records.remove(session);
+        let Some(one) = kept.sessions.remove(session) else {
+            return;
+        };
+        kept.bytes -= one.bytes;
+        if let Some(owned) = kept.owners.get_mut(&one.owner) {
+            *owned = owned.saturating_sub(one.bytes);
+            if *owned == 0 {
+                kept.owners.remove(&one.owner);
+            }
+        }
+    }
+
+    fn events(&self, session: &str, event: EventId) -> Option<Vec<KeptEvent>> {
+        let kept = self.kept();
+        let Some(one) = kept.sessions.get(session) else {
+            return Some(Vec::new());
+        };
+        if one
+            .gone
+            .get(&event.stream)
+            .is_some_and(|&gone| gone > event.place)
+        {
+            return None;
+        }
+        let is_behind =
+            |kept: &&KeptEvent| kept.id.stream == event.stream && kept.id.place > event.place;
+        let mut events: Vec<_> = one.events.iter().filter(is_behind).cloned().collect();
+        events.sort_by_key(|event| event.id.place);
+        Some(events)
+    }
+}
+
+/// What is known at once.
+fn at_once<T: Send + 'static>(value: T) -> Reply<T> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
+fn cost(event: &KeptEvent) -> usize {
+    event.text.len() + EVENT_BYTES
+}
+
+impl Backplane for Memory {
+    fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
+        let mut receivers = self.receivers();
+        receivers.retain(|_, receiver| receiver.strong_count() > 0);
+        let address = fresh_address();
+        receivers.insert(Arc::clone(&address), receiver);
+        address
+    }
+
+    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
+        let receivers: Vec<_> = match to {
+            To::One(address) => Vec::from_iter(self.receivers().get(address).cloned()),
+            To::All => self.receivers().values().cloned().collect(),
+        };
+        let mut is_there = false;
+        for receiver in receivers.iter().filter_map(Weak::upgrade) {
+            receiver.receive(&message);
+            is_there = true;
+        }
+        at_once(is_there)
+    }
+
+    fn save(
+        &self,
+        session: &str,
+        record: &SessionRecord,
+        of: Option<&str>,
+        keep: Duration,
+    ) -> Reply<bool> {
+        at_once(self.saved(session, record, of, keep))
+    }
+
+    fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
+        let kept = self.kept();
+        let record = kept.records.get(session);
+        let record = record.filter(|(_, until)| *until > Instant::now());
+        at_once(record.map(|(record, _)| record.clone()))
+    }
+
+    fn end(&self, session: &str) -> Reply<()> {
+        self.ended(session);
+        at_once(())
+    }
+
+    fn append(&self, session: &str, event: KeptEvent) {
+        let mut kept = self.kept();
+        let Kept {
+            bytes,
+            sessions,
+            owners,
+            ..
+        } = &mut *kept;
+        let new = cost(&event);
+        let one = sessions.entry(session.to_owned()).or_default();
+        let mut unshared = 0;
+        // Owners that nobody can tell apart have no share.
+        let (owned, share) = match one.owner {
+            Owner::Unknown => (&mut unshared, usize::MAX),
+            _ => (
+                owners.entry(one.owner.clone()).or_default(),
+                self.0.owner_bytes,
+            ),
+        };
+        let is_full = |of_session: usize, of_owner: usize, of_all: usize| {
+            of_session + new > self.0.session_bytes
+                || of_owner.saturating_add(new) > share
+                || of_all + new > self.0.all_bytes
+        };
+        // The oldest of its own session go first; if others fill the room, this one is not kept.
+        while is_full(one.bytes, *owned, *bytes)
+            && let Some(old) = one.events.pop_front()
+        {
+            let old_cost = cost(&old);
+            one.bytes -= old_cost;
+            *owned = owned.saturating_sub(old_cost);
+            *bytes -= old_cost;
+            one.lose(old.id);
+        }
+        if is_full(one.bytes, *owned, *bytes) {
+            return one.lose(event.id);
+        }
+        one.bytes += new;
+        *owned += new;
+        *bytes += new;
+        one.events.push_back(event);
+    }
+
+    fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
+        at_once(self.events(session, event))
+    }
+
+    fn is_shared(&self) -> bool {
+        self.receivers().len() > 1
+    }
+}
+
+/// Streams of a session of which it is known that something is gone; those that ended longest ago are forgotten first.
+const GONE: usize = 1_000;
+
+impl Events {
+    fn lose(&mut self, id: EventId) {
+        let gone = self.gone.entry(id.stream).or_default();
+        *gone = id.place.max(*gone);
+        if self.gone.len() > GONE
+            && let Some(oldest) = self.gone.keys().copied().filter(|&stream| stream > 0).min()
+        {
+            self.gone.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    fn event(stream: u64, place: u64, text: &str) -> KeptEvent {
+        KeptEvent {
+            id: EventId { stream, place },
+            text: text.to_owned(),
+            last: false,
+        }
+    }
+
+    fn opened(store: &Memory, session: &str, owner: &Owner) {
+        let record = SessionRecord::new("h", owner.clone());
+        assert!(store.saved(session, &record, None, Duration::MAX));
+    }
+
+    fn places(store: &Memory, session: &str, stream: u64, place: u64) -> Option<Vec<u64>> {
+        let events = store.events(session, EventId { stream, place })?;
+        Some(events.iter().map(|event| event.id.place).collect())
+    }
+
+    #[test]
+    fn a_stream_has_its_own_events_behind_a_place_and_no_others() {
+        let store = Memory::default();
+        for (stream, place) in [(1, 1), (2, 1), (1, 2), (1, 3)] {
+            store.append("s", event(stream, place, "x"));
+        }
+        store.append("t", event(1, 1, "y"));
+        assert_eq!(places(&store, "s", 1, 1), Some(vec![2, 3]));
+        assert_eq!(places(&store, "s", 1, 0), Some(vec![1, 2, 3]));
+        assert_eq!(places(&store, "s", 3, 0), Some(Vec::new()));
+        assert_eq!(places(&store, "t", 1, 0), Some(vec![1]));
+        store.ended("s");
+        assert_eq!(store.bytes(), "y".len() + EVENT_BYTES);
+    }
+
+    #[test]
+    fn the_oldest_go_and_a_gap_is_never_passed_over() {
+        let text = "x".repeat(100);
+        let cost = text.len() + EVENT_BYTES;
+        let store = Memory::with_event_bytes(3 * cost, 4 * cost);
+        for place in 1..=5 {
+            store.append("s", event(1, place, &text));
+        }
+        assert_eq!(store.bytes(), 3 * cost);
+        assert_eq!(places(&store, "s", 1, 1), None);
+        assert_eq!(places(&store, "s", 1, 2), Some(vec![3, 4, 5]));
+        // What all sessions take has an end too, and each pays for itself.
+        for place in 1..=3 {
+            store.append("t", event(1, place, &text));
+        }
+        assert_eq!(
+            (store.bytes(), places(&store, "s", 1, 2)),
+            (4 * cost, Some(vec![3, 4, 5]))
+        );
+        assert_eq!(
+            (places(&store, "t", 1, 0), places(&store, "t", 1, 2)),
+            (None, Some(vec![3]))
+        );
+    }
+
+    #[test]
+    fn sessions_of_one_owner_leave_room_for_those_of_another() {
+        let text = "x".repeat(100);
+        let cost = text.len() + EVENT_BYTES;
+        let store = Memory::with_event_bytes(2 * cost, 8 * cost);
+        let (greedy, other) = (Owner::Principal("g".into()), Owner::Principal("o".into()));
+        for session in 0..10 {
+            let session = session.to_string();
+            opened(&store, &session, &greedy);
+            store.append(&session, event(1, 1, &text));
+        }
+        assert_eq!(store.bytes(), 2 * cost);
+        assert_eq!(
+            (places(&store, "1", 1, 0), places(&store, "2", 1, 0)),
+            (Some(vec![1]), None)
+        );
+        opened(&store, "other", &other);
+        store.append("other", event(1, 1, &text));
+        assert_eq!(places(&store, "other", 1, 0), Some(vec![1]));
+        store.ended("0");
+        store.append("2", event(1, 2, &text));
+        assert_eq!(places(&store, "2", 1, 1), Some(vec![2]));
+    }
+}

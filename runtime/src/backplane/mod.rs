@@ -1,0 +1,117 @@
+//! What replicas share: records of sessions, events of their streams, and messages to each other. Feature `server-http`.
+//!
+//! A session runs on one replica, its home. Any replica takes its requests: one that arrives elsewhere is passed to the
+//! home, and its response comes back the same way. If the home is gone, the replica that notices takes the session over,
+//! from its [`SessionRecord`]. Clients of per-request revisions have no sessions, and need none of this.
+//!
+//! [`Memory`] is the backplane of one process, and the default.
+//!
+//! ```
+//! use mcp_revisions::backplane::Memory;
+//! use mcp_revisions::http::Options;
+//!
+//! // Two services of one process that serve each other's sessions.
+//! let backplane = Memory::new();
+//! let options = [0, 1].map(|_| Options::new().with_backplane(backplane.clone()));
+//! # drop(options);
+//! ```
+
+mod memory;
+mod record;
+
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
+pub use memory::Memory;
+pub use record::{BrokenRecord, SessionRecord};
+
+/// The work of a backplane, on its way.
+pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
+
+/// The backplane cannot be reached; what was asked of it may or may not have been done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the backplane cannot be reached: {0}")]
+pub struct Unavailable(pub String);
+
+/// Whom a message is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To<'a> {
+    /// The receiver at this address.
+    One(&'a str),
+    /// Every receiver of every replica.
+    All,
+}
+
+/// Gets the messages of other replicas.
+pub trait Receiver: Send + Sync {
+    /// Takes a message, without waiting for anything.
+    fn receive(&self, message: &[u8]);
+
+    /// Takes note that messages may have been lost, and sessions taken over: the backplane could not be reached for a while.
+    fn reconnected(&self) {}
+}
+
+/// What replicas share; its functions return at once, and what they return is the rest of the work.
+///
+/// An implementation bounds what it keeps: [`append`](Self::append) drops events beyond that, and
+/// [`after`](Self::after) says so.
+pub trait Backplane: Send + Sync + 'static {
+    /// Adds a receiver. Returns its address, which no other receiver ever has: eight lower-case hexadecimal digits.
+    fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str>;
+
+    /// Sends a message. Returns whether its receiver is there; messages from one sender to one receiver stay in order.
+    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool>;
+
+    /// Saves the record of a session for `keep`, if its home is still `of`; `None` for a session that is opened. Returns
+    /// whether it was saved.
+    fn save(
+        &self,
+        session: &str,
+        record: &SessionRecord,
+        of: Option<&str>,
+        keep: Duration,
+    ) -> Reply<bool>;
+
+    /// Returns the record of a session, if there is one.
+    fn find(&self, session: &str) -> Reply<Option<SessionRecord>>;
+
+    /// Removes the record of a session, and its events.
+    fn end(&self, session: &str) -> Reply<()>;
+
+    /// Keeps an event of a session, behind those that came before.
+    fn append(&self, session: &str, event: KeptEvent);
+
+    /// Returns the events of a stream after this one, in order of their places; `None` if some of them are gone. Events
+    /// that were appended before are among them.
+    fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
+
+    /// Returns whether other replicas may use it; what only they need is not saved otherwise.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    /// Returns whether it can be reached, as far as is known.
+    fn is_available(&self) -> bool {
+        true
+    }
+}
+
+/// Eight random digits: the address of a receiver.
+fn fresh_address() -> Arc<str> {
+    let mut bytes = [0_u8; 4];
+    // Without randomness there are no ids of sessions either, and so nothing to send.
+    let _ = getrandom::fill(&mut bytes);
+    format!("{:08x}", u32::from_be_bytes(bytes)).into()
+}
+
+/// Does the rest of a work that nobody waits for.
+pub(crate) fn detach<T: Send + 'static>(mut reply: Reply<T>) {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    if reply.as_mut().poll(&mut context).is_pending()
+        && let Ok(runtime) = tokio::runtime::Handle::try_current()
+    {
+        runtime.spawn(reply);
+    }
+}

@@ -1,0 +1,192 @@
+//! What a replica must know of a session to run it: the messages that made it what it is.
+
+use mcp_wire::{Json, Map};
+
+use crate::methods;
+use crate::server::Owner;
+
+/// A session, as a replica that takes it over needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionRecord {
+    /// The address of the replica that runs it.
+    pub home: String,
+    /// How often it was taken over.
+    pub generation: u32,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Whether another replica may run it; else it ends with its home.
+    pub can_move: bool,
+    /// The messages of its client that made it what it is, in order: `initialize`, `notifications/initialized`, the last
+    /// `logging/setLevel`, and its subscriptions.
+    pub messages: Vec<String>,
+}
+
+/// A text that is the record of no session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a record of a session: {0}")]
+pub struct BrokenRecord(String);
+
+impl SessionRecord {
+    /// Creates the record of a session that is opened.
+    #[must_use]
+    pub fn new(home: impl Into<String>, owner: Owner) -> Self {
+        Self {
+            home: home.into(),
+            generation: 0,
+            owner,
+            can_move: true,
+            messages: Vec::new(),
+        }
+    }
+
+    /// Takes note of a message of its client. Returns whether it changes what the session is.
+    pub(crate) fn note(&mut self, method: &str, params: Option<&str>, text: &str) -> bool {
+        let uri = || params.and_then(uri_of);
+        match method {
+            methods::INITIALIZE
+            | methods::NOTIFICATIONS_INITIALIZED
+            | methods::LOGGING_SET_LEVEL => self.forget(|of, _| of == method),
+            methods::RESOURCES_SUBSCRIBE | methods::RESOURCES_UNSUBSCRIBE => {
+                let uri = uri();
+                self.forget(|of, of_uri| of == methods::RESOURCES_SUBSCRIBE && of_uri == uri);
+                if method == methods::RESOURCES_UNSUBSCRIBE {
+                    return true;
+                }
+            }
+            _ => return false,
+        }
+        self.messages.push(text.to_owned());
+        true
+    }
+
+    /// Removes messages by their method and the URI that they name.
+    fn forget(&mut self, which: impl Fn(&str, Option<String>) -> bool) {
+        self.messages.retain(|text| {
+            let Ok(message) = mcp_wire::peek(text.as_bytes()) else {
+                return true;
+            };
+            let method = message.method.as_deref().unwrap_or_default();
+            let params = message.params.map(mcp_wire::Raw::text);
+            !which(method, params.and_then(uri_of))
+        });
+    }
+
+    /// Returns the record as JSON.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let owner = match &self.owner {
+            Owner::Unknown => String::new(),
+            Owner::Principal(name) => format!("principal:{name}"),
+            Owner::Address(address) => format!("address:{address}"),
+        };
+        let members = [
+            ("home", Json::of(self.home.as_str())),
+            ("generation", Json::of(&i64::from(self.generation))),
+            ("owner", Json::of(owner.as_str())),
+            ("canMove", Json::of(&self.can_move)),
+            ("messages", Json::of(&self.messages)),
+        ];
+        Json::of(&Map::from_iter(members)).text().to_owned()
+    }
+
+    /// Reads the record out of JSON.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not one that [`to_text`](Self::to_text) writes.
+    pub fn from_text(text: &str) -> Result<Self, BrokenRecord> {
+        let broken = |why: &dyn std::fmt::Display| BrokenRecord(why.to_string());
+        let json = Json::from_text(text).map_err(|error| broken(&error))?;
+        let members: Map<Json> = json.read().map_err(|error| broken(&error))?;
+        let member = |name: &str| {
+            let member = members.get(name);
+            member.ok_or_else(|| broken(&format_args!("`{name}` is missing")))
+        };
+        let text_of = |name: &str| {
+            let text = member(name)?.as_str().map(std::borrow::Cow::into_owned);
+            text.ok_or_else(|| broken(&format_args!("`{name}` is no text")))
+        };
+        let owner = text_of("owner")?;
+        let owner = match owner.split_once(':') {
+            Some(("principal", name)) => Owner::Principal(name.into()),
+            Some(("address", address)) => {
+                Owner::Address(address.parse().map_err(|error| broken(&error))?)
+            }
+            _ => Owner::Unknown,
+        };
+        let generation = member("generation")?.text().parse();
+        Ok(Self {
+            home: text_of("home")?,
+            generation: generation.map_err(|error| broken(&error))?,
+            owner,
+            can_move: member("canMove")?.text() == "true",
+            messages: (member("messages")?.read()).map_err(|error| broken(&error))?,
+        })
+    }
+}
+
+/// The URI that params name.
+fn uri_of(params: &str) -> Option<String> {
+    let params: Map<Json> = Json::from_text(params).ok()?.read().ok()?;
+    let uri = params.get("uri")?.as_str()?;
+    Some(uri.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    fn noted(record: &mut SessionRecord, method: &str, params: &str) -> bool {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        record.note(method, Some(params), &text)
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_is_written_whoever_owns_it() {
+        for owner in [
+            Owner::Unknown,
+            Owner::Principal("a:da \"\u{e9}".into()),
+            Owner::Address("::1".parse().unwrap()),
+        ] {
+            let mut record = SessionRecord::new("0a0b0c0d", owner);
+            noted(&mut record, "initialize", r#"{"protocolVersion":"x"}"#);
+            record.generation = 3;
+            assert_eq!(SessionRecord::from_text(&record.to_text()), Ok(record));
+        }
+        for wrong in ["", "{}", "[]", r#"{"home":1}"#] {
+            assert!(SessionRecord::from_text(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_last_level_and_what_is_still_subscribed_to_are_kept_and_no_calls() {
+        let mut record = SessionRecord::new("h", Owner::Unknown);
+        for (method, params) in [
+            ("initialize", "{}"),
+            ("notifications/initialized", "{}"),
+            ("logging/setLevel", r#"{"level":"debug"}"#),
+            ("resources/subscribe", r#"{"uri":"a:1"}"#),
+            ("resources/subscribe", r#"{"uri":"a:2"}"#),
+            ("logging/setLevel", r#"{"level":"error"}"#),
+            ("resources/unsubscribe", r#"{"uri":"a:1"}"#),
+            ("resources/subscribe", r#"{ "uri" : "a:2" }"#),
+        ] {
+            assert!(noted(&mut record, method, params), "{method}");
+        }
+        assert!(!noted(&mut record, "tools/call", r#"{"name":"t"}"#));
+        let kept: Vec<_> = (record.messages.iter())
+            .map(|text| text.split_once("\"method\":").unwrap().1)
+            .collect();
+        assert_eq!(
+            kept,
+            [
+                r#""initialize","params":{}}"#,
+                r#""notifications/initialized","params":{}}"#,
+                r#""logging/setLevel","params":{"level":"error"}}"#,
+                r#""resources/subscribe","params":{ "uri" : "a:2" }}"#,
+            ]
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Requests that other replicas have passed here, and their responses on the way back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Response};
+use http_body_util::{BodyExt, Full};
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use super::frame::Frame;
+use super::{FromReplica, Replica};
+use crate::backplane::To;
+use crate::headers;
+use crate::transport::http::inner::Inner;
+use crate::transport::http::{Body, text};
+
+/// How many bytes of a response are on their way before its reader has taken some.
+pub(super) const WINDOW: usize = 256 << 10;
+
+/// A request that another replica has passed here.
+pub(super) struct Working {
+    task: AbortHandle,
+    window: Arc<Window>,
+}
+
+/// What is on its way, and has not been read.
+#[derive(Default)]
+struct Window {
+    bytes: AtomicUsize,
+    freed: Notify,
+}
+
+impl Window {
+    /// Waits until there is room for more.
+    async fn room(&self) {
+        loop {
+            let freed = self.freed.notified();
+            if self.bytes.load(Ordering::Acquire) < WINDOW {
+                return;
+            }
+            freed.await;
+        }
+    }
+}
+
+/// Works on a request, and sends its response back.
+pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, body: Vec<u8>) {
+    let window = Arc::<Window>::default();
+    let key = (from.clone(), number);
+    let mut working = inner.replica.working();
+    let task = tokio::spawn({
+        let (inner, window, key) = (Arc::clone(inner), Arc::clone(&window), key.clone());
+        async move {
+            respond(&inner, &from, number, (head, body), &window).await;
+            inner.replica.working().remove(&key);
+        }
+    });
+    let task = task.abort_handle();
+    working.insert(key, Working { task, window });
+}
+
+/// So many bytes of a response have been read.
+pub(super) fn read(replica: &Replica, from: String, number: u64, bytes: usize) {
+    if let Some(working) = replica.working().get(&(from, number)) {
+        let window = &working.window;
+        let mut before = window.bytes.load(Ordering::Acquire);
+        while let Err(now) = window.bytes.compare_exchange(
+            before,
+            before.saturating_sub(bytes),
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
+            before = now;
+        }
+        window.freed.notify_one();
+    }
+}
+
+/// The client of a request has hung up.
+pub(super) fn hung_up(replica: &Replica, from: String, number: u64) {
+    if let Some(working) = replica.working().remove(&(from, number)) {
+        working.task.abort();
+    }
+}
+
+/// What was sent to other replicas may not have arrived: they have given these requests up.
+pub(super) fn end_all(replica: &Replica) {
+    for (_, working) in std::mem::take(&mut *replica.working()) {
+        working.task.abort();
+    }
+}
+
+async fn respond(
+    inner: &Arc<Inner>,
+    from: &str,
+    number: u64,
+    (mut head, body): (Parts, Vec<u8>),
+    window: &Window,
+) {
+    let backplane = &inner.replica.backplane;
+    let send = |frame: Frame| backplane.send(To::One(from), frame.to_bytes());
+    inner.uri_names_session(&mut head);
+    let session = text(&head.headers, headers::SESSION_ID);
+    if session.is_some_and(|session| inner.is_closing() || !inner.runs(session)) {
+        // Nobody waits for what cannot be sent.
+        let _ = send(Frame::NotHere { number }).await;
+        return;
+    }
+    head.extensions.insert(FromReplica);
+    let response = inner.admitted(head, Full::new(Bytes::from(body)), None);
+    let response: Response<Body> = Box::pin(response).await;
+    let (mut head, mut body) = response.into_parts();
+    let whole = body.take_text();
+    let is_whole = whole.is_some();
+    let sent = send(Frame::Head {
+        number,
+        status: head.status.as_u16(),
+        headers: std::mem::take::<HeaderMap>(&mut head.headers),
+        body: whole.map(|whole| whole.to_vec()),
+    });
+    let is_there = sent.await == Ok(true);
+    if is_whole || !is_there {
+        return;
+    }
+    // If the reader is gone, so is the body: as if the client had hung up.
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(bytes) = frame.into_data() else {
+            continue;
+        };
+        window.room().await;
+        window.bytes.fetch_add(bytes.len(), Ordering::AcqRel);
+        let bytes = bytes.to_vec();
+        if send(Frame::Data { number, bytes }).await != Ok(true) {
+            return;
+        }
+    }
+    let _ = send(Frame::End { number }).await;
+}

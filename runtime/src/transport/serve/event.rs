@@ -1,0 +1,80 @@
+//! Messages on the streams of a session, kept for a client whose connection broke and that resumes.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Where an event stands: on which stream of its session, and how many came before it there.
+///
+/// As text it is the `id` of a server-sent event. Stream 0 is the one that a GET opens; its events belong to no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    /// The stream.
+    pub stream: u64,
+    /// Its place there; 0 is the event that a stream begins with, and holds nothing.
+    pub place: u64,
+}
+
+impl EventId {
+    /// The place of the event that ends a stream whose replica is gone before its last message.
+    pub const WILL: u64 = u64::MAX;
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.stream, self.place)
+    }
+}
+
+/// A text that is the id of no event here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no id of an event of this server: two numbers with a hyphen between them")]
+pub struct NoEventId;
+
+impl FromStr for EventId {
+    type Err = NoEventId;
+
+    fn from_str(text: &str) -> Result<Self, NoEventId> {
+        let (stream, place) = text.split_once('-').ok_or(NoEventId)?;
+        let number = |text: &str| text.parse().map_err(|_| NoEventId);
+        Ok(Self {
+            stream: number(stream)?,
+            place: number(place)?,
+        })
+    }
+}
+
+/// An event that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptEvent {
+    /// Where it stands.
+    pub id: EventId,
+    /// The message.
+    pub text: String,
+    /// Whether the stream ends with it.
+    pub last: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_as_they_are_written() {
+        let id = EventId {
+            stream: 7,
+            place: 12,
+        };
+        assert_eq!(id.to_string().parse(), Ok(id));
+        for wrong in [
+            "",
+            "7",
+            "7-",
+            "-7",
+            "a-1",
+            "1-2-3",
+            "99999999999999999999-1",
+        ] {
+            assert_eq!(wrong.parse::<EventId>(), Err(NoEventId), "{wrong}");
+        }
+    }
+}
