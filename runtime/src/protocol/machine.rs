@@ -14,7 +14,8 @@
 //! | modern | legacy | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
 //! | legacy | modern | `subscriptions::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
 //!
-//! Tasks have none: they are refused.
+//! Tasks outlive their connection, and have no machine in it: [`tasks`](super::tasks) says what they are to a connection,
+//! and the transport runs them.
 
 use std::time::Duration;
 

@@ -25,6 +25,11 @@ pub(crate) mod rows;
 pub mod server;
 mod sessions;
 pub(crate) mod subscriptions;
+#[cfg_attr(
+    not(any(feature = "server-http", feature = "server-stdio")),
+    allow(dead_code, reason = "tasks of a server run behind a transport")
+)]
+pub(crate) mod tasks;
 pub(crate) mod translate;
 pub(crate) mod unread;
 

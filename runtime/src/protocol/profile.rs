@@ -114,6 +114,13 @@ impl Introductions {
         Ok(Self { all, instructions })
     }
 
+    /// Changes the capabilities that it has in each revision.
+    pub(crate) fn change_capabilities(&mut self, change: impl Fn(Revision, &Json) -> Json) {
+        for one in &mut self.all {
+            one.capabilities = change(one.revision, &one.capabilities);
+        }
+    }
+
     fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
         self.all.iter().find(|one| same(one.revision, revision))
     }

@@ -223,6 +223,21 @@ impl<App> RequestContext<App> {
         self.inner.answers().state()
     }
 
+    /// Answers the call with a task, if its client takes one, and returns whether it has one now.
+    ///
+    /// The handler goes on in any case. Its result is kept for the client, which looks for it; a client without tasks waits
+    /// for it, and so does one for whose task there is no room. Requests to the client that end the call come before
+    /// this: from here on they are sent as usual.
+    ///
+    /// # Errors
+    /// Returns an error if the client is gone, or if it asked for a task and none can be kept.
+    pub async fn start_task(&self) -> Result<bool, Error> {
+        match &self.inner.peer {
+            Some(peer) => Ok(peer.start_task().await?),
+            None => Ok(false),
+        }
+    }
+
     /// Reports progress, if the client requested it: `cx.progress(50, 100).await`.
     pub async fn progress(&self, done: impl Into<Number>, total: impl Into<Number>) {
         self.tell_progress(done.into(), Some(total.into()), None)
@@ -240,12 +255,15 @@ impl<App> RequestContext<App> {
     }
 
     async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {
-        let (Some(peer), Some(token)) = (&self.inner.peer, &self.inner.progress_token) else {
+        let Some(peer) = &self.inner.peer else { return };
+        let token = &self.inner.progress_token;
+        // The message of a task is shown to whoever looks at it.
+        if token.is_none() && peer.task().is_none() {
             return;
-        };
+        }
         let mut writer = Writer::new();
         let mut object = writer.object();
-        object.member("progressToken", token);
+        object.optional("progressToken", token);
         object.member("progress", &done);
         object.optional("total", &total);
         object.optional("message", &message);
@@ -283,7 +301,8 @@ impl<App: Spoken> Caller for RequestContext<App> {
     /// Sends a request to the client, in the application's revision; a client of a per-request revision gets it in the
     /// result of its call.
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
-        if self.inner.starts_over {
+        let is_task = (self.inner.peer.as_ref()).is_some_and(|peer| peer.task().is_some());
+        if self.inner.starts_over && !is_task {
             let answer = self.inner.answers().next(method, params);
             return answer.map_err(Error::InputRequired);
         }

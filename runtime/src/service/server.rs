@@ -297,6 +297,16 @@ where
         self
     }
 
+    /// Lets calls of tools become tasks: for clients that can fetch the result later, in either form that the protocol has.
+    ///
+    /// The handlers of these tools call [`RequestContext::start_task`]; those of a [`Router`](super::Router) are
+    /// registered with [`as_task`](super::Router::as_task), and need no options.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: server::TaskOptions) -> Self {
+        self.server = self.server.with_tasks(tasks);
+        self
+    }
+
     /// Adds a key that signs `requestState`; see [`Server::with_request_state_key`].
     #[must_use]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {

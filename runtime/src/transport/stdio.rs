@@ -23,7 +23,7 @@ use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
-use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, route, started};
+use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, Tasks, route, started};
 use crate::server::{Owner, Server};
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
@@ -49,7 +49,8 @@ pub async fn serve_on(
 ) -> io::Result<()> {
     let limit = server.limits().message_bytes;
     let (server, start) = started(server);
-    let lane = Lane::new(Arc::clone(&server), Arc::new(handler), start, None);
+    let tasks = Tasks::of(&server);
+    let lane = Lane::new(Arc::clone(&server), Arc::new(handler), start, None, tasks);
     let unread = limit.saturating_mul(UNREAD);
     let unread = Budget::new(unread, unread).of(Owner::Unknown);
     let (texts, queue) = route(Some(unread));

@@ -103,7 +103,7 @@ pub(super) fn write(
 }
 
 /// The method of a question.
-pub(super) fn known(method: &str) -> Option<&'static str> {
+pub(crate) fn known(method: &str) -> Option<&'static str> {
     question(method).map(|row| row.name)
 }
 

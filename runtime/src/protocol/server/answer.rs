@@ -192,6 +192,9 @@ impl Connection<Server> {
                     &meta::with(result.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id)),
                 )
                 .map_err(|problem| errors::internal(&problem.to_string()).error),
+                Ok(result) if method == methods::TOOLS_LIST => {
+                    Ok(self.role.with_task_support(result, peer))
+                }
                 result => result,
             };
         let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN

@@ -55,6 +55,10 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision, UnknownFields};
 
+pub use super::tasks::{
+    Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStatus, TaskStore,
+    TaskStoreError, TaskSupport,
+};
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
     LogLevel, NeedsAdapter, Notice, OtherCall, OtherNotice, Output, Profile, ProfileError, Said,
@@ -82,6 +86,8 @@ pub struct Server {
     pub(super) seal: Seal,
     pub(super) on_loss: LossHook,
     pub(super) takes_others: bool,
+    /// The tasks that the runtime makes of calls, if it does.
+    pub(crate) tasks: Option<TaskOptions>,
     /// Whether the application is of the lifecycle without a handshake.
     pub(super) modern: bool,
 }
@@ -102,6 +108,7 @@ impl Server {
             seal: Seal::random(),
             on_loss: LossHook::default(),
             takes_others: false,
+            tasks: None,
             modern: app.lifecycle() == Lifecycle::PerRequest,
         })
     }

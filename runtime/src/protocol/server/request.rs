@@ -55,6 +55,10 @@ impl Connection<Server> {
         }
         let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
         let mut pending = pending_of(incoming, id, wanted, peer, session);
+        match self.task_wanted(message, wanted.name(), peer, &pending.caller) {
+            Ok(task) => pending.task = task,
+            Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
+        }
         let asks_back = self.asks_back(wanted, peer);
         let issued = match self.handed_back(incoming, wanted) {
             Some(Err(broken)) => {
@@ -128,6 +132,7 @@ impl Connection<Server> {
         let name = message.method.as_deref().unwrap_or_default();
         let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
         let wanted = match row {
+            _ if self.task_request(message, peer).transpose()?.is_some() => Wanted::Other,
             Some(row) => Wanted::Known(row, self.role.app_name(row.name, peer)),
             None if self.role.takes_others && known(name).is_none() => Wanted::Other,
             None => return Err(errors::method_not_found(name, peer.lifecycle())),
@@ -274,6 +279,7 @@ fn pending_of(
         early: None,
         is_acknowledged: false,
         is_other: matches!(wanted, Wanted::Other),
+        task: None,
         bytes: message.text.len(),
     }
 }

@@ -11,6 +11,7 @@ use mcp_wire::{ErrorObject, Json, RequestId};
 use crate::methods;
 use crate::protocol::machine::Machine;
 use crate::protocol::revisions::is_legacy;
+use crate::protocol::tasks::server::TaskWanted;
 use crate::protocol::{Call, Caller, Exchange, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
@@ -83,6 +84,8 @@ pub(in crate::protocol) struct Pending {
     pub(in crate::protocol) is_acknowledged: bool,
     /// Whether no revision has its method, so that nothing of it is converted.
     pub(in crate::protocol) is_other: bool,
+    /// The task that its client takes in the place of its result.
+    pub(in crate::protocol) task: Option<TaskWanted>,
     /// How many bytes the request is.
     pub(in crate::protocol) bytes: usize,
 }

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use super::server::{McpServer, ServeError, Server};
 use super::{Error, RequestContext};
 use crate::errors::shortened;
+use crate::server::{TaskOptions, TaskSupport};
 use mcp_protocol::{Latest, latest as mcp, methods};
 use mcp_wire::words::Version;
 
@@ -45,7 +46,16 @@ pub struct Router {
 
 struct Tool {
     tool: mcp::Tool,
+    task: Option<AsTask>,
     run: Boxed<Option<mcp_wire::JsonObject>, mcp::CallToolOutcome>,
+}
+
+/// How calls of a tool become tasks.
+#[derive(Clone, Copy)]
+struct AsTask {
+    support: TaskSupport,
+    /// Whether they do before the handler runs.
+    at_once: bool,
 }
 
 struct Resource {
@@ -117,10 +127,21 @@ impl Router {
             return Err(ServeError::Router(problem.clone()));
         }
         let capabilities = self.capabilities();
+        let mut tasks = None;
+        for tool in &self.tools.all {
+            if let Some(AsTask { support, .. }) = tool.task {
+                let options: TaskOptions = tasks.take().unwrap_or_default();
+                tasks = Some(options.with_tool(&tool.tool.name, support));
+            }
+        }
         let keys = self.request_state_keys.iter().copied();
         keys.fold(server, Server::with_request_state_key)
             .or_capabilities(&capabilities)
             .build(self)
+            .map(|server| match tasks {
+                Some(tasks) => server.with_tasks(tasks),
+                None => server,
+            })
     }
 
     /// Sets a key that signs `requestState`: see [`Server::with_request_state_key`].
@@ -191,7 +212,12 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         cx: RequestContext<Latest>,
     ) -> Result<mcp::CallToolOutcome, Error> {
         match self.tools.get(&params.name) {
-            Some(tool) => (tool.run)(params.arguments, cx).await,
+            Some(tool) => {
+                if tool.task.is_some_and(|task| task.at_once) {
+                    cx.start_task().await?;
+                }
+                (tool.run)(params.arguments, cx).await
+            }
             None => {
                 let name = shortened(&params.name);
                 Err(Error::InvalidParams(format!("no tool `{name}`")))

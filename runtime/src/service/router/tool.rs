@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "schemars")]
 use super::Described;
 use super::result::fails;
-use super::{Handler, IntoToolResult, Router, Tool};
+use super::{AsTask, Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
+use crate::server::TaskSupport;
 
 impl Router {
     /// Adds a tool whose schemas are those of its argument and result types.
@@ -58,8 +59,53 @@ impl Router {
             });
             work
         });
-        let free = self.tools.add(&name, Tool { tool, run });
+        let task = None;
+        let free = self.tools.add(&name, Tool { tool, task, run });
         self.taken(free, "tools", &name);
+        self
+    }
+
+    /// Runs the tool that was added last as a task, for clients that have tasks: they are answered at once, and fetch the
+    /// result later. The calls of other clients wait for it. Progress with a message, requests to the client and
+    /// cancellation work as in any tool.
+    ///
+    /// ```
+    /// # use mcp_revisions::Latest;
+    /// # use mcp_revisions::service::{RequestContext, Router};
+    /// async fn build(cx: RequestContext<Latest>) -> &'static str {
+    ///     cx.progress_with(1, None, "compiling").await;
+    ///     "built"
+    /// }
+    ///
+    /// let router = Router::new().tool("build", "Builds it all.", build).as_task();
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn as_task(self) -> Self {
+        self.task(TaskSupport::Optional, true, "as_task")
+    }
+
+    /// Runs the tool that was added last as a task, and refuses it to clients without tasks.
+    #[must_use]
+    pub fn only_as_task(self) -> Self {
+        self.task(TaskSupport::Required, true, "only_as_task")
+    }
+
+    /// Lets the handler of the tool that was added last decide: its call becomes a task with
+    /// [`RequestContext::start_task`](crate::service::RequestContext::start_task), for example once it knows enough.
+    #[must_use]
+    pub fn may_start_task(self, support: TaskSupport) -> Self {
+        self.task(support, false, "may_start_task")
+    }
+
+    fn task(mut self, support: TaskSupport, at_once: bool, called: &str) -> Self {
+        match self.tools.all.last_mut() {
+            Some(tool) => tool.task = Some(AsTask { support, at_once }),
+            None => {
+                let problem = format!("`{called}` comes before any tool: add the tool first");
+                self.problems.push(problem);
+            }
+        }
         self
     }
 }

@@ -18,7 +18,7 @@ use crate::headers;
 use crate::protocol::translate::unguessable;
 use crate::serve::{
     AnyHandler, Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
-    Suspended, started,
+    Suspended, Tasks, started,
 };
 use crate::server::{NewSession, Owner, Server, Sessions};
 
@@ -37,6 +37,7 @@ pub(super) struct Inner {
     handler: Arc<dyn AnyHandler>,
     sessions: Mutex<Sessions<Arc<Lane>>>,
     parked: Arc<Parked>,
+    tasks: Option<Arc<Tasks>>,
     /// Those in which clients of the modern lifecycle listen.
     listening: Mutex<Vec<Weak<Lane>>>,
     /// Whether no new call is taken any more.
@@ -82,12 +83,13 @@ impl Inner {
             suspensions: Budget::new(server.limits().max_suspended_calls_of_all, 1),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
-            server,
             handler: Arc::new(handler),
             start,
             tools: Tools::default(),
             options,
             parked: Arc::default(),
+            tasks: Tasks::of(&server),
+            server,
             listening: Mutex::default(),
             is_closing: AtomicBool::new(false),
             replica,
@@ -188,6 +190,7 @@ impl Inner {
             Arc::clone(&self.handler),
             self.start,
             Some(Arc::clone(&self.parked)),
+            self.tasks.clone(),
         )
     }
 

@@ -26,11 +26,12 @@ mod lane;
     allow(dead_code, reason = "what is said over standard streams is said once")
 )]
 mod route;
+mod tasks;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Instant, SystemTime};
 
 use mcp_wire::{ErrorObject, Json};
@@ -53,6 +54,8 @@ pub(crate) use lane::{Kept, Parked, Taken};
 #[cfg(feature = "server-http")]
 pub(crate) use route::{Item, Route};
 pub(crate) use route::{Next, Queue, route};
+use tasks::Running;
+pub(crate) use tasks::Tasks;
 
 /// A server whose clock begins now, and when that is.
 pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
@@ -164,6 +167,8 @@ pub struct Peer {
     token: Token,
     line: Arc<Lane>,
     facts: Facts,
+    /// The task that the call has become; `None` if the server makes none.
+    task: Option<Arc<OnceLock<Arc<Running>>>>,
 }
 
 /// The session of a client, also after the call; the handle does not keep the session alive.
@@ -177,6 +182,9 @@ impl Peer {
     ///
     /// What the peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
+        if let Some(task) = self.task() {
+            return task.notify(method, params).await;
+        }
         // Room first: nobody holds the lane while a slow reader is waited for. One that is gone may come again.
         let _turn = match self.line.route(self.token) {
             Some(route) => route.turn().await,
@@ -201,7 +209,36 @@ impl Peer {
     /// # Errors
     /// Returns the client's error, or an error if the client cannot get this request, did not respond in time, or is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        ask(&self.line, Some((self.token, &self.facts)), method, params).await
+        match self.task() {
+            Some(task) => task.ask(method, params).await,
+            None => ask(&self.line, Some((self.token, &self.facts)), method, params).await,
+        }
+    }
+
+    /// Answers the call with a task, if its client takes one, and returns whether it has one now. The handler goes on: its
+    /// result is kept for the client, and its requests reach the client in the words of tasks.
+    ///
+    /// A client without tasks waits for the result, and so does one for whose task there is no room, unless it asked for
+    /// a task.
+    ///
+    /// # Errors
+    /// Returns an error if the client is gone, or if it asked for a task and none can be kept.
+    pub async fn start_task(&self) -> Result<bool, ErrorObject> {
+        let (Some(cell), Some(tasks)) = (&self.task, self.line.tasks()) else {
+            return Ok(false);
+        };
+        if cell.get().is_some() {
+            return Ok(true);
+        }
+        match tasks.start(self).await? {
+            Some(running) => Ok(cell.set(running).is_ok()),
+            None => Ok(false),
+        }
+    }
+
+    /// The task that the call has become.
+    pub(crate) fn task(&self) -> Option<&Arc<Running>> {
+        self.task.as_ref()?.get()
     }
 
     /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.

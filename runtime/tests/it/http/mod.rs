@@ -1,6 +1,6 @@
 //! The HTTP service, request by request: status codes, headers, sessions, streams.
 
-mod attacks;
+pub(crate) mod attacks;
 mod budgets;
 mod http_sse;
 mod listener;

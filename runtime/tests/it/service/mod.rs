@@ -9,4 +9,5 @@ mod router;
 mod schemas;
 mod server;
 mod stateless;
+mod tasks;
 mod trace;

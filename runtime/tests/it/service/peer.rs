@@ -53,6 +53,12 @@ impl Peer {
         peer
     }
 
+    /// Declares an extension in each request of a per-request revision.
+    pub(crate) fn with_extension(mut self, name: &str) -> Self {
+        self.capabilities["extensions"][name] = json!({});
+        self
+    }
+
     async fn send(&mut self, message: &Value) {
         let line = format!("{message}\n");
         self.out.write_all(line.as_bytes()).await.unwrap();
@@ -121,6 +127,11 @@ impl Peer {
     /// Calls a method once: what it asks in its result is not answered.
     pub(crate) async fn once(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.begins(method, params).await;
+        self.answer_to(id).await
+    }
+
+    /// Waits for the answer to a request, and answers what the server asks by requests meanwhile.
+    pub(crate) async fn answer_to(&mut self, id: i64) -> Result<Value, Value> {
         loop {
             let message = self.next().await;
             if message.get("method").is_none() {

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use mcp_wire::Json;
+use mcp_wire::{Json, Map};
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
 use super::Lane;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
+use crate::protocol::tasks::server::Starting;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
 #[cfg(feature = "server-http")]
 use crate::server::Owner;
-use crate::transport::serve::Facts;
 use crate::transport::serve::route::Route;
+use crate::transport::serve::{Facts, Tasks};
 
 impl Lane {
     /// Returns where what is said about a request goes.
@@ -79,6 +81,51 @@ impl Lane {
     /// Returns who has opened the session, or the stream of one that has none.
     pub(in crate::transport) fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()
+    }
+
+    /// The tasks of the server, if it makes any.
+    pub(in crate::transport) fn tasks(&self) -> Option<&Arc<Tasks>> {
+        self.tasks.as_ref()
+    }
+
+    /// The task that a call may become.
+    pub(in crate::transport) fn starting(&self, call: Token) -> Option<Starting> {
+        self.state().connection.starting(call)
+    }
+
+    /// Answers a call with its task, and returns what works on it: from now on the task alone can give that up. `None` if
+    /// the call is over.
+    pub(in crate::transport) async fn begin_task(
+        &self,
+        call: Token,
+        task: Json,
+    ) -> Option<Option<AbortHandle>> {
+        let _turn = match self.route(call) {
+            Some(route) => route.turn().await,
+            None => None,
+        };
+        let mut state = self.state();
+        if !state.connection.answer_with_task(call, task) {
+            return None;
+        }
+        let work = state.work().tasks.remove(&call);
+        self.carry(state, Manner::InTurn);
+        Some(work)
+    }
+
+    pub(in crate::transport) fn notify_of_task(&self, members: &Map<Json>) {
+        let mut state = self.state();
+        state.connection.notify_of_task(members);
+        self.carry(state, Manner::Unbidden);
+    }
+
+    pub(in crate::transport) fn principal_of(&self, request: Token) -> Option<String> {
+        self.state().connection.principal_of(request)
+    }
+
+    /// Whether a handshake opened a session.
+    pub(in crate::transport) fn has_session(&self) -> bool {
+        self.state().connection.session_revision().is_some()
     }
 
     #[cfg(feature = "router")]

@@ -4,6 +4,7 @@ mod prompts;
 mod questions;
 mod resources;
 mod rounds;
+mod tasks;
 mod tools;
 
 use mcp_revisions::Latest;
@@ -20,6 +21,7 @@ pub(crate) fn server() -> Result<McpServer<Latest, Router>, ServeError> {
     let router = questions::register(router);
     let router = rounds::register(router);
     let router = resources::register(router);
+    let router = tasks::register(router);
     prompts::register(router).build("conformance", "1.0.0")
 }
 

@@ -1,0 +1,121 @@
+//! What a server says of its tasks: which tools make some, and how long they are kept.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::store::{MemoryTasks, TaskStore};
+
+/// Whether calls of a tool become tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TaskSupport {
+    /// For clients that have tasks; the calls of others wait for their result.
+    Optional,
+    /// Always: the calls of clients without tasks are refused.
+    Required,
+}
+
+impl TaskSupport {
+    /// Its name in `execution.taskSupport` of a tool.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+}
+
+/// The tasks of a server: which tools make some, where they are kept, and how long.
+#[derive(Clone)]
+pub struct TaskOptions {
+    tools: BTreeMap<String, TaskSupport>,
+    pub(crate) store: Arc<dyn TaskStore>,
+    pub(crate) ttl: Duration,
+    pub(crate) max_ttl: Duration,
+    pub(crate) poll_interval: Duration,
+}
+
+impl Default for TaskOptions {
+    fn default() -> Self {
+        Self {
+            tools: BTreeMap::new(),
+            store: Arc::new(MemoryTasks::default()),
+            ttl: Duration::from_secs(60 * 60),
+            max_ttl: Duration::from_secs(24 * 60 * 60),
+            poll_interval: Duration::from_secs(1),
+        }
+    }
+}
+
+impl TaskOptions {
+    /// Creates options without any tool, and with a store in memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets calls of a tool become tasks.
+    #[must_use]
+    pub fn with_tool(mut self, name: impl Into<String>, support: TaskSupport) -> Self {
+        self.tools.insert(name.into(), support);
+        self
+    }
+
+    /// Sets where tasks are kept [default: [`MemoryTasks::default`]]. Replicas that share a store serve each other's tasks.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn TaskStore>) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// Sets how long a task is kept from its creation where its client names no time [default: 1 hour].
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// Sets how long a client may have a task kept [default: 24 hours].
+    #[must_use]
+    pub fn with_max_ttl(mut self, most: Duration) -> Self {
+        self.max_ttl = most;
+        self
+    }
+
+    /// Sets how often a client is asked to look at a task [default: every second].
+    #[must_use]
+    pub fn with_poll_interval(mut self, interval: Duration) -> Self {
+        self.poll_interval = interval;
+        self
+    }
+
+    /// How calls of a tool become tasks; `None` if they never do.
+    pub(crate) fn support(&self, tool: &str) -> Option<TaskSupport> {
+        self.tools.get(tool).copied()
+    }
+
+    /// Takes over the tools of other options, but for those that are named here.
+    pub(crate) fn add_tools_of(&mut self, other: &Self) {
+        for (name, support) in &other.tools {
+            self.tools.entry(name.clone()).or_insert(*support);
+        }
+    }
+
+    /// How long a task is kept whose client asks for this time.
+    pub(crate) fn ttl_for(&self, asked: Option<u64>) -> Duration {
+        let asked = asked.map_or(self.ttl, Duration::from_millis);
+        asked.min(self.max_ttl)
+    }
+}
+
+/// Without the store.
+impl fmt::Debug for TaskOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskOptions")
+            .field("tools", &self.tools)
+            .field("ttl", &self.ttl)
+            .field("poll_interval", &self.poll_interval)
+            .finish_non_exhaustive()
+    }
+}

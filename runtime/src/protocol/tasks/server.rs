@@ -1,0 +1,327 @@
+//! A server's end of tasks: which of its calls become tasks, and what their clients get of them.
+
+use std::sync::Arc;
+
+use mcp_protocol::Revision;
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
+
+use super::{
+    Count, Form, RESULT_TYPE, Task, TaskOptions, TaskQuestion, TaskStatus, TaskSupport,
+    declares_extension, extension_capability,
+};
+use crate::errors::{self, Refusal, shortened};
+use crate::methods;
+use crate::protocol::input_required::known;
+use crate::protocol::json::{member, with_members};
+use crate::protocol::server::{Outgoing, Server};
+use crate::protocol::translate::Stopped;
+use crate::protocol::{Caller, Connection, Token};
+
+/// The task that the client of a call takes in the place of its result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TaskWanted {
+    pub(crate) form: Form,
+    /// How long it is to be kept, in milliseconds, if its client says so.
+    pub(crate) ttl: Option<u64>,
+}
+
+/// A call that may become a task, and who made it.
+pub(crate) struct Starting {
+    pub(crate) wanted: TaskWanted,
+    pub(crate) peer: Revision,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) method: &'static str,
+}
+
+impl Starting {
+    /// Whether the client asked for a task, and takes nothing else.
+    pub(crate) fn asks(&self) -> bool {
+        self.wanted.form == Form::Core
+    }
+}
+
+impl Server {
+    /// Lets calls of tools become tasks: declares that to every client in the words of its revision. Tools of options
+    /// that were set before stay.
+    #[must_use]
+    pub fn with_tasks(mut self, mut tasks: TaskOptions) -> Self {
+        if let Some(before) = self.tasks.take() {
+            tasks.add_tools_of(&before);
+        }
+        self.introductions.change_capabilities(declared);
+        self.tasks = Some(tasks);
+        self
+    }
+
+    /// The tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
+    pub(in crate::protocol) fn with_task_support(&self, result: Json, peer: Revision) -> Json {
+        let Some(tasks) = (self.tasks.as_ref()).filter(|_| Form::of(peer) == Some(Form::Core))
+        else {
+            return result;
+        };
+        let tools = member(&result, "tools").and_then(|tools| tools.read::<Vec<Json>>().ok());
+        let Some(tools) = tools else { return result };
+        let marked = tools.iter().map(|tool| {
+            let name = member(tool, "name").and_then(|name| name.read::<String>().ok());
+            match name.and_then(|name| tasks.support(&name)) {
+                Some(support) => {
+                    let execution = Map::from_iter([("taskSupport", Json::of(support.name()))]);
+                    with_members(tool, &[("execution", Some(Json::of(&execution)))])
+                }
+                None => tool.clone(),
+            }
+        });
+        let tools = Json::of(&marked.collect::<Vec<_>>());
+        with_members(&result, &[("tools", Some(tools))])
+    }
+
+    /// The result that answers a call with a task.
+    pub(crate) fn task_created(task: &Task, form: Form) -> Json {
+        let mut members = task.members(form);
+        match form {
+            Form::Core => Json::of(&Map::from_iter([("task", Json::of(&members))])),
+            Form::Extension => {
+                members.insert("resultType", Json::of(RESULT_TYPE));
+                Json::of(&members)
+            }
+        }
+    }
+
+    /// What a client gets that looks at a task.
+    pub(crate) fn task_state(&self, task: &Task, form: Form, peer: Revision) -> Json {
+        let mut members = task.members(form);
+        if form == Form::Core {
+            return Json::of(&members);
+        }
+        members.insert("resultType", Json::of("complete"));
+        match task.status {
+            TaskStatus::InputRequired => {
+                let questions = (task.questions.iter()).filter_map(|question| {
+                    // One that cannot be asked was refused when the handler asked it.
+                    let asked = self.task_question(question, peer).ok()?;
+                    Some((question.key.as_str(), asked))
+                });
+                members.insert("inputRequests", Json::of(&Map::from_iter(questions)));
+            }
+            TaskStatus::Completed | TaskStatus::Failed => match self.task_outcome(task, peer) {
+                Ok(result) => {
+                    members.insert("result", result);
+                }
+                Err(error) => {
+                    members.insert("status", Json::of(&TaskStatus::Failed));
+                    members.insert("error", Json::of(&error));
+                }
+            },
+            TaskStatus::Working | TaskStatus::Cancelled => {}
+        }
+        Json::of(&members)
+    }
+
+    /// What the request of a task is answered with, for a client of this revision.
+    pub(crate) fn task_outcome(&self, task: &Task, peer: Revision) -> Result<Json, ErrorObject> {
+        let method = known_method(&task.method);
+        match (&task.result, &task.error) {
+            (Some(result), _) => {
+                let carried = self.result_out(method, result.clone(), peer);
+                self.on_loss.tell(method, peer, None, &carried);
+                match carried {
+                    Ok((result, _)) => Ok(result),
+                    Err(Stopped::RequiresState(_)) => {
+                        let why = "the handler asked by a result in a task: ask by a request there";
+                        Err(errors::internal(why).error)
+                    }
+                    Err(stopped) => Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+                }
+            }
+            (None, Some(error)) => {
+                let carried = self.error_out(method, error.clone(), peer);
+                Err(carried.map_or_else(
+                    |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
+                    |(error, _)| error,
+                ))
+            }
+            (None, None) => Err(errors::internal("the task was cancelled").error),
+        }
+    }
+
+    /// A question of a task as a client of this revision is asked it.
+    pub(crate) fn task_question(
+        &self,
+        question: &TaskQuestion,
+        peer: Revision,
+    ) -> Result<Json, ErrorObject> {
+        let TaskQuestion { method, params, .. } = question;
+        let unknown = || errors::internal("a client cannot be asked this in a task").error;
+        let method = known(method).ok_or_else(unknown)?;
+        let carried = self.params_out(method, Some(params), peer);
+        self.on_loss.tell(method, peer, None, &carried);
+        let (params, _) =
+            carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
+        let method = Json::of(self.peer_name(method, peer));
+        Ok(Json::of(&Map::from_iter([
+            ("method", method),
+            ("params", params),
+        ])))
+    }
+
+    /// The answer of a client of this revision to a question of a task, for the handler.
+    pub(crate) fn task_answer(
+        &self,
+        question: &TaskQuestion,
+        answer: &Json,
+        peer: Revision,
+    ) -> Result<Json, ErrorObject> {
+        let method = known(&question.method).unwrap_or_default();
+        let carried = self.answer_in(method, answer.text(), peer);
+        self.on_loss.tell(method, peer, None, &carried);
+        let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
+        carried.map(|(answer, _)| answer)
+    }
+}
+
+impl Connection<Server> {
+    /// Whether the runtime answers a request, which is about tasks; `None` if it is none of those.
+    pub(in crate::protocol) fn task_request(
+        &self,
+        message: &Peeked<'_>,
+        peer: Revision,
+    ) -> Option<Result<(), Box<Refusal>>> {
+        let name = message.method.as_deref().unwrap_or_default();
+        let form = Form::of(peer).filter(|form| self.role.tasks.is_some() && form.has(name))?;
+        let capabilities = message.meta.client_capabilities.map(Raw::to_json);
+        let is_declared = || capabilities.as_ref().is_some_and(declares_extension);
+        Some(match form == Form::Core || is_declared() {
+            true => Ok(()),
+            false => Err(errors::missing_capability(&extension_capability())),
+        })
+    }
+
+    /// Which task a call may become.
+    ///
+    /// # Errors
+    /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
+    pub(in crate::protocol) fn task_wanted(
+        &self,
+        message: &Peeked<'_>,
+        method: &str,
+        peer: Revision,
+        caller: &Caller,
+    ) -> Result<Option<TaskWanted>, Box<Refusal>> {
+        let Some(tasks) = (self.role.tasks.as_ref()).filter(|_| method == methods::TOOLS_CALL)
+        else {
+            return Ok(None);
+        };
+        let name = message.name.and_then(Raw::as_str).unwrap_or_default();
+        let support = tasks.support(&name);
+        let form = Form::of(peer);
+        let refused = |why: &str| {
+            let mut refusal = errors::method_not_found(&name, peer.lifecycle());
+            refusal.error.message = format!("tool `{}` {why}", shortened(&name));
+            Err(refusal)
+        };
+        let is_declared = || caller.capabilities.as_ref().is_some_and(declares_extension);
+        let asked = || {
+            let params = message
+                .params
+                .filter(|params| params.text().contains("\"task\""))?;
+            member(&params.to_json(), "task")
+        };
+        match (form, support) {
+            (Some(Form::Core), support) => match (asked(), support) {
+                (Some(_), None) => refused("takes no task: call it without `task`"),
+                (Some(asked), Some(_)) => {
+                    let ttl = member(&asked, "ttl").and_then(|ttl| ttl.read::<Count>().ok());
+                    let ttl = ttl.and_then(|ttl| u64::try_from(ttl.0).ok());
+                    Ok(Some(TaskWanted {
+                        form: Form::Core,
+                        ttl,
+                    }))
+                }
+                (None, Some(TaskSupport::Required)) => {
+                    refused("runs as a task: call it with `task`")
+                }
+                (None, _) => Ok(None),
+            },
+            (_, None) => Ok(None),
+            (Some(Form::Extension), Some(_)) if is_declared() => Ok(Some(TaskWanted {
+                form: Form::Extension,
+                ttl: None,
+            })),
+            (Some(Form::Extension), Some(TaskSupport::Required)) => {
+                Err(errors::missing_capability(&extension_capability()))
+            }
+            (None, Some(TaskSupport::Required)) => {
+                refused("runs as a task, which this revision does not have")
+            }
+            (_, Some(TaskSupport::Optional)) => Ok(None),
+        }
+    }
+
+    /// The task that a call may become, if its client takes one.
+    pub(crate) fn starting(&self, call: Token) -> Option<Starting> {
+        let pending = self.state.get(call)?;
+        Some(Starting {
+            wanted: pending.task?,
+            peer: pending.peer,
+            caller: Arc::clone(&pending.caller),
+            method: pending.method,
+        })
+    }
+
+    /// Who is behind a request, if the transport knows.
+    pub(crate) fn principal_of(&self, request: Token) -> Option<String> {
+        self.state.get(request)?.principal.clone()
+    }
+
+    /// Answers a call with its task, in the words of its client; false if it does not wait any more.
+    pub(crate) fn answer_with_task(&mut self, call: Token, task: Json) -> bool {
+        let waits = self.state.get(call).is_some();
+        self.answer_as_is(call, Ok(task));
+        waits
+    }
+
+    /// Tells the client of a session what its own revision has a notification for.
+    pub(crate) fn notify_of_task(&mut self, members: &Map<Json>) {
+        let can = |session: &crate::protocol::server::state::Opened| {
+            session.is_initialized && Form::of(session.revision) == Some(Form::Core)
+        };
+        if self.state.session.as_deref().is_some_and(can) {
+            let params = mcp_wire::to_string(members);
+            let body = write::notification(methods::NOTIFICATIONS_TASKS_STATUS, Some(&params));
+            self.send(Outgoing::on_its_way(None, body));
+        }
+    }
+}
+
+/// The members of a notification of a task, for clients that ask for tasks themselves.
+pub(crate) fn notified(task: &Task) -> Map<Json> {
+    task.members(Form::Core)
+}
+
+/// The method of a request that may become a task.
+fn known_method(method: &str) -> &'static str {
+    crate::protocol::revisions::known(method).unwrap_or(methods::TOOLS_CALL)
+}
+
+/// Capabilities of a server of a revision, with its tasks.
+fn declared(revision: Revision, capabilities: &Json) -> Json {
+    let empty = Json::of(&Map::<Json>::new());
+    let own = |name| member(capabilities, name);
+    match Form::of(revision) {
+        Some(Form::Core) if own("tasks").is_none() => {
+            let call = Map::from_iter([("call", empty.clone())]);
+            let requests = Map::from_iter([("tools", Json::of(&call))]);
+            let tasks = [("list", empty.clone()), ("cancel", empty)];
+            let tasks = tasks.into_iter().chain([("requests", Json::of(&requests))]);
+            let tasks = Json::of(&Map::from_iter(tasks));
+            with_members(capabilities, &[("tasks", Some(tasks))])
+        }
+        Some(Form::Extension) => {
+            let extensions = own("extensions").unwrap_or_else(|| empty.clone());
+            let extensions = with_members(&extensions, &[(super::EXTENSION, Some(empty))]);
+            with_members(capabilities, &[("extensions", Some(extensions))])
+        }
+        _ => capabilities.clone(),
+    }
+}

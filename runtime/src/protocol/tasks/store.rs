@@ -1,0 +1,199 @@
+//! Where tasks are kept: the seam that replicas share.
+
+use std::collections::HashMap;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::record::{Count, Task};
+
+/// What a store does, which may take time.
+pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Why a store did not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskStoreError {
+    /// Too many tasks are kept, of all clients or of this one, or they take up too many bytes.
+    #[error("too many tasks are kept: wait until some have expired")]
+    Full,
+    /// The task has changed since it was read, or is gone.
+    #[error("the task has changed")]
+    Changed,
+    /// The store cannot be reached; the text says why.
+    #[error("the store of tasks cannot be reached: {0}")]
+    Away(String),
+}
+
+/// Keeps tasks until they expire. Replicas that share one serve each other's tasks.
+pub trait TaskStore: Send + Sync + 'static {
+    /// Keeps a new task.
+    fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
+
+    /// Returns a task, or `None` if there is none of this id.
+    fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>>;
+
+    /// Puts a task in the place of the one that was read at the version before it.
+    fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
+
+    /// Removes a task.
+    fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>>;
+
+    /// Returns the tasks of an owner in the order of their creation and ids, after this creation time and id, `most` at most.
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(Count, &'a str)>,
+        most: usize,
+    ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>>;
+}
+
+/// Keeps tasks in the memory of the process, within a number and within bytes, of which one share may take a quarter.
+#[derive(Debug)]
+pub struct MemoryTasks {
+    most: usize,
+    most_bytes: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    tasks: HashMap<String, Task>,
+    all: Taken,
+    shares: HashMap<String, Taken>,
+}
+
+/// What tasks take up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    number: usize,
+    bytes: usize,
+}
+
+impl Default for MemoryTasks {
+    /// 10,000 tasks and 64 MiB.
+    fn default() -> Self {
+        Self::new(10_000, 64 << 20)
+    }
+}
+
+impl MemoryTasks {
+    /// Creates a store of at most so many tasks and bytes.
+    #[must_use]
+    pub fn new(most: usize, most_bytes: usize) -> Self {
+        Self {
+            most,
+            most_bytes,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Returns the number of tasks that are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.kept().tasks.len()
+    }
+
+    /// Whether no task is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of bytes that the tasks take up.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.kept().all.bytes
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a task in its place, if it fits in there beside the others.
+    fn put(&self, kept: &mut Kept, task: Task) -> Result<(), TaskStoreError> {
+        let before = kept.tasks.get(&task.id).map(Task::bytes);
+        let bytes = task.bytes();
+        let after = |taken: Taken| Taken {
+            number: taken.number + usize::from(before.is_none()),
+            bytes: taken.bytes - before.unwrap_or(0) + bytes,
+        };
+        let all = after(kept.all);
+        let share = after(kept.shares.get(&task.share).copied().unwrap_or_default());
+        // What takes up less than before always fits.
+        let grows = before.is_none_or(|before| bytes > before);
+        let fits = |taken: Taken, part: usize| {
+            taken.number <= (self.most / part).max(1) && taken.bytes <= self.most_bytes / part
+        };
+        if grows && !(fits(all, 1) && fits(share, SHARE)) {
+            return Err(TaskStoreError::Full);
+        }
+        kept.all = all;
+        kept.shares.insert(task.share.clone(), share);
+        kept.tasks.insert(task.id.clone(), task);
+        Ok(())
+    }
+}
+
+/// Which part of the store one share may take.
+const SHARE: usize = 4;
+
+impl TaskStore for MemoryTasks {
+    fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        let mut kept = self.kept();
+        let put = match kept.tasks.contains_key(&task.id) {
+            true => Err(TaskStoreError::Changed),
+            false => self.put(&mut kept, task),
+        };
+        Box::pin(ready(put))
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>> {
+        let task = self.kept().tasks.get(id).cloned();
+        Box::pin(ready(Ok(task)))
+    }
+
+    fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        let mut kept = self.kept();
+        let is_next = |before: &Task| before.version.0.checked_add(1) == Some(task.version.0);
+        let put = match kept.tasks.get(&task.id).is_some_and(is_next) {
+            true => self.put(&mut kept, task),
+            false => Err(TaskStoreError::Changed),
+        };
+        Box::pin(ready(put))
+    }
+
+    fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>> {
+        let mut kept = self.kept();
+        let kept = &mut *kept;
+        if let Some(task) = kept.tasks.remove(id) {
+            let bytes = task.bytes();
+            let mut taken = vec![&mut kept.all];
+            taken.extend(kept.shares.get_mut(&task.share));
+            for taken in taken {
+                taken.number -= 1;
+                taken.bytes -= bytes;
+            }
+            kept.shares.retain(|_, taken| taken.number > 0);
+        }
+        Box::pin(ready(Ok(())))
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(Count, &'a str)>,
+        most: usize,
+    ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
+        let kept = self.kept();
+        let place = |task: &Task| (task.created_ms, task.id.clone());
+        let is_after =
+            |task: &&Task| after.is_none_or(|after| (task.created_ms, task.id.as_str()) > after);
+        let of_owner = kept.tasks.values();
+        let of_owner = of_owner.filter(|task| task.owner.as_deref() == Some(owner));
+        let mut tasks: Vec<&Task> = of_owner.filter(is_after).collect();
+        tasks.sort_by_key(|task| place(task));
+        let tasks = tasks.into_iter().take(most).cloned().collect();
+        Box::pin(ready(Ok(tasks)))
+    }
+}
