@@ -173,7 +173,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     let models = Models::build(spec)?;
     let undocumented = models.undocumented();
-    mcp_schema::Error::check(models.docs.unused())?;
+    mcp_schema::Error::check(models.unused_docs())?;
     let mut text = String::new();
     let (mut missing, mut of_drafts) = (0, 0);
     for (revision, names) in &undocumented {
@@ -186,11 +186,19 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
             text.push_str(&format!("{revision}: {name} has no line in docs.toml\n"));
         }
     }
+    for (file, names) in models.undocumented_of_extensions() {
+        missing += names.len();
+        for name in names {
+            text.push_str(&format!("{name} has no line in {file}\n"));
+        }
+    }
     if of_drafts > 0 {
         text.push_str(&format!("{of_drafts} missing in drafts\n"));
     }
     if missing == 0 {
-        text.push_str("every definition and member of every revision has a doc line\n");
+        text.push_str(
+            "every definition and member of every revision and extension has a doc line\n",
+        );
     } else {
         text.push_str(&format!("{missing} missing\n"));
     }

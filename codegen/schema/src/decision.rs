@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::Error;
 use crate::shims::Pair;
+use crate::spec::Extension;
 
 /// Something that the input leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,13 @@ pub struct Decision {
 pub enum Scope {
     /// A revision of the spec, by id.
     Revision(String),
+    /// An extension, by name.
+    Extension {
+        /// The name of its folder.
+        name: String,
+        /// The id of the revision that it rests on: the rules of that one hold for it.
+        revision: String,
+    },
     /// A schema that is no revision, by the name of its file.
     Schema(String),
     /// The conversions between two neighbours.
@@ -89,6 +97,17 @@ impl Question {
     }
 }
 
+impl Scope {
+    /// The scope of an extension.
+    #[must_use]
+    pub fn of(extension: &Extension) -> Self {
+        Self::Extension {
+            name: extension.name.clone(),
+            revision: extension.revision.clone(),
+        }
+    }
+}
+
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -100,6 +119,7 @@ impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Revision(id) => write!(f, "spec/{id}/schema.json"),
+            Self::Extension { name, .. } => write!(f, "spec/extensions/{name}/schema.json"),
             Self::Schema(file) => f.write_str(file),
             Self::Pair(pair) => write!(f, "spec/{}", pair.file()),
         }

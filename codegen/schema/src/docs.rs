@@ -57,7 +57,14 @@ impl Docs {
     /// # Errors
     /// [`Error::Toml`] with its line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
-        let file = texts.get(FILE);
+        Self::from_file(texts.get(FILE))
+    }
+
+    /// Reads the lines of a file.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with its line.
+    pub fn from_file(file: RuleFile) -> Result<Self, Error> {
         let sections = file.parse()?;
         Ok(Self {
             file,
@@ -95,26 +102,6 @@ impl Docs {
             Some(line)
         })
         .or_else(|| self.line(|section| section.members.get(wire), EVERYWHERE))
-    }
-
-    /// Definitions and members of a revision that have no line, as `Type` or `Type.member`.
-    #[must_use]
-    pub fn missing(&self, model: &Model, revision: &str) -> Vec<String> {
-        let mut missing = Vec::new();
-        for def in model.types.values() {
-            let key = &def.doc_key;
-            if self.type_line(revision, key).is_none() {
-                missing.push(key.clone());
-            }
-            if let Shape::Object(object) = &def.shape {
-                let undocumented = object
-                    .members
-                    .iter()
-                    .filter(|member| self.member_line(revision, key, &member.wire).is_none());
-                missing.extend(undocumented.map(|member| format!("{key}.{}", member.wire)));
-            }
-        }
-        missing
     }
 
     /// Lines that no revision used, each an error with its line.
@@ -168,7 +155,7 @@ pub fn needless(spec: &Spec, id: &str) -> Result<Vec<Error>, Error> {
     let (rules, methods) = (Rules::read(&spec.rules)?, MethodRules::read(spec)?);
     let schema = &spec.revision(id)?.schema;
     let built = Model::build(schema, &scope, &rules, &methods, &BTreeMap::new())?;
-    let _ = docs.missing(&built.model, id);
+    let _ = TypeDocs::new(&docs, id).missing(&built.model);
     Ok(docs.unused())
 }
 
@@ -177,6 +164,8 @@ pub fn needless(spec: &Spec, id: &str) -> Result<Vec<Error>, Error> {
 pub struct TypeDocs<'d> {
     /// The lines.
     pub docs: &'d Docs,
+    /// The lines of an extension, which stand before those.
+    pub own: Option<&'d Docs>,
     /// The revision's id.
     pub revision: &'d str,
     /// The URL of a definition's reference page, with `{anchor}` for its name in lower case.
@@ -194,7 +183,57 @@ pub struct TypeLines<'d> {
     key: String,
 }
 
+/// No schema has prose where it is kept in canonical form.
+static NO_PROSE: BTreeMap<String, String> = BTreeMap::new();
+
 impl<'d> TypeDocs<'d> {
+    /// Returns the lines of a revision, without links to its pages.
+    #[must_use]
+    pub fn new(docs: &'d Docs, revision: &'d str) -> Self {
+        Self {
+            docs,
+            own: None,
+            revision,
+            reference: "",
+            prose: &NO_PROSE,
+        }
+    }
+
+    /// Returns definitions and members that have no line, as `Type` or `Type.member`.
+    #[must_use]
+    pub fn missing(&self, model: &Model) -> Vec<String> {
+        let mut missing = Vec::new();
+        for def in model.types.values() {
+            let key = &def.doc_key;
+            if self.type_line(key).is_none() {
+                missing.push(key.clone());
+            }
+            if let Shape::Object(object) = &def.shape {
+                let undocumented = object
+                    .members
+                    .iter()
+                    .filter(|member| self.member_line(key, &member.wire).is_none());
+                missing.extend(undocumented.map(|member| format!("{key}.{}", member.wire)));
+            }
+        }
+        missing
+    }
+
+    /// The lines to look at, in this order.
+    fn layers(&self) -> impl Iterator<Item = &'d Docs> {
+        self.own.into_iter().chain([self.docs])
+    }
+
+    fn type_line(&self, key: &str) -> Option<&'d str> {
+        self.layers()
+            .find_map(|docs| docs.type_line(self.revision, key))
+    }
+
+    fn member_line(&self, key: &str, wire: &str) -> Option<&'d str> {
+        self.layers()
+            .find_map(|docs| docs.member_line(self.revision, key, wire))
+    }
+
     /// Returns the URL of a definition's reference page; `None` for an inline schema, or where there are no pages.
     #[must_use]
     pub fn link(&self, def: &TypeDef) -> Option<String> {
@@ -206,8 +245,7 @@ impl<'d> TypeDocs<'d> {
     #[must_use]
     pub fn of(&'d self, def: &TypeDef) -> TypeLines<'d> {
         let key = def.doc_key.clone();
-        let line = (self.docs.type_line(self.revision, &key))
-            .or_else(|| self.prose.get(&key).map(String::as_str));
+        let line = (self.type_line(&key)).or_else(|| self.prose.get(&key).map(String::as_str));
         let mut ty = match line {
             Some(line) => line.to_owned(),
             None => format!("`{key}`, which has no doc line yet."),
@@ -227,15 +265,9 @@ impl TypeLines<'_> {
     /// The line of a member.
     #[must_use]
     pub fn member(&self, wire: &str) -> &str {
-        let TypeDocs {
-            docs,
-            revision,
-            prose,
-            ..
-        } = self.source;
-        docs.member_line(revision, &self.key, wire)
+        (self.source.member_line(&self.key, wire))
             .or_else(|| {
-                prose
+                (self.source.prose)
                     .get(&format!("{}.{wire}", self.key))
                     .map(String::as_str)
             })

@@ -29,6 +29,6 @@ pub mod spec;
 
 pub use decision::Decision;
 pub use error::Error;
-pub use models::{Models, RevisionModel};
+pub use models::{ExtensionModel, Models, RevisionModel};
 pub use problems::Problems;
-pub use spec::{Revision, Spec, Status};
+pub use spec::{Extension, Revision, Spec, Status};

@@ -1,10 +1,10 @@
-//! The models of all revisions, and the plans of conversions between neighbours.
+//! The models of all revisions and extensions, and the plans of conversions between neighbours.
 
 use std::collections::BTreeMap;
 
 use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
-use crate::docs::Docs;
+use crate::docs::{Docs, TypeDocs};
 use crate::draft::draft;
 use crate::model::{Built, Model, join};
 use crate::rules::Rules;
@@ -15,7 +15,7 @@ use crate::shims::{self, Pair, PairPlan, Planned, Side};
 use crate::spec::errors::ErrorRules;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleFile;
-use crate::spec::{Revision, Spec, Status};
+use crate::spec::{Extension, Revision, Spec, Status};
 use crate::{Error, Problems};
 
 /// The model of one revision, with the revision it is of.
@@ -29,11 +29,26 @@ pub struct RevisionModel<'s> {
     pub decisions: Vec<Decision>,
 }
 
-/// The models of all revisions, and the docs they share.
+/// The model of an extension, with the extension it is of.
+#[derive(Debug)]
+pub struct ExtensionModel<'s> {
+    /// The extension.
+    pub extension: &'s Extension,
+    /// Its model: its own types, and those of the revision that its schema repeats.
+    pub model: Model,
+    /// What its schema leaves open, and the model has a safe answer for.
+    pub decisions: Vec<Decision>,
+    /// The doc lines of its own.
+    pub docs: Docs,
+}
+
+/// The models of all revisions and extensions, and the docs they share.
 #[derive(Debug)]
 pub struct Models<'s> {
     /// In the order of `revisions.toml`.
     pub revisions: Vec<RevisionModel<'s>>,
+    /// In order of their names.
+    pub extensions: Vec<ExtensionModel<'s>>,
     /// All doc lines.
     pub docs: Docs,
     /// What the schemas do not say.
@@ -122,24 +137,36 @@ impl<'s> Models<'s> {
                 Err(error) => errors.push(error),
             }
         }
+        let mut extensions = Vec::new();
+        for extension in &spec.extensions {
+            match ExtensionModel::build(extension, spec, rules, &methods, &areas) {
+                Ok(model) => extensions.push(model),
+                Err(error) => errors.push(error),
+            }
+        }
         Problems::check(errors)?;
         Ok(Self {
             revisions,
+            extensions,
             docs,
             stated,
             changes,
         })
     }
 
-    /// What is left open for revisions that may leave nothing open.
+    /// What is left open for revisions that may leave nothing open, and for extensions.
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
         let firm = self
             .revisions
             .iter()
             .filter(|of| of.revision.status != Status::Draft);
-        let open = firm.flat_map(|of| of.decisions.iter().cloned());
-        open.map(Decision::refused).collect()
+        let open = firm.flat_map(|of| of.decisions.iter());
+        let extensions = self.extensions.iter().flat_map(|of| &of.decisions);
+        open.chain(extensions)
+            .cloned()
+            .map(Decision::refused)
+            .collect()
     }
 
     /// The model of one revision.
@@ -168,17 +195,38 @@ impl<'s> Models<'s> {
             .map(|of| {
                 (
                     of.revision.id.as_str(),
-                    self.docs.missing(&of.model, &of.revision.id),
+                    TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
                 )
             })
             .collect()
     }
 
+    /// Definitions and members of extensions without a doc line, by the file that would have it.
+    #[must_use]
+    pub fn undocumented_of_extensions(&self) -> Vec<(String, Vec<String>)> {
+        let of = |of: &ExtensionModel<'_>| {
+            let missing = self.docs_of(of).missing(&of.model);
+            (of.extension.docs_file(), missing)
+        };
+        self.extensions.iter().map(of).collect()
+    }
+
+    /// The doc lines of an extension.
+    #[must_use]
+    pub fn docs_of<'d>(&'d self, of: &'d ExtensionModel<'_>) -> TypeDocs<'d> {
+        TypeDocs {
+            own: Some(&of.docs),
+            reference: &of.extension.reference,
+            ..TypeDocs::new(&self.docs, &of.extension.revision)
+        }
+    }
+
     /// Doc lines that no revision uses; asks for every line first.
     #[must_use]
     pub fn unused_docs(&self) -> Vec<Error> {
-        let _ = self.undocumented();
-        self.docs.unused()
+        let _ = (self.undocumented(), self.undocumented_of_extensions());
+        let own = self.extensions.iter().flat_map(|of| of.docs.unused());
+        self.docs.unused().into_iter().chain(own).collect()
     }
 
     /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
@@ -260,6 +308,31 @@ impl<'s> Models<'s> {
             of.revision.status == Status::Draft
                 && other.revision.status != Status::Draft
                 && other.model == of.model
+        })
+    }
+}
+
+impl<'s> ExtensionModel<'s> {
+    fn build(
+        extension: &'s Extension,
+        spec: &Spec,
+        rules: &Rules,
+        methods: &MethodRules,
+        areas: &Areas,
+    ) -> Result<Self, Error> {
+        let scope = Scope::of(extension);
+        let methods = methods.with(extension);
+        let schema = Schema::parse(&extension.schema, &scope.to_string())?;
+        let built = draft(&schema, &scope, rules, &methods, &BTreeMap::new())?;
+        let own = Areas::of([&built.model], |method| module(methods.area(method)));
+        let Built {
+            model, decisions, ..
+        } = join::decide(built, &scope, rules, &areas.or(own))?;
+        Ok(Self {
+            extension,
+            model,
+            decisions,
+            docs: Docs::from_file(spec.rules.get(&extension.docs_file()))?,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a revision is called in Rust and by cargo.
+//! What a revision or an extension is called in Rust and by cargo.
 
 use crate::naming::pascal_case;
 
@@ -12,6 +12,12 @@ pub fn package(id: &str) -> String {
 #[must_use]
 pub fn library(id: &str) -> String {
     format!("mcp_{}", words(id))
+}
+
+/// The package of an extension: `mcp-ext-tasks`.
+#[must_use]
+pub fn extension_package(name: &str) -> String {
+    package(&format!("ext-{name}"))
 }
 
 /// The module that holds its types: `v2025_11_25`, `draft`.

@@ -15,6 +15,7 @@ mod complaints;
 mod directory;
 pub(crate) mod errata;
 pub mod errors;
+pub mod extensions;
 mod facts;
 mod import;
 mod journal;
@@ -32,6 +33,7 @@ pub use carried::Carried;
 pub use carry::Left;
 pub use directory::Directory;
 pub use errata::Erratum;
+pub use extensions::Extension;
 pub use facts::Fact;
 pub use import::{ImportOptions, Imported, Upstream, import, sha256};
 pub use remove::Removed;
@@ -47,6 +49,8 @@ const REVISIONS: &str = "revisions.toml";
 pub struct Spec {
     /// The revisions in the order of revisions.toml: oldest first, drafts last.
     pub revisions: Vec<Revision>,
+    /// The extensions, in order of their names.
+    pub extensions: Vec<Extension>,
     /// The rule files that all revisions share, unread.
     pub rules: RuleTexts,
 }
@@ -105,6 +109,10 @@ impl Spec {
                 Err(error) => errors.push(error),
             }
         }
+        // An extension is read on its revision: without one of them, nothing can be said of it.
+        Error::check(errors)?;
+        let mut errors = Vec::new();
+        let extensions = Extension::all(root, files, &revisions, &mut errors);
         Error::check(errors)?;
         let mut rules = RuleTexts::new(root);
         for (name, text) in files {
@@ -115,7 +123,11 @@ impl Spec {
                 rules.insert(name, text.clone());
             }
         }
-        Ok(Self { revisions, rules })
+        Ok(Self {
+            revisions,
+            extensions,
+            rules,
+        })
     }
 
     /// The revision of that id.
@@ -243,21 +255,25 @@ fn root_of(dir: &Path) -> String {
     dir.display().to_string().trim_end_matches('/').to_owned()
 }
 
-/// Every `.toml` of the directory and its direct subdirectories, and their `schema.json`.
+/// Every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their `schema.json`.
 fn collect(dir: &Path) -> Result<Files, Error> {
     let mut files = Files::new();
-    for (name, is_dir) in entries(dir)? {
-        if !is_dir {
-            collect_file(dir, name, &mut files)?;
-            continue;
-        }
-        for (inner, is_dir) in entries(&dir.join(&name))? {
-            if !is_dir {
-                collect_file(dir, format!("{name}/{inner}"), &mut files)?;
+    collect_folder(dir, "", &mut files)?;
+    Ok(files)
+}
+
+fn collect_folder(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
+    for (name, is_dir) in entries(&dir.join(below))? {
+        let path = format!("{below}{name}");
+        match is_dir {
+            false => collect_file(dir, path, files)?,
+            true if below.is_empty() || below == format!("{}/", extensions::FOLDER) => {
+                collect_folder(dir, &format!("{path}/"), files)?;
             }
+            true => {}
         }
     }
-    Ok(files)
+    Ok(())
 }
 
 fn collect_file(dir: &Path, name: String, files: &mut Files) -> Result<(), Error> {

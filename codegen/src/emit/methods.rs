@@ -48,10 +48,13 @@ pub(super) fn ties(model: &Model, messages: &Messages) -> BTreeMap<String, Token
     ties.collect()
 }
 
-/// The static tables: methods and types.
-pub(super) fn tables(model: &Model) -> TokenStream {
-    let rows = model.methods.iter().map(|method| row(model, method));
-    let types = model.types.values().map(|def| {
+/// The static tables: methods and types, of the messages and types that are `listed`.
+pub(super) fn tables(model: &Model, listed: impl Fn(&str) -> bool) -> TokenStream {
+    let methods = model.methods.iter();
+    let methods = methods.filter(|method| listed(&method.message));
+    let rows = methods.map(|method| row(model, method));
+    let types = model.types.values().filter(|def| listed(&def.name));
+    let types = types.map(|def| {
         let (ty, name) = (ident(&def.name), &def.doc_key);
         match &def.definition {
             Some(_) => quote!(#ty #name of;),

@@ -30,26 +30,25 @@ use mcp_schema::model::{Model, Shape, Ty, TypeDef};
 pub(crate) use imports::named;
 pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
-pub use scaffold::CrateFacts;
-pub(crate) use scaffold::template;
+pub use scaffold::{CrateFacts, ExtensionFacts};
+pub(crate) use scaffold::{lines, template};
 use ty::rust_type;
 
 /// The files of a crate, by path below its root.
 pub type CrateFiles = BTreeMap<String, String>;
 
-/// Emits the crate of one revision; types that it shares with others are re-exported from `mcp-shared`.
+/// Emits the crate of one revision or extension; the types in `shared` are those of another crate, and re-exported.
 ///
 /// # Errors
 /// Tokens that do not parse, and templates that do not render.
 pub fn crate_files(
     model: &Model,
     pieces: &Pieces,
-    once: &Once,
+    shared: &BTreeSet<&str>,
     docs: &TypeDocs,
     facts: &CrateFacts,
 ) -> Result<CrateFiles, Error> {
-    let shared = once.of(&facts.revision);
-    let is_own = |name: &str| !shared.contains_key(name);
+    let is_own = |name: &str| !shared.contains(name);
     let own: BTreeSet<&str> = pieces
         .keys()
         .map(String::as_str)
@@ -67,20 +66,22 @@ pub fn crate_files(
     };
     let areas = files.areas()?;
     let about = scaffold::ABOUT_METHODS;
-    files.add("methods.rs", None, about, methods::tables(model))?;
+    // An extension has its own messages and types alone: the others are in the tables of its revision.
+    let listed = |name: &str| facts.extension.is_none() || is_own(name);
+    files.add("methods.rs", None, about, methods::tables(model, listed))?;
     let body = services::services(model, docs, facts);
     files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
     let mut files = files.files;
-    let has_shared = !shared.is_empty();
     files.insert(
         "src/lib.rs".to_owned(),
-        scaffold::lib(facts, model, &areas, has_shared)?,
+        scaffold::lib(facts, model, &areas, shared)?,
     );
     files.insert(
         "Cargo.toml".to_owned(),
-        scaffold::manifest(facts, has_shared)?,
+        scaffold::manifest(facts, !shared.is_empty())?,
     );
-    files.insert("README.md".to_owned(), scaffold::readme(facts, model)?);
+    let readme = scaffold::readme(facts, model, shared)?;
+    files.insert("README.md".to_owned(), readme);
     Ok(files)
 }
 

@@ -21,6 +21,13 @@ impl Once {
     /// `revisions` are in order, each with its id, the string that messages call it, and its types.
     #[must_use]
     pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
+        // A word that is no type where the same text stands is none in that text: a variant, or a function.
+        let mut names: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+        for (name, piece) in revisions.iter().flat_map(|(.., pieces)| *pieces) {
+            let same = names.entry((name, &piece.text));
+            same.and_modify(|same| same.retain(|part| piece.names.contains(*part)))
+                .or_insert_with(|| piece.names.iter().map(String::as_str).collect());
+        }
         let mut classes: BTreeMap<(usize, &str), usize> = BTreeMap::new();
         // The text alone decides at first; then types fall apart whose parts have, until none does any more.
         let mut known = 0;
@@ -29,8 +36,9 @@ impl Once {
             let mut next = BTreeMap::new();
             for (at, (_, wire, pieces)) in revisions.iter().enumerate() {
                 for (name, piece) in *pieces {
-                    let parts: Vec<Option<usize>> = (piece.names.iter())
-                        .map(|part| classes.get(&(at, part.as_str())).copied())
+                    let parts = names.get(&(name.as_str(), piece.text.as_str()));
+                    let parts: Vec<Option<usize>> = (parts.into_iter().flatten())
+                        .map(|part| classes.get(&(at, *part)).copied())
                         .collect();
                     let wire = piece.text.contains("PROTOCOL_VERSION").then_some(*wire);
                     let signature = (name.as_str(), piece.text.as_str(), wire, parts);

@@ -35,6 +35,21 @@ pub struct CrateFacts {
     pub wire_dependency: Option<String>,
     /// The methods that go away, each with what is said of that.
     pub deprecated: BTreeMap<String, String>,
+    /// What there is to say of an extension, for the crate of one; the other facts are of its revision.
+    pub extension: Option<ExtensionFacts>,
+}
+
+/// What the crate of an extension is told besides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExtensionFacts {
+    /// The name of the extension.
+    pub name: String,
+    /// The identifier by which peers declare it.
+    pub identifier: String,
+    /// The Rust name of what they declare under it.
+    pub settings: Option<String>,
+    /// Requests of the revision that may be answered by a result of the extension, each with its Rust name.
+    pub results: Vec<(String, String)>,
 }
 
 impl CrateFacts {
@@ -90,14 +105,30 @@ pub(super) fn lib(
     facts: &CrateFacts,
     model: &Model,
     areas: &BTreeSet<String>,
-    has_shared: bool,
+    shared: &BTreeSet<&str>,
 ) -> Result<String, Error> {
-    let module = has_shared.then(|| names::module(&facts.revision));
-    render(
-        "lib.rs",
-        facts,
-        context! { areas, shared => module, counts => counts(model), example => example(model) },
-    )
+    let more = match &facts.extension {
+        Some(extension) => {
+            let ExtensionFacts {
+                identifier,
+                settings,
+                results,
+                ..
+            } = extension;
+            let types: Vec<String> = shared.iter().map(|name| format!("{name},")).collect();
+            context! {
+                shared => None::<&str>,
+                types => lines(&types),
+                identifier, settings, results, example => false,
+            }
+        }
+        None => {
+            let module = (!shared.is_empty()).then(|| names::module(&facts.revision));
+            context! { shared => module, example => example(model) }
+        }
+    };
+    let counts = counts(model, facts, shared);
+    render("lib.rs", facts, context! { areas, counts, ..more })
 }
 
 pub(super) fn manifest(facts: &CrateFacts, has_shared: bool) -> Result<String, Error> {
@@ -165,8 +196,32 @@ const SHARED: &[(&str, &str)] = &[
     ),
 ];
 
-pub(super) fn readme(facts: &CrateFacts, model: &Model) -> Result<String, Error> {
-    render("README.md", facts, context! { counts => counts(model) })
+/// Words in lines of at most 100 letters.
+pub(crate) fn lines(words: &[String]) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + word.len() < 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.clone()),
+        }
+    }
+    lines
+}
+
+pub(super) fn readme(
+    facts: &CrateFacts,
+    model: &Model,
+    shared: &BTreeSet<&str>,
+) -> Result<String, Error> {
+    render(
+        "README.md",
+        facts,
+        context! { counts => counts(model, facts, shared) },
+    )
 }
 
 pub(super) fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
@@ -182,11 +237,15 @@ pub(super) fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles
     Ok(files)
 }
 
-fn counts(model: &Model) -> Value {
+/// How much there is; an extension counts what is its own.
+fn counts(model: &Model, facts: &CrateFacts, shared: &BTreeSet<&str>) -> Value {
+    let counted = |name: &str| facts.extension.is_none() || !shared.contains(name);
+    let types = || model.types.values().filter(|def| counted(&def.name));
+    let methods = model.methods.iter();
     context! {
-        definitions => model.types.values().filter(|def| def.definition.is_some()).count(),
-        types => model.types.len(),
-        methods => model.methods.len(),
+        definitions => types().filter(|def| def.definition.is_some()).count(),
+        types => types().count(),
+        methods => methods.filter(|method| counted(&method.message)).count(),
     }
 }
 
@@ -213,9 +272,13 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
         source,
         command,
         wire_dependency,
+        extension,
         ..
     } = facts.clone();
-    let facts = context! { package, revision, wire, lifecycle, source, command, wire_dependency };
+    let base =
+        context! { package => names::package(&revision), library => names::library(&revision) };
+    let extension = extension.map(|extension| extension.name);
+    let facts = context! { package, revision, wire, lifecycle, source, command, wire_dependency, extension, base };
     let workspace_version = crate::registry::VERSION;
     template(
         name,

@@ -12,6 +12,7 @@ use super::items::doc;
 use super::ty::{ident, rust_type};
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model, Shape, Ty};
+use mcp_schema::names;
 use mcp_schema::naming::snake_case;
 
 /// What a side is called in generated code.
@@ -63,7 +64,7 @@ pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> To
         let functions = functions(model, docs, facts, &side);
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));
-        body.extend(calls(model, &side, &functions));
+        body.extend(calls(model, facts, &side, &functions));
     }
     body
 }
@@ -257,8 +258,21 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
     }
 }
 
-fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream {
+fn calls(
+    model: &Model,
+    facts: &CrateFacts,
+    side: &Side,
+    functions: &[Function<'_>],
+) -> TokenStream {
     let name = ident(side.calls);
+    // The requests of an extension are made on connections of its revision.
+    let protocol = match &facts.extension {
+        Some(_) => {
+            let library = ident(&names::library(&facts.revision));
+            quote!(#library::Protocol)
+        }
+        None => quote!(crate::Protocol),
+    };
     let about = format!(
         "Typed calls to a {}, for every [`Caller`](service::Caller) of this revision.",
         side.who
@@ -313,11 +327,11 @@ fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream 
     });
     quote! {
         #(#about)*
-        pub trait #name: service::Caller<Protocol = crate::Protocol> + Sized {
+        pub trait #name: service::Caller<Protocol = #protocol> + Sized {
             #(#methods)*
         }
 
-        impl<C: service::Caller<Protocol = crate::Protocol>> #name for C {}
+        impl<C: service::Caller<Protocol = #protocol>> #name for C {}
     }
 }
 

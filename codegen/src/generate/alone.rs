@@ -1,10 +1,10 @@
 //! A crate from a schema that is no revision of the spec: a draft of the day.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{COMMAND, Crate};
-use crate::emit::{CrateFacts, Once, crate_files, pieces};
+use crate::emit::{CrateFacts, crate_files, pieces};
 use mcp_schema::decision::Scope;
 use mcp_schema::docs::{Docs, TypeDocs};
 use mcp_schema::model::{Built, Model};
@@ -98,16 +98,15 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         command: format!("{COMMAND} --schema"),
         wire_dependency: Some(alone.wire.dependency()),
         deprecated: BTreeMap::new(),
+        extension: None,
     };
     let docs = TypeDocs {
-        docs: &docs,
-        revision: alone.package,
-        reference: "",
         prose: &prose,
+        ..TypeDocs::new(&docs, alone.package)
     };
     let pieces = pieces(&model, &docs)?;
     Ok(Crate {
-        files: crate_files(&model, &pieces, &Once::default(), &docs, &facts)?,
+        files: crate_files(&model, &pieces, &BTreeSet::new(), &docs, &facts)?,
         package: facts.package,
         revision: None,
         types: model.types.len(),

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::files::Section;
-use mcp_schema::names::package;
+use mcp_schema::names::{extension_package, package};
 use mcp_schema::shims::PairPlan;
 use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::{Error, Models, Revision, RevisionModel, Status};
+use mcp_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status};
 
 use super::{COMMAND, Crate};
 use crate::emit::{
-    CrateFacts, Once, Pieces, Set, crate_files, pieces, reexport_files, shared_files,
+    CrateFacts, ExtensionFacts, Once, Pieces, Set, crate_files, pieces, reexport_files,
+    shared_files,
 };
 use crate::registry::features::{Link, features, rows};
 use crate::registry::{self, Converted, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
@@ -61,16 +62,70 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
         .map(|(of, pieces)| one_crate(models, of, pieces, &once));
     errors.extend(crates);
     errors.push(shared());
+    for of in &models.extensions {
+        let base = all
+            .iter()
+            .find(|(base, _)| base.revision.id == of.extension.revision);
+        errors.extend(base.map(|(base, pieces)| extension_crate(models, of, base, pieces)));
+    }
     (errors, once)
 }
 
+/// Emits the crate of an extension: a type that its revision has exactly alike is the one of that.
+fn extension_crate(
+    models: &Models<'_>,
+    of: &ExtensionModel<'_>,
+    base: &RevisionModel<'_>,
+    base_pieces: &Pieces,
+) -> Result<Crate, Error> {
+    let ExtensionModel {
+        extension,
+        model,
+        decisions,
+        ..
+    } = of;
+    let docs = models.docs_of(of);
+    let pieces = pieces(model, &docs)?;
+    let (id, wire) = (base.revision.id.as_str(), base.revision.wire.as_str());
+    let once = Once::find(&[(id, wire, base_pieces), (&extension.name, wire, &pieces)]);
+    let shared = once.of(&extension.name);
+    let shared: BTreeSet<&str> = shared.keys().copied().collect();
+    let mut model = model.clone();
+    (model.methods).retain(|method| !shared.contains(method.message.as_str()));
+    let rust = |definition: &String| {
+        let def = model.definition(definition);
+        def.map_or_else(|| definition.clone(), |def| def.name.clone())
+    };
+    let results = extension.results.iter();
+    let facts = CrateFacts {
+        package: extension_package(&extension.name),
+        source: format!("spec/extensions/{}/schema.json", extension.name),
+        sha256: extension.sha256.clone(),
+        extension: Some(ExtensionFacts {
+            name: extension.name.clone(),
+            identifier: extension.identifier.clone(),
+            settings: extension.settings.as_ref().map(rust),
+            results: results
+                .map(|(method, result)| (method.clone(), rust(result)))
+                .collect(),
+        }),
+        ..facts_of(base.revision, &models.stated)
+    };
+    Ok(Crate {
+        files: crate_files(&model, &pieces, &shared, &docs, &facts)?,
+        package: facts.package,
+        revision: None,
+        types: model.types.len() - shared.len(),
+        methods: model.methods.len(),
+        reexports: None,
+        decisions: decisions.clone(),
+    })
+}
+
 fn docs_of<'d>(models: &'d Models<'_>, revision: &'d Revision) -> TypeDocs<'d> {
-    static NO_PROSE: BTreeMap<String, String> = BTreeMap::new();
     TypeDocs {
-        docs: &models.docs,
-        revision: &revision.id,
         reference: &revision.reference,
-        prose: &NO_PROSE,
+        ..TypeDocs::new(&models.docs, &revision.id)
     }
 }
 
@@ -95,7 +150,11 @@ fn one_crate(
     let twin = twin.map(|twin| facts_of(twin.revision, &models.stated));
     let files = match &twin {
         Some(twin) => reexport_files(&facts, twin)?,
-        None => crate_files(model, pieces, once, &docs_of(models, revision), &facts)?,
+        None => {
+            let shared = once.of(&revision.id);
+            let shared = shared.keys().copied().collect();
+            crate_files(model, pieces, &shared, &docs_of(models, revision), &facts)?
+        }
     };
     Ok(Crate {
         files,
@@ -184,6 +243,7 @@ pub fn registry_crate(
         features: features(&links(models)),
         stated: &models.stated,
         methods: methods(models).collect(),
+        extensions: models.extensions.iter().map(|of| of.extension).collect(),
     };
     Ok(Crate {
         package: "mcp-protocol".to_owned(),
@@ -282,5 +342,6 @@ fn facts_of(revision: &Revision, stated: &ErrorRules) -> CrateFacts {
         command: COMMAND.to_owned(),
         wire_dependency: None,
         deprecated: stated.deprecated(&revision.id),
+        extension: None,
     }
 }

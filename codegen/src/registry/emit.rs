@@ -9,11 +9,11 @@ use super::methods::{self, RegistryMethod};
 use mcp_schema::names;
 
 use super::VERSION;
-use crate::emit::{CrateFiles, template};
+use crate::emit::{CrateFiles, lines, template};
 use mcp_schema::Error;
 use mcp_schema::naming::pascal_case;
 use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::spec::{Lifecycle, Revision, Status};
+use mcp_schema::spec::{Extension, Lifecycle, Revision, Status};
 
 /// What the crate is told.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub struct RegistryFacts<'s> {
     pub stated: &'s ErrorRules,
     /// The methods of all revisions, each once.
     pub methods: Vec<RegistryMethod<'s>>,
+    /// The extensions, in order of their names.
+    pub extensions: Vec<&'s Extension>,
 }
 
 /// A revision, and its part in conversions.
@@ -99,6 +101,7 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         headers => named(facts.stated.headers.iter().map(|row| row.name.as_str())),
         rules => named(facts.stated.rules.iter().map(|row| row.id.as_str())),
         methods => methods::rows(&facts.methods),
+        extensions => facts.extensions.iter().map(|of| extension(of, facts)).collect::<Vec<_>>(),
     };
     let mut files = CrateFiles::new();
     for (path, text) in TEMPLATES {
@@ -136,7 +139,7 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         constant => names::constant(id),
         variant => names::variant(id),
         // Types of a candidate are for whoever asks for them: nobody speaks it. That of handlers is always there.
-        feature => is_optional(revision, facts).then(|| names::feature(id)),
+        feature => is_optional(&revision.id, facts).then(|| names::feature(id)),
         candidate => revision.status == Status::Candidate,
         before => place.map(|place| before(place, facts)),
         negotiated => negotiated(revision, facts),
@@ -148,9 +151,23 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
     }
 }
 
+fn extension(of: &Extension, facts: &RegistryFacts<'_>) -> Value {
+    let package = names::extension_package(&of.name);
+    context! {
+        library => package.replace('-', "_"),
+        package,
+        name => of.name.as_str(),
+        identifier => of.identifier.as_str(),
+        module => names::module(&of.name),
+        // It comes with the revision that it rests on.
+        feature => is_optional(&of.revision, facts).then(|| names::feature(&of.revision)),
+        revision => names::variant(&of.revision),
+    }
+}
+
 /// Whether a revision is there by a feature alone.
-fn is_optional(revision: &Revision, facts: &RegistryFacts<'_>) -> bool {
-    let name = names::feature(&revision.id);
+fn is_optional(id: &str, facts: &RegistryFacts<'_>) -> bool {
+    let name = names::feature(id);
     let mut always = facts
         .features
         .iter()
@@ -163,7 +180,7 @@ fn before(place: usize, facts: &RegistryFacts<'_>) -> Vec<Option<String>> {
     let own = facts.revisions.iter().filter(|of| !of.twin);
     let earlier = own.filter(|of| of.place.is_some_and(|other| other < place));
     let feature = |of: &RegistryRevision<'_>| {
-        is_optional(of.revision, facts).then(|| names::feature(&of.revision.id))
+        is_optional(&of.revision.id, facts).then(|| names::feature(&of.revision.id))
     };
     earlier.map(feature).collect()
 }
@@ -185,22 +202,6 @@ fn negotiated(revision: &Revision, facts: &RegistryFacts<'_>) -> bool {
             other.revision.status == Status::Released && other.revision.wire == revision.wire
         }),
     }
-}
-
-/// Words in lines of at most 100 letters.
-fn lines(words: &[String]) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.len() + word.len() < 100 => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.clone()),
-        }
-    }
-    lines
 }
 
 /// The templates, as files in codegen/templates/registry.

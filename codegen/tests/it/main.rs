@@ -12,6 +12,7 @@ mod changes;
 mod constructors;
 mod diff;
 mod drafts;
+mod extensions;
 mod golden;
 mod hostile_generator;
 mod mutants;

@@ -55,3 +55,9 @@ pub use mcp_draft as draft;
 /// The types of [`Revision::LATEST`].
 #[doc(inline)]
 pub use mcp_2026_07_28 as latest;
+
+/// The types of each extension, in a module under its name.
+pub mod extensions {
+    #[doc(inline)]
+    pub use mcp_ext_tasks as tasks;
+}

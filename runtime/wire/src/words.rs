@@ -10,6 +10,8 @@ macro_rules! words {
 }
 
 words! {
+    /// When it was made.
+    CreatedAt
     /// What tells one from others of its kind.
     Id
     /// When it changed last.

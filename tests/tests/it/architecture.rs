@@ -8,6 +8,9 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 /// Every crate of types is one room of the drawing.
 const TYPES: &str = "mcp-<revision>";
 
+/// So is every crate of an extension.
+const EXTENSIONS: &str = "mcp-ext-<name>";
+
 #[test]
 fn the_crates_are_as_drawn() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -84,12 +87,15 @@ fn table(folder: &Path) -> toml::Table {
     text.parse().unwrap()
 }
 
-/// The room of a crate: what is under `generated/` is of one revision, but for what all of them have.
+/// The room of a crate: what is under `generated/` is of one revision or extension, but for what all of them have.
 fn room(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let is_generated = root.join("generated").join(name).is_dir();
-    match is_generated && !matches!(name, "mcp-shared" | "mcp-shims" | "mcp-protocol") {
-        true => TYPES.to_owned(),
-        false => name.to_owned(),
-    }
+    let room = match name {
+        "mcp-shared" | "mcp-shims" | "mcp-protocol" => name,
+        _ if !is_generated => name,
+        _ if name.starts_with("mcp-ext-") => EXTENSIONS,
+        _ => TYPES,
+    };
+    room.to_owned()
 }

@@ -43,6 +43,17 @@ impl Areas {
         let shared = shared.map(|(name, _)| name.as_str()).collect();
         let moved = moved(&models, &shared);
         areas.extend(moved);
+        for name in models.iter().flat_map(|model| model.types.keys()) {
+            let area = areas.entry(name.clone());
+            area.or_insert_with(|| MESSAGES.to_owned());
+        }
+        Self(areas)
+    }
+
+    /// These areas, and others for the types that have none here.
+    pub(crate) fn or(&self, others: Self) -> Self {
+        let mut areas = others.0;
+        areas.extend(self.0.clone());
         Self(areas)
     }
 

@@ -70,18 +70,18 @@ pub(super) fn paired<'r>(
         }
     };
     for role in ROLES {
-        let Some(def) = model.definition(role.union) else {
-            continue;
-        };
-        let (names, others) = messages(model, &def.name);
-        let mut odd: Vec<(String, String)> = (others.into_iter())
-            .map(|other| {
+        let mut names = stated(model, role, rules);
+        let mut odd: Vec<(String, String)> = Vec::new();
+        if let Some(def) = model.definition(role.union) {
+            let (named, others) = messages(model, &def.name);
+            names.extend(named);
+            odd.extend(others.into_iter().map(|other| {
                 let open = format!(
                     "expected messages: objects whose `method` is one constant, found {other:?}"
                 );
                 (def.at(), open)
-            })
-            .collect();
+            }));
+        }
         listed.extend(names.iter().cloned());
         let mut of_role: Vec<Method> = Vec::new();
         for name in names {
@@ -282,6 +282,24 @@ fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef
         deprecated: false,
         shape: Shape::Union(Union::of(types, false)),
     }
+}
+
+/// The messages of which it is said beside the schema that the side of a role sends them.
+fn stated(model: &Model, role: &Role, rules: &MethodRules) -> BTreeSet<String> {
+    let is_of = |method: &str| {
+        let kind = match method.starts_with("notifications/") {
+            true => MethodKind::Notification,
+            false => MethodKind::Request,
+        };
+        kind == role.kind && rules.sender(method) == Some(role.direction)
+    };
+    let messages = model.types.values().filter(|def| match &def.shape {
+        Shape::Object(object) => {
+            def.definition.is_some() && method_name(object).is_some_and(|method| is_of(&method))
+        }
+        _ => false,
+    });
+    messages.map(|def| def.name.clone()).collect()
 }
 
 /// The message types that a role stands for: the variants of its union, or the one type it names;

@@ -48,7 +48,7 @@ pub(crate) fn draft(
     opaque::settle_namesakes(&mut built, scope);
     let defined = |definition: &str| schema.definitions.contains_key(definition);
     let rule = |method: &str| match scope {
-        Scope::Revision(id) => methods.result(id, method),
+        Scope::Revision(id) | Scope::Extension { revision: id, .. } => methods.result(id, method),
         Scope::Schema(_) | Scope::Pair(_) => methods.result_among(method, defined),
     };
     let paired = methods::paired(&built.model, schema, scope, methods, rule);

@@ -128,6 +128,7 @@ pub(super) fn renamed(
 pub(super) fn errata_file(scope: &Scope) -> String {
     match scope {
         Scope::Revision(id) => format!("{id}/errata.toml"),
+        Scope::Extension { name, .. } => format!("extensions/{name}/errata.toml"),
         Scope::Schema(_) | Scope::Pair(_) => "<revision>/errata.toml".to_owned(),
     }
 }

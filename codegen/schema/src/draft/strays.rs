@@ -7,6 +7,7 @@ use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{MethodKind, TypeDef};
 use crate::pointer::escaped;
 use crate::schema::Schema;
+use crate::spec::extensions::{FACTS, FOLDER};
 use crate::spec::roles::ROLES;
 
 /// What is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
@@ -110,9 +111,15 @@ pub(super) fn unlisted(
             roles.join(", ")
         ),
         answer: format!("`{}` is a type, and no method of either side", name(def)),
-        settle: Settle {
-            file: errata_file(scope),
-            stub: stub(union(def)),
+        settle: match scope {
+            Scope::Extension { name, .. } => Settle {
+                file: format!("{FOLDER}/{name}/{FACTS}"),
+                stub: format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+            },
+            _ => Settle {
+                file: errata_file(scope),
+                stub: stub(union(def)),
+            },
         },
     };
     strays.iter().map(decision).collect()

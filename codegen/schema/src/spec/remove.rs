@@ -8,7 +8,7 @@ use super::complaints::{Complaint, complaints, placed};
 use super::facts::{Fact, held, rename_pair};
 use super::rules::RuleFile;
 use super::sheet::{self, at_line};
-use super::{Files, REVISIONS, Spec, Status, revisions, revisions_file};
+use super::{Files, REVISIONS, Spec, Status, extensions, revisions, revisions_file};
 use crate::Error;
 use crate::Models;
 
@@ -42,6 +42,15 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         .iter()
         .find(|row| row.id() == id)
         .ok_or_else(|| revisions::unknown(id, &rows))?;
+    if let Some(extension) = extensions::resting_on(root, files, id)? {
+        return Err(Error::Usage {
+            problem: format!("the extension `{extension}` rests on revision `{id}`").into(),
+            help: format!(
+                "change `revision` in {root}/extensions/{extension}/extension.toml, or delete its folder"
+            )
+            .into(),
+        });
+    }
     let stood = entries_of(root, files, &complaints(root, files))?;
     let mut removed = Removed {
         revision: id.to_owned(),

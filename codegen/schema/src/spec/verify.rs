@@ -7,8 +7,8 @@ use super::facts::{self, Fact};
 use super::import::Upstream;
 use super::revisions::{self, Row, Status};
 use super::{
-    Files, Revision, Spec, canonical, carried, collect, errors, methods, remove, revisions_file,
-    root_of, schema_name,
+    Files, Revision, Spec, canonical, carried, collect, errors, extensions, methods, remove,
+    revisions_file, root_of, schema_name,
 };
 use crate::Error;
 use crate::files::diff;
@@ -207,8 +207,9 @@ fn unlisted(root: &str, files: &Files, rows: &[Row]) -> Vec<Error> {
     let schemas = files
         .keys()
         .filter_map(|name| name.strip_suffix("/schema.json"));
+    let extension = |id: &&str| id.starts_with(&format!("{}/", extensions::FOLDER));
     schemas
-        .filter(|id| rows.iter().all(|row| row.id() != *id))
+        .filter(|id| rows.iter().all(|row| row.id() != *id) && !extension(id))
         .map(|id| Error::File {
             file: format!("{root}/{id}/schema.json").into(),
             problem: "a schema of a revision that revisions.toml does not list".into(),

@@ -185,6 +185,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
                 decisions: Vec::new(),
             })
             .collect(),
+        extensions: Vec::new(),
         docs: Docs::read(&maker.spec.rules).unwrap(),
         stated: ErrorRules::read(&maker.spec).unwrap(),
         changes: Changes::default(),

@@ -25,7 +25,7 @@ fn opened() -> (Directory, Open) {
     open.decisions.retain(|decision| match &decision.scope {
         Scope::Revision(id) => id == "new",
         Scope::Pair(pair) => pair.new == "new",
-        Scope::Schema(_) => false,
+        Scope::Schema(_) | Scope::Extension { .. } => false,
     });
     open.undocumented.retain(|(id, _)| id == "new");
     (directory, open)

@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
-use super::{Revision, Spec};
+use super::{Extension, Revision, Spec};
 use crate::Error;
+use crate::model::Direction;
 use areas::default_area;
 pub(crate) use areas::{AREA, is_area, module};
-pub(crate) use requests::methods;
+pub(crate) use requests::{messages, methods};
 use requests::{requests, takes};
 pub use results::{Answer, ResultRule};
 use results::{Rule, paired};
@@ -28,6 +29,8 @@ pub struct MethodRules {
     named_by: BTreeMap<String, String>,
     capabilities: BTreeMap<String, String>,
     capability_parts: BTreeMap<String, Vec<CapabilityPart>>,
+    /// Who sends a message, where that is said beside the schema: for those of an extension.
+    senders: BTreeMap<String, Direction>,
 }
 
 /// A part of a capability, and the params that need it.
@@ -209,6 +212,34 @@ impl MethodRules {
             let label = format!("area of `{}`", method.get_ref());
             errors.push(file.error(method.span().start, label, problem, "", ""));
         }
+    }
+
+    /// Returns the rules with what an extension says of its own messages.
+    #[must_use]
+    pub fn with(&self, extension: &Extension) -> Self {
+        let mut rules = self.clone();
+        for method in &extension.methods {
+            let name = &method.name;
+            if let Some(sender) = method.sender {
+                rules.senders.insert(name.clone(), sender);
+            }
+            rules.results.retain(|rule| rule.method != *name);
+            rules
+                .results
+                .extend(method.result.iter().map(|result| Rule {
+                    method: name.clone(),
+                    result: result.clone(),
+                    task_result: None,
+                    revisions: None,
+                }));
+        }
+        rules
+    }
+
+    /// Returns who sends a message, where that is said beside the schema.
+    #[must_use]
+    pub fn sender(&self, method: &str) -> Option<Direction> {
+        self.senders.get(method).copied()
     }
 
     /// What answers each request of a revision, by method.

@@ -34,22 +34,30 @@ pub(super) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
 
 /// All methods of a revision, of requests and notifications.
 pub(crate) fn methods(revision: &Revision) -> Vec<String> {
-    let stated = revision
-        .definitions()
-        .filter_map(|(_, definition)| method_of(definition));
-    stated.map(str::to_owned).collect()
+    (messages(&revision.schema))
+        .map(|(method, _)| method.to_owned())
+        .collect()
+}
+
+/// Method and definition of each message of a canonical schema.
+pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    let definitions = definitions.into_iter().flatten();
+    definitions.filter_map(|(name, definition)| Some((method_of(definition)?, name.as_str())))
 }
 
 /// Method and definition of each request of a revision.
 pub(super) fn requests(revision: &Revision) -> BTreeMap<&str, &str> {
-    let stated = revision
-        .definitions()
-        .filter_map(|(name, definition)| Some((method_of(definition)?, name)));
-    stated
+    messages(&revision.schema)
         .filter(|(method, _)| !method.starts_with("notifications/"))
         .collect()
 }
 
+/// The constant of `method`, of the definition itself or of a part that it is put together from.
 fn method_of(definition: &Value) -> Option<&str> {
-    definition.pointer("/properties/method/const")?.as_str()
+    let own = definition.pointer("/properties/method/const");
+    own.and_then(Value::as_str).or_else(|| {
+        let parts = definition.get("allOf")?.as_array()?;
+        parts.iter().find_map(method_of)
+    })
 }

@@ -1,0 +1,326 @@
+//! Extensions: parts of the protocol with a schema of their own, beside the revision that they rest on.
+//!
+//! Each is a folder of `extensions/`: the canonical schema, `extension.toml` with what the schema does not say, and where
+//! there is need errata and doc lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+use toml::Spanned;
+
+use super::errata::{self, Erratum};
+use super::methods::messages;
+use super::rules::RuleFile;
+use super::{Files, Revision, canonical, json, revisions};
+use crate::Error;
+use crate::model::Direction;
+
+/// The folder of the extensions, below the spec directory.
+pub(crate) const FOLDER: &str = "extensions";
+/// The file of the facts of an extension, in its folder.
+pub(crate) const FACTS: &str = "extension.toml";
+
+/// An extension of the protocol.
+#[derive(Clone, Debug)]
+pub struct Extension {
+    /// The name of its folder.
+    pub name: String,
+    /// The identifier by which peers declare it: `io.modelcontextprotocol/tasks`.
+    pub identifier: String,
+    /// The id of the revision that it rests on.
+    pub revision: String,
+    /// Where its schema stands in its repository.
+    pub source: String,
+    /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
+    pub sha256: String,
+    /// URL of its reference page; `{anchor}` stands for the name of a definition in lower case.
+    pub reference: String,
+    /// The definition of what peers declare under the identifier.
+    pub settings: Option<String>,
+    /// Its messages, with what the schema does not say of them.
+    pub methods: Vec<ExtensionMethod>,
+    /// Results by which requests of the revision may be answered instead, as pairs of method and definition.
+    pub results: Vec<(String, String)>,
+    /// The schema in canonical form, errata applied; a definition that repeats one of the revision is that one.
+    pub schema: Value,
+    /// The schema in canonical form, as upstream has it.
+    pub raw: Value,
+    /// The repairs, in the order in which they were applied.
+    pub errata: Vec<Erratum>,
+}
+
+/// A message of an extension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtensionMethod {
+    /// The `method` string.
+    pub name: String,
+    /// The side that sends it; none where nobody has said so yet.
+    pub sender: Option<Direction>,
+    /// The definition of the result, where its name does not say it.
+    pub result: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    identifier: Spanned<String>,
+    revision: Spanned<String>,
+    source: Option<String>,
+    sha256: Option<String>,
+    reference: Spanned<String>,
+    settings: Option<Spanned<String>>,
+    #[serde(default)]
+    method: Vec<MethodRow>,
+    #[serde(default)]
+    result: Vec<ResultRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MethodRow {
+    name: Spanned<String>,
+    sender: Spanned<String>,
+    result: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResultRow {
+    method: Spanned<String>,
+    result: Spanned<String>,
+}
+
+impl Extension {
+    /// Reads all extensions of a spec directory, in order of their names.
+    pub(super) fn all(
+        root: &str,
+        files: &Files,
+        revisions: &[Revision],
+        errors: &mut Vec<Error>,
+    ) -> Vec<Self> {
+        let mut all = Vec::new();
+        for name in names(files) {
+            match Self::load(root, files, &name, revisions) {
+                Ok(extension) => all.push(extension),
+                Err(error) => errors.push(error),
+            }
+        }
+        all
+    }
+
+    fn load(root: &str, files: &Files, name: &str, revisions: &[Revision]) -> Result<Self, Error> {
+        let facts = file(root, files, name, FACTS);
+        let missing = |file: &str, help: &str| Error::File {
+            file: format!("{root}/{FOLDER}/{name}/{file}").into(),
+            problem: "there is no such file".into(),
+            detail: "".into(),
+            help: format!("cargo xtask spec import FILE --extension {name}{help}").into(),
+        };
+        if !revisions::is_id(name) {
+            return Err(Error::File {
+                file: format!("{root}/{FOLDER}/{name}").into(),
+                problem: format!("`{name}` cannot name an extension").into(),
+                detail: "".into(),
+                help: revisions::ID_HELP.into(),
+            });
+        }
+        if facts.text.is_empty() {
+            return Err(missing(FACTS, ""));
+        }
+        let rows: Rows = facts.parse()?;
+        let schema = format!("{FOLDER}/{name}/schema.json");
+        let text = (files.get(&schema)).ok_or_else(|| missing("schema.json", ""))?;
+        let path = format!("{root}/{schema}");
+        let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
+        let errata_file = file(root, files, name, "errata.toml");
+        let errata = errata::read(&errata_file)?;
+        let Some(base) = (revisions.iter()).find(|one| one.id == *rows.revision.get_ref()) else {
+            let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
+            return Err(facts.error(
+                rows.revision.span().start,
+                format!("extension `{name}`"),
+                format!("no revision `{}`", rows.revision.get_ref()),
+                "",
+                format!("known: {}", known.join(", ")),
+            ));
+        };
+        let schema = errata::apply(&on(&raw, base), &errata, &errata_file)?;
+        Error::check(faults(&facts, &rows, &schema, revisions))?;
+        let methods = rows.method.into_iter().map(|row| ExtensionMethod {
+            name: row.name.into_inner(),
+            sender: sender(row.sender.get_ref()).flatten(),
+            result: row.result.map(Spanned::into_inner),
+        });
+        let results =
+            (rows.result.into_iter()).map(|row| (row.method.into_inner(), row.result.into_inner()));
+        Ok(Self {
+            name: name.to_owned(),
+            identifier: rows.identifier.into_inner(),
+            revision: base.id.clone(),
+            source: rows.source.unwrap_or_default(),
+            sha256: rows.sha256.unwrap_or_default(),
+            reference: rows.reference.into_inner(),
+            settings: rows.settings.map(Spanned::into_inner),
+            methods: methods.collect(),
+            results: results.collect(),
+            schema,
+            raw,
+            errata,
+        })
+    }
+
+    /// The file of the doc lines of its own, below the spec directory.
+    #[must_use]
+    pub fn docs_file(&self) -> String {
+        format!("{FOLDER}/{}/docs.toml", self.name)
+    }
+}
+
+/// The names of the folders of extensions.
+pub(super) fn names(files: &Files) -> BTreeSet<String> {
+    let inner = |path: &String| {
+        let (name, _) = path
+            .strip_prefix(FOLDER)?
+            .strip_prefix('/')?
+            .split_once('/')?;
+        Some(name.to_owned())
+    };
+    files.keys().filter_map(inner).collect()
+}
+
+/// The first extension that rests on a revision.
+pub(super) fn resting_on(root: &str, files: &Files, id: &str) -> Result<Option<String>, Error> {
+    for name in names(files) {
+        let rows: Rows = file(root, files, &name, FACTS).parse()?;
+        if rows.revision.get_ref() == id {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// A file in the folder of an extension; an empty one where there is none.
+pub(super) fn file(root: &str, files: &Files, extension: &str, file: &str) -> RuleFile {
+    let name = format!("{FOLDER}/{extension}/{file}");
+    let text = files.get(&name).map_or("", String::as_str);
+    RuleFile::new(format!("{root}/{name}"), text)
+}
+
+/// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
+fn on(raw: &Value, base: &Revision) -> Value {
+    let mut schema = raw.clone();
+    let repeated: BTreeMap<String, Value> = (copied(raw, base))
+        .filter(|(_, copy, original)| copy == original)
+        .filter_map(|(name, ..)| Some((name.to_owned(), base.definition(name)?.clone())))
+        .collect();
+    if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
+        definitions.extend(repeated);
+    }
+    schema
+}
+
+/// The definitions of a schema that have the name of one of a revision: the name, the schema's and the revision's.
+pub(super) fn copied<'s>(
+    raw: &'s Value,
+    base: &'s Revision,
+) -> impl Iterator<Item = (&'s str, &'s Value, &'s Value)> {
+    let definitions = raw.get("$defs").and_then(Value::as_object);
+    definitions
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, copy)| {
+            let original = base.raw.get("$defs")?.get(name)?;
+            Some((name.as_str(), copy, original))
+        })
+}
+
+/// The side that a word names; nobody where it is empty, and nothing for another word.
+fn sender(word: &str) -> Option<Option<Direction>> {
+    match word {
+        "client" => Some(Some(Direction::ClientToServer)),
+        "server" => Some(Some(Direction::ServerToClient)),
+        "" => Some(None),
+        _ => None,
+    }
+}
+
+/// Whether a text is an identifier of an extension: a prefix and a name.
+pub(super) fn is_identifier(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let part = |part: &str| !part.is_empty() && part.bytes().all(plain);
+    text.split_once('/')
+        .is_some_and(|(prefix, name)| part(prefix) && part(name))
+}
+
+/// What the facts of an extension have wrong.
+fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision]) -> Vec<Error> {
+    let mut errors = Vec::new();
+    let mut fault = |at: &Spanned<String>, rule: String, problem: String, help: &str| {
+        errors.push(facts.error(at.span().start, rule, problem, "", help));
+    };
+    let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
+    let identifier = rows.identifier.get_ref();
+    if !is_identifier(identifier) {
+        fault(
+            &rows.identifier,
+            "identifier".to_owned(),
+            format!("`{identifier}` is not the identifier of an extension"),
+            "a prefix, `/` and a name: io.modelcontextprotocol/tasks",
+        );
+    }
+    if rows.reference.get_ref().is_empty() {
+        let problem = "there is no page".to_owned();
+        let help = "the URL of the page that the docs of the types are to link";
+        fault(&rows.reference, "reference".to_owned(), problem, help);
+    }
+    if let Some(settings) = rows
+        .settings
+        .as_ref()
+        .filter(|name| !defines(name.get_ref()))
+    {
+        let problem = format!("the schema has no definition `{}`", settings.get_ref());
+        fault(settings, "settings".to_owned(), problem, "");
+    }
+    let own: BTreeSet<&str> = messages(schema).map(|(method, _)| method).collect();
+    let mut said = BTreeSet::new();
+    for row in &rows.method {
+        let (name, rule) = (
+            row.name.get_ref(),
+            format!("method `{}`", row.name.get_ref()),
+        );
+        if !own.contains(name.as_str()) {
+            let problem = "the schema has no message of that method".to_owned();
+            fault(&row.name, rule.clone(), problem, "");
+        }
+        if !said.insert(name) {
+            let problem = "another row says it".to_owned();
+            fault(&row.name, rule.clone(), problem, "");
+        }
+        if sender(row.sender.get_ref()).is_none() {
+            let problem = format!("`{}` is neither side", row.sender.get_ref());
+            fault(&row.sender, rule.clone(), problem, "client or server");
+        }
+        if let Some(result) = row.result.as_ref().filter(|name| !defines(name.get_ref())) {
+            let problem = format!("the schema has no definition `{}`", result.get_ref());
+            fault(result, rule, problem, "");
+        }
+    }
+    let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
+    let theirs: BTreeSet<&str> = theirs.map(|(method, _)| method).collect();
+    for row in &rows.result {
+        let (method, rule) = (
+            row.method.get_ref(),
+            format!("result of `{}`", row.method.get_ref()),
+        );
+        if !theirs.contains(method.as_str()) {
+            let problem = "no revision has such a method".to_owned();
+            fault(&row.method, rule.clone(), problem, "");
+        }
+        if !defines(row.result.get_ref()) {
+            let problem = format!("the schema has no definition `{}`", row.result.get_ref());
+            fault(&row.result, rule, problem, "");
+        }
+    }
+    errors
+}
