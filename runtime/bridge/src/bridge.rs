@@ -180,11 +180,10 @@ impl Bridge {
         };
         let caller = Arc::new(greeting.caller());
         let begun = async {
-            let negotiated = Link::negotiate(&settings, &caller).await?;
-            let app = negotiated.facts.revision;
-            let server = settings.server(&negotiated.facts)?;
-            let link = Link::on(&settings, app, negotiated, &caller);
-            Ok((app, server, link))
+            let (link, facts) = Link::negotiate(&settings, &caller).await?;
+            let app = facts.revision;
+            let server = settings.server(&facts)?;
+            Ok((app, server, link.serving(app, &caller)))
         };
         let (app, server, link) = match begun.await {
             Ok(begun) => begun,
@@ -262,7 +261,7 @@ impl Settings {
             let (settings, spare) = (Arc::clone(&settings), Arc::clone(&spare));
             Box::pin(async move {
                 match spare.take_for(&settings, app, &caller).await {
-                    Some(spare) => Ok(Link::on(&settings, app, spare, &caller)),
+                    Some(spare) => Ok(spare.serving(app, &caller)),
                     None => Link::start(&settings, app, &caller).await,
                 }
             })

@@ -114,9 +114,14 @@ pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
     format!("{revision} {info} {}", text(capabilities))
 }
 
+/// Whether it speaks a revision of the per-request lifecycle.
+pub(crate) fn is_modern(caller: &Caller) -> bool {
+    caller.revision.lifecycle() == Lifecycle::PerRequest
+}
+
 /// Whether it can be asked anything, and only in the result of a call.
 pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
-    caller.revision.lifecycle() == Lifecycle::PerRequest
+    is_modern(caller)
         && Revision::NEGOTIATED.iter().any(|revision| {
             let rows = revision.methods().iter();
             let mut asked = rows.filter(|row| row.direction == Direction::ServerToClient);

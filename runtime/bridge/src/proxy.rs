@@ -13,9 +13,9 @@ use tracing::debug;
 
 use crate::bridge::Settings;
 use crate::identity::anyone;
-use crate::link::{Asked, Link};
+use crate::link::Asked;
 use crate::losses::{About, End};
-use crate::servers::Servers;
+use crate::servers::{Servers, Used};
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
@@ -52,13 +52,13 @@ impl Proxy {
     }
 
     /// Asks the server of a client.
-    async fn ask(&self, asked: Asked) -> Result<(Answered, Revision), ErrorObject> {
+    async fn ask(&self, ask: Ask, asked: Asked) -> Result<(Answered, Revision), ErrorObject> {
         let server = self
             .servers
             .of(&asked.caller, &asked.peer.session())
             .await?;
         let (method, began) = (asked.method.clone(), Instant::now());
-        let answered = server.ask(asked).await;
+        let answered = server.ask(ask, asked).await;
         let took = began.elapsed();
         if answered.is_ok() {
             debug!(method, ?took, "answered");
@@ -67,14 +67,18 @@ impl Proxy {
     }
 
     /// Does something with the server of a client that waits for no answer.
-    fn with_server(&self, session: &Session, act: impl FnOnce(&Link) + Send + 'static) {
+    fn with_server<F, A>(&self, session: &Session, act: F)
+    where
+        F: FnOnce(Used) -> A + Send + 'static,
+        A: Future<Output = ()> + Send,
+    {
         let (servers, session) = (self.servers.clone(), session.clone());
         // Its session is at work while this is called: what it says of itself is asked later.
         tokio::spawn(async move {
             // One that says nothing of itself is one of those that say nothing.
             let caller = session.caller().unwrap_or_else(|| Arc::new(anyone()));
             if let Ok(server) = servers.of(&caller, &session).await {
-                act(&server);
+                act(server).await;
             }
         });
     }
@@ -117,11 +121,11 @@ impl Handler for Proxy {
         for (name, value) in repeated(&peer) {
             ask = ask.with_param_header(&name, value);
         }
-        let mut asked = Asked::new(ask, method, caller, peer);
+        let mut asked = Asked::new(method, caller, peer);
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
-        let (Answered { answer, losses, .. }, spoken) = self.ask(asked).await?;
+        let (Answered { answer, losses, .. }, spoken) = self.ask(ask, asked).await?;
         let of_server = About {
             end: End::Server,
             revision: spoken,
@@ -150,26 +154,28 @@ impl Handler for Proxy {
             ..
         } = call;
         let ask = request(&method, params, progress_token.as_ref());
-        let mut asked = Asked::new(ask, &method, caller, peer);
+        let mut asked = Asked::new(&method, caller, peer);
         asked.progress_token = progress_token;
-        result(self.ask(asked).await?.0.answer)
+        result(self.ask(ask, asked).await?.0.answer)
     }
 
     fn notice(&self, notice: Notice, session: Session) {
         let params = (notice.params.text() != "{}").then_some(notice.params);
-        self.with_server(&session, move |server| server.notify(notice.method, params));
+        self.with_server(&session, move |server| async move {
+            server.notify(notice.method, params).await;
+        });
     }
 
     fn other_notice(&self, notice: OtherNotice, session: Session) {
         let params = (notice.params.text() != "{}").then_some(notice.params);
-        self.with_server(&session, move |server| {
-            server.notify(&notice.method, params)
+        self.with_server(&session, move |server| async move {
+            server.notify(&notice.method, params).await;
         });
     }
 
     fn opened(&self, session: Session) {
         let opened = session.clone();
-        self.with_server(&session, move |server| server.opened(opened));
+        self.with_server(&session, move |server| async move { server.opened(opened) });
     }
 }
 

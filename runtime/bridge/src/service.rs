@@ -214,10 +214,10 @@ impl Shared {
                 return Err(Error::Closed);
             }
             let caller = Arc::new(caller);
-            let negotiated = Link::negotiate(&self.settings, &caller).await?;
-            let (facts, app) = (&negotiated.facts, negotiated.facts.revision);
-            let server = self.settings.server(facts)?;
-            let spare = Arc::new(Spare::new(negotiated, caller));
+            let (link, facts) = Link::negotiate(&self.settings, &caller).await?;
+            let app = facts.revision;
+            let server = self.settings.server(&facts)?;
+            let spare = Arc::new(Spare::new(link, caller));
             let start = self.settings.start(app, Arc::clone(&spare));
             let servers = Servers::each(start, &self.settings);
             let proxy = Proxy::new(servers.clone(), Arc::clone(&self.settings), app);

@@ -8,15 +8,15 @@ use mcp_revisions::server::Caller;
 
 use crate::bridge::Settings;
 use crate::identity;
-use crate::link::Negotiated;
+use crate::link::Link;
 
 /// A connection that was made on behalf of the first client, until a client takes it.
 #[derive(Default)]
-pub(crate) struct Spare(Mutex<Option<(Negotiated, Arc<Caller>)>>);
+pub(crate) struct Spare(Mutex<Option<(Link, Arc<Caller>)>>);
 
 impl Spare {
-    pub(crate) fn new(negotiated: Negotiated, caller: Arc<Caller>) -> Self {
-        Self(Mutex::new(Some((negotiated, caller))))
+    pub(crate) fn new(link: Link, caller: Arc<Caller>) -> Self {
+        Self(Mutex::new(Some((link, caller))))
     }
 
     /// The connection for a client, if the server was sent the same capabilities as this client has.
@@ -30,29 +30,29 @@ impl Spare {
         settings: &Settings,
         app: Revision,
         caller: &Caller,
-    ) -> Option<Negotiated> {
-        let (mut spare, for_whom) = self.take()?;
+    ) -> Option<Link> {
+        let (spare, for_whom) = self.take()?;
         let fits = app.lifecycle() == Lifecycle::PerRequest
             || identity::can_the_same(caller, &for_whom, app);
         if !fits && matches!(settings.upstream.channel(), Channel::Http) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((spare, for_whom));
             return None;
         }
-        if fits && !spare.has_ended().await {
+        if fits && !spare.has_ended() {
             return Some(spare);
         }
-        spare.end().await;
+        spare.close().await;
         None
     }
 
     /// Ends the connection that no client has taken.
     pub(crate) async fn end(&self) {
         if let Some((spare, _)) = self.take() {
-            spare.end().await;
+            spare.close().await;
         }
     }
 
-    fn take(&self) -> Option<(Negotiated, Arc<Caller>)> {
+    fn take(&self) -> Option<(Link, Arc<Caller>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

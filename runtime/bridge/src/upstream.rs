@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use mcp_revisions::Limits;
-use mcp_revisions::carrier::{Incoming, Transport};
-use mcp_revisions::client::{Channel, Exchange, Post};
+use mcp_revisions::carrier::Transport;
+use mcp_revisions::client::Channel;
 use mcp_revisions::service::client::{Child, Http};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -166,74 +166,12 @@ impl Upstream {
     }
 
     /// Starts the server, or gets ready to reach it.
-    pub(crate) async fn connect(&self) -> io::Result<Line> {
+    pub(crate) async fn connect(&self) -> io::Result<Transport> {
         let limit = Limits::default().message_bytes;
-        let carrier = (self.connect)(limit).await?;
-        let tap = self.tapped.as_ref().map(|tapped| tapped());
-        Ok(Line {
-            carrier,
-            tap: tap.transpose()?,
+        let transport = (self.connect)(limit).await?;
+        Ok(match &self.tapped {
+            Some(tapped) => transport.with_tap(tapped()?),
+            None => transport,
         })
-    }
-}
-
-/// One connection to a server.
-pub(crate) struct Line {
-    carrier: Transport,
-    tap: Option<Tap>,
-}
-
-impl Line {
-    /// Sends a text; a failure shows in what is received.
-    pub(crate) fn send(&mut self, post: Post) {
-        self.see(Direction::ClientToServer, &post.text);
-        self.carrier.send(post);
-    }
-
-    /// Whether the server has taken so much of what it was sent that it may be sent more.
-    pub(crate) fn has_room(&self) -> bool {
-        self.carrier.has_room()
-    }
-
-    /// What the server says next. It may be given up at any point.
-    pub(crate) async fn next(&mut self) -> Incoming {
-        let came = self.carrier.next().await;
-        let text = match &came {
-            Incoming::Message { text, .. } => Some(text),
-            Incoming::Answered { body, .. } => body.as_ref(),
-            Incoming::Ended(_) | Incoming::Failed { .. } | Incoming::Closed => None,
-        };
-        if let Some(text) = text.filter(|text| self.tap.is_some() && !text.is_empty()) {
-            let text = String::from_utf8_lossy(text).into_owned();
-            self.see(Direction::ServerToClient, &text);
-        }
-        came
-    }
-
-    /// Nothing more is wanted in answer to this.
-    pub(crate) fn close(&mut self, exchange: Exchange) {
-        self.carrier.close(exchange);
-    }
-
-    /// Starts the server again; false if that cannot be.
-    pub(crate) fn restart(&mut self) -> bool {
-        self.carrier.restart()
-    }
-
-    /// How the process ended, if the server is one, and has.
-    pub(crate) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
-        self.carrier.exit().await
-    }
-
-    /// Ends the server: its input first, itself if it does not go.
-    pub(crate) async fn end(self) {
-        // However it ended.
-        let _ = self.carrier.end().await;
-    }
-
-    fn see(&mut self, direction: Direction, text: &str) {
-        if let Some(tap) = &mut self.tap {
-            tap(direction, text);
-        }
     }
 }

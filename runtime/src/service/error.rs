@@ -131,7 +131,10 @@ impl From<mcp_wire::Error> for Error {
 
 impl From<Refused> for Error {
     fn from(refused: Refused) -> Self {
-        Self::QueueFull(refused)
+        match refused {
+            Refused::NotRead => Self::Transport(refused.to_string()),
+            _ => Self::QueueFull(refused),
+        }
     }
 }
 

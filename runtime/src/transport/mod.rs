@@ -7,6 +7,11 @@ pub mod http;
 #[cfg(any(feature = "client", feature = "server-stdio"))]
 mod line;
 pub(crate) mod panics;
+#[cfg_attr(
+    not(all(feature = "client", feature = "server-http", feature = "server-stdio")),
+    allow(dead_code, reason = "each transport needs a part of it")
+)]
+pub(crate) mod queue;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod serve;
 #[cfg(feature = "server-stdio")]

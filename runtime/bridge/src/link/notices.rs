@@ -8,10 +8,11 @@ use mcp_revisions::methods;
 use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
-use super::task::Task;
+use super::proxied::{Proxied, Server};
+use crate::identity::is_modern;
 
-impl Task {
-    pub(super) fn notice(&mut self, notice: Notice) {
+impl Proxied {
+    pub(super) fn notice(&mut self, server: &mut Server, notice: Notice) {
         let Notice {
             method,
             mut params,
@@ -26,8 +27,8 @@ impl Task {
         }
         if method == methods::NOTIFICATIONS_PROGRESS {
             // The client named its request in its own words.
-            let of = about.and_then(|token| self.calls.get(&token));
-            let named = of.and_then(|waiting| waiting.asked.progress_token.clone());
+            let of = about.and_then(|token| server.calls().get(&token));
+            let named = of.and_then(|open| open.call.progress_token.clone());
             let Some(named) = named else { return };
             let Ok(mut members) = params.read::<Map<Json>>() else {
                 return;
@@ -35,48 +36,31 @@ impl Task {
             members.insert("progressToken", named);
             params = Json::of(&members);
         }
-        let of = about.or_else(|| self.whose(method));
-        self.pass_on(method, &params, of);
+        let of = about.or_else(|| whose(server, method));
+        self.pass_on(server, method, params, of);
     }
 
-    pub(super) fn other_notice(&mut self, notice: OtherNotice) {
+    pub(super) fn other_notice(&mut self, server: &mut Server, notice: OtherNotice) {
         let OtherNotice {
             method,
             params,
             about,
             ..
         } = notice;
-        let of = about.or_else(|| self.whose(&method));
-        self.pass_on(&method, &params, of);
-    }
-
-    /// The call of a per-request client in which it gets what belongs to no call; `None` if there is no such call.
-    fn whose(&self, method: &str) -> Option<Token> {
-        let mut calls = self.calls.iter().filter(|_| self.is_modern);
-        let is_known = (self.app().methods().iter()).any(|row| row.name == method);
-        let of = match method {
-            // Any that wants to hear what is logged meanwhile.
-            methods::NOTIFICATIONS_MESSAGE => calls.find(|(_, call)| call.asked.wants_logs),
-            // What has changed goes to the streams that ask for it, which name themselves.
-            _ if is_known => None,
-            // What no revision has is about who knows what: it goes in the only call that it can be meant for.
-            _ => {
-                let mut calls =
-                    calls.filter(|(_, call)| call.asked.method != methods::SUBSCRIPTIONS_LISTEN);
-                calls.next().filter(|_| calls.next().is_none())
-            }
-        };
-        of.map(|(token, _)| *token)
+        let of = about.or_else(|| whose(server, &method));
+        self.pass_on(server, &method, params, of);
     }
 
     /// Sends a notification with a call, or to the sessions that take it without one; no reader is waited for.
-    fn pass_on(&mut self, method: &str, params: &Json, of: Option<Token>) {
-        match of.and_then(|token| self.calls.get_mut(&token)) {
-            Some(waiting) => {
-                let is_told = waiting.news.tell(method, params);
+    fn pass_on(&self, server: &mut Server, method: &str, params: Json, of: Option<Token>) {
+        match of.filter(|token| server.calls().contains_key(token)) {
+            Some(token) => {
+                let is_told = server.tell(token, method, params);
+                let open = server.call_mut(token).filter(|_| !is_told);
                 // It is told once per call: there may be many more.
-                if !is_told && !std::mem::replace(&mut waiting.loses, true) {
-                    let call = &waiting.asked.method;
+                if let Some(open) = open.filter(|open| !open.call.loses) {
+                    open.call.loses = true;
+                    let call = &open.call.method;
                     warn!(
                         call,
                         method, "notifications are lost: the client does not read its call"
@@ -85,10 +69,30 @@ impl Task {
             }
             None => {
                 for session in self.listeners.all() {
-                    let fate = session.notify(method, Some(params));
+                    let fate = session.notify(method, Some(&params));
                     debug!(method, ?fate, "sent to the client");
                 }
             }
         }
     }
+}
+
+/// The call of a per-request client in which it gets what belongs to no call; `None` if there is no such call.
+fn whose(server: &Server, method: &str) -> Option<Token> {
+    let calls = server.calls().iter();
+    let mut calls = calls.filter(|(_, open)| is_modern(&open.call.caller));
+    let is_known = (server.app().methods().iter()).any(|row| row.name == method);
+    let of = match method {
+        // Any that wants to hear what is logged meanwhile.
+        methods::NOTIFICATIONS_MESSAGE => calls.find(|(_, open)| open.call.wants_logs),
+        // What has changed goes to the streams that ask for it, which name themselves.
+        _ if is_known => None,
+        // What no revision has is about who knows what: it goes in the only call that it can be meant for.
+        _ => {
+            let mut calls =
+                calls.filter(|(_, open)| open.call.method != methods::SUBSCRIPTIONS_LISTEN);
+            calls.next().filter(|_| calls.next().is_none())
+        }
+    };
+    of.map(|(token, _)| *token)
 }

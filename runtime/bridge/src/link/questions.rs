@@ -8,16 +8,17 @@
 use std::collections::BTreeSet;
 
 use mcp_protocol::{Part, Revision, Subject};
+use mcp_revisions::carrier::Open;
 use mcp_revisions::client::{Call, OtherCall, Token};
 use mcp_revisions::errors;
 use mcp_revisions::serve::{Peer, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
-use super::task::{Question, Task, Waiting};
+use super::Asked;
+use super::proxied::{Proxied, Question, Server};
 use super::turns::Decided;
-use super::{Asked, Command};
-use crate::identity;
+use crate::identity::{self, is_modern};
 use crate::losses::{About, End};
 
 /// Where a client is asked.
@@ -53,9 +54,9 @@ enum Belongs {
     ToNobody,
 }
 
-impl Task {
+impl Proxied {
     /// A question of the server goes to the client whose call it works on.
-    pub(super) fn question(&mut self, call: Call) {
+    pub(super) fn question(&mut self, server: &mut Server, call: Call) {
         let Call {
             token,
             method,
@@ -71,71 +72,73 @@ impl Task {
             params,
             is_known: true,
         };
-        self.place(question, about);
+        self.place(server, question, about);
     }
 
     /// A question that no revision has is handed on as it is.
-    pub(super) fn other_question(&mut self, call: OtherCall) {
+    pub(super) fn other_question(&mut self, server: &mut Server, call: OtherCall) {
         let question = Question {
             token: call.token,
             method: call.method,
             params: call.params,
             is_known: false,
         };
-        self.place(question, call.about);
+        self.place(server, question, call.about);
     }
 
     /// Asks what is asked where it belongs, now or once that is clear.
-    fn place(&mut self, question: Question, about: Option<Token>) {
-        match self.belongs(about, question.is_known) {
-            Belongs::Of(call) => self.ask_in(call, question),
+    fn place(&mut self, server: &mut Server, question: Question, about: Option<Token>) {
+        match self.belongs(server, about, question.is_known) {
+            Belongs::Of(call) => self.ask_in(server, call, question),
             Belongs::ToClient(session, revision) => {
-                self.ask_client(question, Place::AtLarge(session), revision, None);
+                self.ask_client(server, question, Place::AtLarge(session), revision, None);
             }
             Belongs::Among(calls) => {
-                let now = self.now();
-                if let Err(question) = self.turns.keep(question, calls, &self.calls, now) {
-                    self.refuse(question);
+                if let Err(question) = self.turns.keep(question, calls, server) {
+                    self.refuse(server, question);
                 }
             }
-            Belongs::ToNobody => self.refuse(question),
+            Belongs::ToNobody => self.refuse(server, question),
         }
     }
 
-    /// Asks what has become clear, and lets calls begin that waited for that.
-    pub(super) fn take_turns(&mut self) {
-        let now = self.now();
-        match self.turns.decide(&self.calls, now) {
-            Some(Decided::Of(call, question)) => self.ask_in(call, question),
-            Some(Decided::Refused(question)) => self.refuse(question),
+    /// Asks what has become clear, and lets calls begin that waited for that; whether there was any of it.
+    pub(super) fn take_turns(&mut self, server: &mut Server) -> bool {
+        let decided = self.turns.decide(server);
+        let mut has_acted = decided.is_some();
+        match decided {
+            Some(Decided::Of(call, question)) => self.ask_in(server, call, question),
+            Some(Decided::Refused(question)) => self.refuse(server, question),
             None => {}
         }
-        while let Some(held) = self.turns.next_held(&self.calls, now) {
-            self.begin(held.asked, held.news, now);
+        while let Some(held) = self.turns.next_held(server) {
+            has_acted = true;
+            server.begin(held);
         }
+        has_acted
     }
 
-    fn refuse(&mut self, question: Question) {
+    fn refuse(&self, server: &mut Server, question: Question) {
         warn!(
             method = question.method,
             "a question is refused: it is not known in which call it is asked"
         );
-        self.ask_client(question, Place::Nowhere, None, None);
+        self.ask_client(server, question, Place::Nowhere, None, None);
     }
 
-    fn ask_in(&mut self, call: Token, question: Question) {
-        let Some(waiting) = self.calls.get_mut(&call) else {
-            return self.refuse(question);
+    fn ask_in(&self, server: &mut Server, call: Token, question: Question) {
+        let Some(open) = server.call_mut(call) else {
+            return self.refuse(server, question);
         };
-        waiting.questions += 1;
-        waiting.has_asked = true;
-        let asked = &waiting.asked;
+        let asked = &mut open.call;
+        asked.was_asked = true;
         let (place, revision) = (Place::InCall(asked.peer.clone()), asked.caller.revision);
-        self.ask_client(question, place, Some(revision), Some(call));
+        self.ask_client(server, question, place, Some(revision), Some(call));
     }
 
     fn ask_client(
-        &mut self,
+        &self,
+        server: &mut Server,
         question: Question,
         place: Place,
         peer: Option<Revision>,
@@ -156,48 +159,31 @@ impl Task {
                 method: &method,
                 request: None,
             };
-            (self.settings.losses).refuse_to_carry(about, subject, self.app(), &params)
+            (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
         });
-        let Some(commands) = self.commands.upgrade() else {
-            return;
-        };
-        let asked = tokio::spawn(async move {
-            let result = match refused {
+        server.answer_with(token, of, async move {
+            match refused {
                 Some(error) => Err(error),
                 None => place.ask(&method, &params).await,
-            };
-            let _ = commands.send(Command::Answer(token, result)).await;
+            }
         });
-        self.questions.insert(token, (asked.abort_handle(), of));
-    }
-
-    /// A question is answered, or called off; whether it was open.
-    pub(super) fn end_question(&mut self, question: Token) -> bool {
-        self.turns.forget(question);
-        let Some((asking, of)) = self.questions.remove(&question) else {
-            return false;
-        };
-        asking.abort();
-        if let Some(waiting) = of.and_then(|of| self.calls.get_mut(&of)) {
-            waiting.questions = waiting.questions.saturating_sub(1);
-        }
-        true
     }
 
     /// Where a question belongs that the server asks, in this call if it says so.
-    fn belongs(&mut self, about: Option<Token>, is_known: bool) -> Belongs {
-        if let Some(of) = about.filter(|token| self.calls.contains_key(token)) {
+    fn belongs(&self, server: &Server, about: Option<Token>, is_known: bool) -> Belongs {
+        let calls = server.calls();
+        if let Some(of) = about.filter(|token| calls.contains_key(token)) {
             return Belongs::Of(of);
         }
-        let may_ask = |waiting: &Waiting| !is_known || identity::may_ask(&waiting.asked.method);
-        let candidates: Vec<(&Token, &Waiting)> = (self.calls.iter())
-            .filter(|(_, waiting)| may_ask(waiting))
+        let may_ask = |asked: &Asked| !is_known || identity::may_ask(&asked.method);
+        let candidates: Vec<(&Token, &Open<Asked>)> = (calls.iter())
+            .filter(|(_, open)| may_ask(&open.call))
             .collect();
         match candidates.as_slice() {
             [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
-            [.., (latest, waiting)] if !self.is_modern => {
-                let Asked { peer, caller, .. } = &*waiting.asked;
+            [.., (latest, open)] if !is_modern(&open.call.caller) => {
+                let Asked { peer, caller, .. } = &open.call;
                 match peer.headers() {
                     Some(_) => Belongs::Of(**latest),
                     None => Belongs::ToClient(peer.session(), Some(caller.revision)),

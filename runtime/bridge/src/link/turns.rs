@@ -9,10 +9,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use mcp_revisions::client::Token;
+use mcp_revisions::carrier::{Held, Open};
+use mcp_revisions::client::{Refused, Token};
 
-use super::task::{Question, Waiting};
-use super::{Asked, News};
+use super::Asked;
+use super::proxied::{Question, Server};
 
 /// How long a question, and a call that waits for one, is kept until it is clear whose it is.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,16 +27,12 @@ const HELD: usize = 1_000;
 pub(super) struct Turns {
     /// Whether the server has ever asked in calls of a kind that were answered, by [`Asked::kind`].
     asks: HashMap<String, bool>,
-    held: VecDeque<Held>,
+    /// Calls that have not begun, and how long each waits at most.
+    held: VecDeque<(Held<Asked>, Duration)>,
     undecided: Option<Undecided>,
 }
 
-/// A call that has not begun.
-pub(super) struct Held {
-    pub(super) asked: Box<Asked>,
-    pub(super) news: News,
-    until: Duration,
-}
+type Calls = BTreeMap<Token, Open<Asked>>;
 
 /// A question, and the calls that it may belong to.
 struct Undecided {
@@ -54,46 +51,33 @@ pub(super) enum Decided {
 
 impl Turns {
     /// Whether a call may begin beside those that are at work.
-    pub(super) fn admits(&self, asked: &Asked, calls: &BTreeMap<Token, Waiting>) -> bool {
+    pub(super) fn admits(&self, asked: &Asked, calls: &Calls) -> bool {
         if !asked.may_be_asked {
             return true;
         }
         let may_ask = |asked: &Asked| self.asks.get(&asked.kind) != Some(&false);
-        let is_about_to_ask = |waiting: &Waiting| {
-            waiting.asked.may_be_asked && waiting.questions == 0 && may_ask(&waiting.asked)
+        let is_about_to_ask = |open: &Open<Asked>| {
+            open.call.may_be_asked && open.questions == 0 && may_ask(&open.call)
         };
         self.undecided.is_none() && !(may_ask(asked) && calls.values().any(is_about_to_ask))
     }
 
-    /// Keeps a call until it may begin; it comes back if too many wait.
-    pub(super) fn hold(
-        &mut self,
-        asked: Box<Asked>,
-        news: News,
-        now: Duration,
-    ) -> Result<(), News> {
-        if self.held.len() >= HELD {
-            return Err(news);
+    /// Keeps a call until it may begin, unless too many wait.
+    pub(super) fn hold(&mut self, held: Held<Asked>, now: Duration) {
+        match self.held.len() >= HELD {
+            true => held.refuse(Refused::TooManyPending),
+            false => self.held.push_back((held, now + PATIENCE)),
         }
-        let until = now + PATIENCE;
-        self.held.push_back(Held { asked, news, until });
-        Ok(())
     }
 
-    /// The next call that may begin, or has waited long enough.
-    pub(super) fn next_held(
-        &mut self,
-        calls: &BTreeMap<Token, Waiting>,
-        now: Duration,
-    ) -> Option<Held> {
-        let begins = |held: &Held| held.until <= now || self.admits(&held.asked, calls);
+    /// The next call that may begin, or has waited long enough; those that no client waits for any more are forgotten.
+    pub(super) fn next_held(&mut self, server: &Server) -> Option<Held<Asked>> {
+        self.held.retain(|(held, _)| !held.is_cancelled());
+        let begins = |(held, until): &(Held<Asked>, Duration)| {
+            *until <= server.now() || self.admits(&held.call, server.calls())
+        };
         let place = self.held.iter().position(begins)?;
-        self.held.remove(place)
-    }
-
-    /// Forgets a call that no client waits for any more.
-    pub(super) fn give_up(&mut self, number: u64) {
-        self.held.retain(|held| held.asked.number != number);
+        self.held.remove(place).map(|(held, _)| held)
     }
 
     /// Keeps a question of one of these calls; it comes back, to be refused, if another one is kept already.
@@ -101,17 +85,16 @@ impl Turns {
         &mut self,
         question: Question,
         among: BTreeSet<Token>,
-        calls: &BTreeMap<Token, Waiting>,
-        now: Duration,
+        server: &Server,
     ) -> Result<(), Question> {
         if self.undecided.is_some() {
-            self.learn(among.iter(), calls);
+            self.learn(among.iter(), server.calls());
             return Err(question);
         }
         self.undecided = Some(Undecided {
             question,
             among,
-            until: now + PATIENCE,
+            until: server.now() + PATIENCE,
         });
         Ok(())
     }
@@ -123,15 +106,12 @@ impl Turns {
     }
 
     /// The question that is kept, once it is clear whose it is, or that it will not be.
-    pub(super) fn decide(
-        &mut self,
-        calls: &BTreeMap<Token, Waiting>,
-        now: Duration,
-    ) -> Option<Decided> {
+    pub(super) fn decide(&mut self, server: &Server) -> Option<Decided> {
+        let calls = server.calls();
         let undecided = self.undecided.as_mut()?;
         undecided.among.retain(|token| calls.contains_key(token));
         let is_clear = undecided.among.len() <= 1;
-        if !is_clear && now < undecided.until {
+        if !is_clear && server.now() < undecided.until {
             return None;
         }
         let Undecided {
@@ -148,25 +128,21 @@ impl Turns {
     pub(super) fn wake_at(&self) -> Option<Duration> {
         let question = self.undecided.iter().map(|undecided| undecided.until);
         question
-            .chain(self.held.iter().map(|held| held.until))
+            .chain(self.held.iter().map(|(_, until)| *until))
             .min()
     }
 
     /// A call was answered: calls of its kind ask, or did not this time.
-    pub(super) fn answered(&mut self, waiting: &Waiting) {
-        if waiting.asked.may_be_asked {
-            self.note(&waiting.asked.kind, waiting.has_asked);
+    pub(super) fn answered(&mut self, asked: &Asked) {
+        if asked.may_be_asked {
+            self.note(&asked.kind, asked.was_asked);
         }
     }
 
     /// The server has asked in one of these calls.
-    fn learn<'t>(
-        &mut self,
-        tokens: impl Iterator<Item = &'t Token>,
-        calls: &BTreeMap<Token, Waiting>,
-    ) {
-        for waiting in tokens.filter_map(|token| calls.get(token)) {
-            self.note(&waiting.asked.kind, true);
+    fn learn<'t>(&mut self, tokens: impl Iterator<Item = &'t Token>, calls: &Calls) {
+        for open in tokens.filter_map(|token| calls.get(token)) {
+            self.note(&open.call.kind, true);
         }
     }
 

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Loss, ProtocolRule, Revision};
-use mcp_wire::{
-    ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek,
-};
+use mcp_wire::{ErrorObject, Json, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek};
 
 use super::tools::RefusedCall;
 use super::translate::Stopped;
@@ -18,9 +16,7 @@ use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::json::member;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
-use crate::protocol::{
-    Answer, Connection, Event, Exchange, Failure, Ignored, InputRequired, Retry,
-};
+use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(in crate::protocol) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
@@ -225,42 +221,6 @@ impl Connection<Client> {
             Err(stopped) => Answer::Failed(Stopped::of_result(stopped)),
         };
         self.tell_answer(request, answer, losses);
-    }
-
-    fn input_required(
-        &self,
-        request: &Waiting,
-        result: &Json,
-        revision: Revision,
-    ) -> Result<InputRequired, String> {
-        let object = JsonObject::try_from(result.clone()).map_err(|error| error.to_string())?;
-        let state = object.get("requestState");
-        if let Some(state) = &state
-            && state.as_str().is_none()
-        {
-            return Err("requestState is not a string".to_owned());
-        }
-        if state.is_none() && object.get("inputRequests").is_none() {
-            return Err(
-                "it asks for input, but has neither inputRequests nor requestState".to_owned(),
-            );
-        }
-        let questions = (self.role.translator).questions(
-            &object,
-            revision,
-            self.role.options.limits.questions,
-        )?;
-        let methods = questions
-            .iter()
-            .map(|it| (it.key.clone(), it.method.clone()))
-            .collect();
-        let retry = Retry {
-            ask: request.ask.clone(),
-            state,
-            methods,
-            revision,
-        };
-        Ok(InputRequired { questions, retry })
     }
 
     /// An error; one about the revision is not the application's business, as long as another can be tried.

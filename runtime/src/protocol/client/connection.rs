@@ -6,8 +6,9 @@ use std::time::Duration;
 use mcp_wire::Json;
 
 use super::state::State;
-use super::{Client, Post, Refused, Resumed, Retry, Verdict, Waiting};
+use super::{Client, Post, Refused, Retry, Verdict, Waiting};
 use crate::protocol::connection::sealed::Sealed;
+use crate::protocol::input_required::client::Resumed;
 use crate::protocol::negotiate::client::Stage;
 use crate::protocol::{Answer, Answered, Ask, Connection, Event, Role, Token};
 
@@ -80,10 +81,8 @@ impl Connection<Client> {
     ///
     /// A gateway negotiates before it knows which revision it wants to speak itself. Call this before the first
     /// [`ask`](Self::ask): requests that are pending keep the revision in which they were made.
-    #[must_use]
-    pub fn continue_as(mut self, client: Client) -> Self {
+    pub fn continue_as(&mut self, client: Client) {
         self.role = Arc::new(client);
-        self
     }
 
     /// Sends a request again with the answers to the server's questions, which are results of the questions' methods.
@@ -99,18 +98,7 @@ impl Connection<Client> {
         answers: impl IntoIterator<Item = (String, Json)>,
         now: Duration,
     ) -> Result<Token, Refused> {
-        let Retry {
-            ask,
-            state,
-            methods,
-            revision,
-        } = retry;
-        let responses = self.responses(&methods, answers, revision);
-        let resumed = Resumed {
-            responses,
-            state,
-            revision,
-        };
+        let (ask, resumed) = self.resumed(retry, answers);
         self.enqueue(ask, Some(resumed), now)
     }
 

@@ -60,7 +60,7 @@ pub use output::{Post, Refused};
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
 use crate::{Limits, RevisionSet};
-use state::{Called, Pending, Purpose, Resumed, Waiting};
+use state::{Called, Pending, Purpose, Waiting};
 use translate::Translator;
 
 /// A client whose application speaks one revision: what it is told once.

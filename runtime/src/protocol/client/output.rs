@@ -25,6 +25,8 @@ pub enum Refused {
     TooManyPending,
     /// The client is willing to speak no revision at all.
     NoRevisions,
+    /// The server reads nothing of what it is sent.
+    NotRead,
 }
 
 impl fmt::Display for Refused {
@@ -36,6 +38,7 @@ impl fmt::Display for Refused {
             Self::NoRevisions => {
                 "the client speaks no revision: name some in `Options::with_revisions`"
             }
+            Self::NotRead => "the server takes nothing of what it is sent",
         })
     }
 }

@@ -9,7 +9,7 @@ use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId, one_line};
 use super::output::Post;
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, no_params};
-use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
+use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::json::member;
 use crate::protocol::params;
@@ -78,7 +78,7 @@ impl Connection<Client> {
                     "the server changed its revision between two rounds".to_owned(),
                 ));
             }
-            Some(resumed) => Some(resume(params, resumed)),
+            Some(resumed) => Some(resumed.put_into(params)),
             None => params,
         };
         Ok(Prepared {
@@ -432,43 +432,6 @@ impl Connection<Client> {
         self.state.next_id += 1;
         self.state.next_id
     }
-
-    /// The application's answers to the questions of a server, in its revision.
-    pub(in crate::protocol) fn responses(
-        &self,
-        methods: &[(String, String)],
-        answers: impl IntoIterator<Item = (String, Json)>,
-        revision: Revision,
-    ) -> Option<Json> {
-        let mut responses = Map::new();
-        for (key, answer) in answers {
-            let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
-                continue;
-            };
-            let carried = self.role.translator.result_out(method, &answer, revision);
-            self.role.on_loss.tell(method, revision, None, &carried);
-            if let Ok((answer, _)) = carried {
-                responses.insert(key, answer);
-            }
-        }
-        (!methods.is_empty()).then(|| Json::of(&responses))
-    }
-}
-
-/// The params of a request that is sent again.
-fn resume(params: Option<Json>, resumed: &Resumed) -> Json {
-    let mut params: Map<Json> = params.unwrap_or_else(no_params).read().unwrap_or_default();
-    let mut set = |name: &str, value: &Option<Json>| match value {
-        Some(value) => {
-            params.insert(name, value.clone());
-        }
-        None => {
-            params.remove(name);
-        }
-    };
-    set("inputResponses", &resumed.responses);
-    set("requestState", &resumed.state);
-    Json::of(&params)
 }
 
 /// Params that are not converted: what they say of a sender of the modern lifecycle, an older server must not read.

@@ -6,7 +6,7 @@ use mcp_protocol::{Loss, Revision};
 use mcp_wire::{Json, RequestId};
 
 use super::tools::Tools;
-use crate::protocol::input_required::client::Rounds;
+use crate::protocol::input_required::client::{Resumed, Rounds};
 use crate::protocol::negotiate::client::Stage;
 use crate::protocol::subscriptions::client::Changes;
 use crate::protocol::{Ask, Exchange, Token};
@@ -60,14 +60,6 @@ pub(in crate::protocol) struct Waiting {
     pub(in crate::protocol) rounds: u32,
     /// Whether the tools were listed anew for it.
     pub(in crate::protocol) has_relisted: bool,
-}
-
-/// What a retry of a multi round-trip adds, in the server's revision.
-#[derive(Debug, Clone)]
-pub(in crate::protocol) struct Resumed {
-    pub(in crate::protocol) responses: Option<Json>,
-    pub(in crate::protocol) state: Option<Json>,
-    pub(in crate::protocol) revision: Revision,
 }
 
 /// A request on its way.

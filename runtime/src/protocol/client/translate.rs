@@ -1,13 +1,12 @@
 //! What the two directions of a client are to the translator, and what their failures are to the application.
 
 use mcp_protocol::{Loss, Revision, Session};
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
+use mcp_wire::{Direction, ErrorObject, Json};
 
-use crate::errors;
+use crate::protocol::Failure;
 use crate::protocol::Profile;
 pub(in crate::protocol) use crate::protocol::translate::{Stopped, no_params};
 use crate::protocol::translate::{Translated, Way};
-use crate::protocol::{Failure, Question};
 
 /// The application's end of a translation.
 #[derive(Debug, Clone)]
@@ -157,54 +156,5 @@ impl Translator {
             |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
             |(error, _)| error,
         )
-    }
-
-    /// The questions of an `input_required` result.
-    pub(in crate::protocol) fn questions(
-        &self,
-        result: &JsonObject,
-        from: Revision,
-        most: usize,
-    ) -> Result<Vec<Question>, String> {
-        let Some(requests) = result.get("inputRequests") else {
-            return Ok(Vec::new());
-        };
-        let requests: Map<JsonObject> = requests
-            .read()
-            .map_err(|error| format!("inputRequests: {error}"))?;
-        if requests.len() > most {
-            return Err(errors::too_many_questions(requests.len(), most));
-        }
-        requests
-            .into_iter()
-            .map(|(key, request)| self.question(key, &request, from))
-            .collect()
-    }
-
-    fn question(
-        &self,
-        key: String,
-        request: &JsonObject,
-        from: Revision,
-    ) -> Result<Question, String> {
-        let method = request
-            .get("method")
-            .and_then(|method| method.read::<String>().ok());
-        let method = method.ok_or_else(|| format!("inputRequests: `{key}` names no method"))?;
-        let method = self.app_name(&method, from).to_owned();
-        let params = request.get("params").unwrap_or_else(no_params);
-        let (params, losses) = match self.params_in(&method, &params, from) {
-            Ok((params, losses)) => (Ok(params), losses),
-            Err(stopped) => (
-                Err(stopped.into_error(ErrorObject::INVALID_PARAMS)),
-                Vec::new(),
-            ),
-        };
-        Ok(Question {
-            key,
-            method,
-            params,
-            losses,
-        })
     }
 }

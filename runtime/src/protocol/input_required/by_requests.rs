@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{Question, allowed, read};
+use super::{Question, allowed, known, read};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
@@ -73,9 +73,12 @@ impl ByRequests {
         if about.rounds >= world.limits.max_input_rounds {
             return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
         }
+        let wrong = |why: &str| {
+            refused(errors::internal(&format!("the server asks for input: {why}")).error)
+        };
         let (questions, state) = match read(result, world.limits.questions) {
             Ok(read) => read,
-            Err(error) => return refused(error),
+            Err(why) => return wrong(&why),
         };
         let mut asks = Vec::new();
         for Question {
@@ -84,6 +87,9 @@ impl ByRequests {
             params,
         } in questions
         {
+            let Some(method) = known(&method) else {
+                return wrong("of no known method");
+            };
             let carried = allowed(about.caller, method, &params).and_then(|()| {
                 let carried = world.params_out(method, &params, about.peer);
                 carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))

@@ -1,17 +1,19 @@
-//! The adapter for round trips: what a modern server asks in a result goes to the application as requests do, and the
-//! request is sent again once all of it is answered.
+//! A client whose server asks in a result: the questions are read and go to the application as requests do, and the request
+//! is sent again once all of them are answered.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_protocol::Loss;
-use mcp_wire::{ErrorObject, Json};
+use mcp_protocol::{Loss, Revision};
+use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
-use crate::protocol::client::state::{Called, Resumed, Waiting};
+use crate::protocol::client::state::{Called, Waiting};
+use crate::protocol::json::{member, with_members};
+use crate::protocol::translate::no_params;
 use crate::protocol::{
-    Answer, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, Token,
+    Answer, Ask, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, Token,
 };
 
 /// Calls whose server waits for answers of the application.
@@ -19,6 +21,25 @@ use crate::protocol::{
 pub(in crate::protocol) struct Rounds {
     open: BTreeMap<u64, Round>,
     last: u64,
+}
+
+/// What a retry of a multi round-trip adds, in the server's revision.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) struct Resumed {
+    pub(in crate::protocol) responses: Option<Json>,
+    pub(in crate::protocol) state: Option<Json>,
+    pub(in crate::protocol) revision: Revision,
+}
+
+impl Resumed {
+    /// The params of the request that is sent again.
+    pub(in crate::protocol) fn put_into(&self, params: Option<Json>) -> Json {
+        let members = [
+            ("inputResponses", self.responses.clone()),
+            ("requestState", self.state.clone()),
+        ];
+        with_members(&params.unwrap_or_else(no_params), &members)
+    }
 }
 
 #[derive(Debug)]
@@ -43,6 +64,82 @@ impl Rounds {
 }
 
 impl Connection<Client> {
+    /// Reads a result that asks for input, in the words of the application.
+    pub(in crate::protocol) fn input_required(
+        &self,
+        request: &Waiting,
+        result: &Json,
+        revision: Revision,
+    ) -> Result<InputRequired, String> {
+        let (questions, state) = super::read(result, self.role.options.limits.questions)?;
+        if state.as_ref().is_some_and(|state| state.as_str().is_none()) {
+            return Err("requestState is not a string".to_owned());
+        }
+        if state.is_none() && member(result, "inputRequests").is_none() {
+            return Err(
+                "it asks for input, but has neither inputRequests nor requestState".to_owned(),
+            );
+        }
+        let question = |question: super::Question<String>| {
+            let translator = &self.role.translator;
+            let method = translator.app_name(&question.method, revision);
+            let carried = translator.params_in(method, &question.params, revision);
+            let (params, losses) = match carried {
+                Ok((params, losses)) => (Ok(params), losses),
+                Err(stopped) => {
+                    let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+                    (Err(error), Vec::new())
+                }
+            };
+            Question {
+                method: method.to_owned(),
+                key: question.name,
+                params,
+                losses,
+            }
+        };
+        let questions: Vec<Question> = questions.into_iter().map(question).collect();
+        let methods = questions.iter();
+        let retry = Retry {
+            methods: (methods.map(|it| (it.key.clone(), it.method.clone()))).collect(),
+            ask: request.ask.clone(),
+            state,
+            revision,
+        };
+        Ok(InputRequired { questions, retry })
+    }
+
+    /// What the answers of the application add to the request that is sent again.
+    pub(in crate::protocol) fn resumed(
+        &self,
+        retry: Retry,
+        answers: impl IntoIterator<Item = (String, Json)>,
+    ) -> (Ask, Resumed) {
+        let Retry {
+            ask,
+            state,
+            methods,
+            revision,
+        } = retry;
+        let mut responses = Map::new();
+        for (key, answer) in answers {
+            let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
+                continue;
+            };
+            let carried = self.role.translator.result_out(method, &answer, revision);
+            self.role.on_loss.tell(method, revision, None, &carried);
+            if let Ok((answer, _)) = carried {
+                responses.insert(key, answer);
+            }
+        }
+        let resumed = Resumed {
+            responses: (!methods.is_empty()).then(|| Json::of(&responses)),
+            state,
+            revision,
+        };
+        (ask, resumed)
+    }
+
     /// The server asks: the application is asked for it.
     pub(in crate::protocol) fn ask_application(
         &mut self,
@@ -166,19 +263,9 @@ impl Connection<Client> {
         else {
             return;
         };
-        let Retry {
-            state,
-            methods,
-            revision,
-            ..
-        } = retry;
-        let responses = self.responses(&methods, answers, revision);
+        let (_, resumed) = self.resumed(retry, answers);
         self.state.waiting.push_back(Waiting {
-            retry: Some(Resumed {
-                responses,
-                state,
-                revision,
-            }),
+            retry: Some(resumed),
             sent: 0,
             ..request
         });

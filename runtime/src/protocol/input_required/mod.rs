@@ -16,6 +16,7 @@ use super::machine::World;
 use crate::errors;
 use crate::protocol::Caller;
 use crate::protocol::json::declares;
+use crate::protocol::translate::no_params;
 
 /// The rows of a method in the tables of all revisions, latest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
@@ -31,47 +32,44 @@ fn question(method: &str) -> Option<&'static MethodInfo> {
     rows(method).find(|row| row.direction == Direction::ServerToClient && row.capability.is_some())
 }
 
-/// A question, with its params in the revision of whoever wrote it.
+/// A question, with its params in the revision of its writer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Question {
+pub(super) struct Question<Method = &'static str> {
     pub(super) name: String,
-    pub(super) method: &'static str,
+    pub(super) method: Method,
     pub(super) params: Json,
 }
 
-/// What `input_required` says: the questions, `most` of them, and the state to hand back.
+/// Reads what `input_required` says: the questions, `most` of them, and the state to hand back.
+///
+/// # Errors
+/// A result that is malformed, or has too many questions; why, for people.
 pub(super) fn read(
     result: &Json,
     most: usize,
-) -> Result<(Vec<Question>, Option<Json>), ErrorObject> {
-    let wrong = |why: &str| errors::internal(&format!("the server asks for input: {why}")).error;
-    let object = JsonObject::try_from(result.clone()).map_err(|_| wrong("no object"))?;
+) -> Result<(Vec<Question<String>>, Option<Json>), String> {
+    let object = JsonObject::try_from(result.clone()).map_err(|error| error.to_string())?;
     let state = object.get("requestState").filter(|state| !state.is_null());
     let requests: Map<JsonObject> = match object.get("inputRequests").filter(|it| !it.is_null()) {
-        Some(requests) => (requests.read()).map_err(|error| wrong(&error.to_string()))?,
+        Some(requests) => (requests.read()).map_err(|error| format!("inputRequests: {error}"))?,
         None => Map::new(),
     };
     if requests.len() > most {
-        return Err(wrong(&errors::too_many_questions(requests.len(), most)));
+        return Err(errors::too_many_questions(requests.len(), most));
     }
-    let questions = requests.into_iter().map(|(name, request)| {
-        let method = request
-            .get("method")
-            .and_then(|it| it.read::<String>().ok());
-        let method = method
-            .as_deref()
-            .and_then(known)
-            .ok_or_else(|| wrong("of no known method"))?;
-        let params = request
-            .get("params")
-            .unwrap_or_else(crate::protocol::translate::no_params);
+    let question = |(name, request): (String, JsonObject)| {
+        let method = request.get("method");
+        let method = method.and_then(|method| method.read::<String>().ok());
+        let method = method.ok_or_else(|| format!("inputRequests: `{name}` names no method"))?;
+        let params = request.get("params").unwrap_or_else(no_params);
         Ok(Question {
             name,
             method,
             params,
         })
-    });
-    Ok((questions.collect::<Result<_, _>>()?, state))
+    };
+    let questions = requests.into_iter().map(question);
+    Ok((questions.collect::<Result<_, String>>()?, state))
 }
 
 /// The result that asks the peer these, and wants the state back.

@@ -17,8 +17,7 @@
 //! # }
 //! ```
 
-mod driver;
-mod notices;
+mod handlers;
 mod options;
 mod updates;
 
@@ -29,12 +28,12 @@ use std::time::Duration;
 use mcp_protocol::{Latest, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Encode, Json};
-use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Error;
-use crate::client::{Failure, Profile, ServerFacts, Verdict};
+use crate::client::{Answer, Ask, Failure, Fate, Profile, ServerFacts, Verdict};
+use crate::methods;
 use crate::server::LogLevel;
-use driver::Command;
+use crate::transport::client::{Handle, Reply};
 
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
@@ -50,10 +49,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// The connection ends when the last handle is dropped.
 pub struct Client<App = Latest> {
-    commands: mpsc::UnboundedSender<Command>,
-    facts: watch::Receiver<Option<ServerFacts>>,
+    handle: Handle<Wants>,
     how: How,
     app: PhantomData<fn() -> App>,
+}
+
+/// Which notifications about it a call passes to callbacks.
+#[derive(Debug)]
+struct Wants {
+    progress: bool,
+    log: bool,
 }
 
 /// How calls of one handle are made.
@@ -78,14 +83,45 @@ impl Default for How {
     }
 }
 
+impl How {
+    /// Returns the request of a call.
+    fn ask(&self, method: &'static str, params: Option<Json>) -> (Ask, Wants) {
+        let wants = Wants {
+            progress: self.progress.is_some(),
+            log: self.log.is_some(),
+        };
+        let mut ask = Ask::new(method, params);
+        if wants.progress {
+            ask = ask.with_progress();
+        }
+        if let Some(level) = self.log_level {
+            ask = ask.with_log_level(level);
+        }
+        if let Some(who) = &self.behalf {
+            ask = ask.on_behalf_of(Arc::clone(who));
+        }
+        (ask, wants)
+    }
+
+    /// Passes a notification about a call to its callback.
+    fn tell(&self, method: &str, params: &Json) {
+        if method == methods::NOTIFICATIONS_PROGRESS {
+            if let (Some(tell), Some(progress)) = (&self.progress, Progress::read(params)) {
+                tell(progress);
+            }
+        } else if let (Some(tell), Some(log)) = (&self.log, Log::read(params)) {
+            tell(log);
+        }
+    }
+}
+
 /// A callback for progress or log messages of a call.
 type Tell<T> = Arc<dyn Fn(T) + Send + Sync>;
 
 impl<App> Clone for Client<App> {
     fn clone(&self) -> Self {
         Self {
-            commands: self.commands.clone(),
-            facts: self.facts.clone(),
+            handle: self.handle.clone(),
             how: self.how.clone(),
             app: PhantomData,
         }
@@ -191,14 +227,13 @@ impl<App: Spoken> Client<App> {
     /// Returns the revision, identity and capabilities of the server, or `None` before the first call.
     #[must_use]
     pub fn server(&self) -> Option<ServerFacts> {
-        self.facts.borrow().clone()
+        self.handle.server()
     }
 
     /// Returns the detected version of the server, for the next client of the same one.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        let facts = self.facts.borrow();
-        facts.as_ref().map(|facts| Verdict(facts.revision))
+        self.handle.server().map(|facts| Verdict(facts.revision))
     }
 
     /// Ends the connection and waits until it has ended: a process that was started has, too.
@@ -206,12 +241,7 @@ impl<App: Spoken> Client<App> {
     /// # Errors
     /// A process that did not end by itself, and was killed.
     pub async fn close(self) -> Result<(), Error> {
-        let (done, ended) = oneshot::channel();
-        match self.commands.send(Command::Close { done }) {
-            Ok(()) => Ok(ended.await.unwrap_or(Ok(()))?),
-            // It has ended already.
-            Err(_) => Ok(()),
-        }
+        Ok(self.handle.close().await?)
     }
 }
 
@@ -224,44 +254,41 @@ impl<App: Spoken> Caller for Client<App> {
     type Error = Error;
 
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
-        let How {
-            patience,
-            progress,
-            log,
-            log_level,
-            behalf,
-        } = self.how.clone();
-        let (answer, answered) = oneshot::channel();
-        let (key, ticket) = driver::ticket(&self.commands);
-        let call = Box::new(driver::Wanted {
-            method,
-            params,
-            progress,
-            log,
-            log_level,
-            behalf,
-            answer,
-        });
-        let sent = self.commands.send(Command::Call { key, call });
-        sent.map_err(|_| closed())?;
-        let answer = match patience {
-            None => answered.await,
-            Some(patience) => (tokio::time::timeout(patience, answered).await)
-                .map_err(|_| Error::Timeout(patience))?,
+        let (ask, wants) = self.how.ask(method, params);
+        let answer = async {
+            let mut replies = self.handle.ask(ask, wants).await;
+            loop {
+                match replies.next().await {
+                    Some(Reply::Notification(method, params)) => self.how.tell(&method, &params),
+                    Some(Reply::Answered(answered)) => return outcome(answered.answer),
+                    Some(Reply::Refused(refused)) => return Err(refused.into()),
+                    None => return Err(closed()),
+                }
+            }
         };
-        ticket.settled();
-        answer.map_err(|_| closed())?
+        match self.how.patience {
+            None => answer.await,
+            Some(patience) => (tokio::time::timeout(patience, answer).await)
+                .unwrap_or(Err(Error::Timeout(patience))),
+        }
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
-        let (done, sent) = oneshot::channel();
-        let command = Command::Notify {
-            method,
-            params,
-            done,
-        };
-        self.commands.send(command).map_err(|_| closed())?;
-        sent.await.map_err(|_| closed())?
+        match self.handle.notify(method, params).await?.fate {
+            Fate::Refused(error) => Err(Error::Rpc(*error)),
+            Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
+            Fate::Unknown => Err(closed()),
+            Fate::Sent | Fate::Adapted | Fate::Dropped(_) => Ok(()),
+        }
+    }
+}
+
+fn outcome(answer: Answer) -> Result<Json, Error> {
+    match answer {
+        Answer::Result(result) => Ok(result),
+        Answer::Error(error) => Err(Error::Rpc(error)),
+        Answer::Failed(failure) => Err(Error::RequestFailed(failure)),
+        Answer::InputRequired(_) => Err(Error::RequestFailed(Failure::Unanswered)),
     }
 }
 
@@ -271,6 +298,15 @@ pub struct ClientContext<App> {
 }
 
 impl<App> ClientContext<App> {
+    fn new(handle: Handle<Wants>) -> Self {
+        let client = Client {
+            handle,
+            how: How::default(),
+            app: PhantomData,
+        };
+        Self { client }
+    }
+
     /// Returns the client that got the request.
     #[must_use]
     pub fn client(&self) -> &Client<App> {

@@ -1,14 +1,13 @@
 //! Builder of a client: its identity, its handlers, and the server to connect to.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, Map, MethodKind};
 
-use super::{Client, ClientContext, How, driver};
+use super::{Client, ClientContext, How, handlers};
 use crate::client::{self, Channel, Options, Profile, Verdict};
 use crate::protocol::lost::{LossHook, Lost};
 use crate::service::Error;
@@ -236,11 +235,8 @@ where
             options = options.with_probe_timeout(time);
         }
         let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss);
-        let (commands, facts) =
-            driver::start(endpoint, carrier, Arc::new(self.handlers), self.custom);
         Client {
-            commands,
-            facts,
+            handle: handlers::start(endpoint, carrier, self.handlers, self.custom),
             how: How::default(),
             app: PhantomData,
         }

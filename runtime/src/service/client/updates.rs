@@ -5,12 +5,12 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use mcp_wire::{Json, Map};
-use tokio::sync::mpsc;
 
 use crate::server::LogLevel;
+use crate::transport::queue::{Queued, Receiver, Sender, queue};
 
-/// How many updates wait to be taken before those that come are left out.
-const ROOM: usize = 256;
+/// How many bytes of updates wait to be taken before those that come are left out.
+const ROOM: usize = 1 << 20;
 
 /// How far a call is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -71,9 +71,19 @@ pub enum Update {
     Log(Log),
 }
 
+impl Queued for Update {
+    fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match self {
+            Self::Progress(progress) => text(&progress.message),
+            Self::Log(log) => log.data.text().len() + text(&log.logger),
+        }
+    }
+}
+
 /// The updates of the calls of one handle, as a stream. Updates that are not taken in time are dropped.
 #[derive(Debug)]
-pub struct Updates(mpsc::Receiver<Update>);
+pub struct Updates(Receiver<Update>);
 
 impl Updates {
     /// Waits for the next update; `None` once the client and its calls are gone.
@@ -92,16 +102,16 @@ impl Stream for Updates {
 
 /// The end that updates are put in.
 #[derive(Debug, Clone)]
-pub(super) struct Teller(mpsc::Sender<Update>);
+pub(super) struct Teller(Sender<Update>);
 
 impl Teller {
     pub(super) fn tell(&self, update: Update) {
         // Nobody waits for a reader that is slow, or gone.
-        let _ = self.0.try_send(update);
+        let _ = self.0.try_push(update);
     }
 }
 
 pub(super) fn channel() -> (Teller, Updates) {
-    let (tell, updates) = mpsc::channel(ROOM);
+    let (tell, updates) = queue(ROOM);
     (Teller(tell), Updates(updates))
 }

@@ -1,27 +1,33 @@
-//! The client's end of a transport: texts go out, and what comes back is handed on as it is.
-//!
-//! For those who drive a [`Connection`](crate::client::Connection) of their own, as a bridge does.
+//! A client's connection at work, in JSON: [`drive`] joins a [`Transport`] to an [`Application`], and its [`Handle`] sends
+//! requests. The typed [`Client`](crate::service::Client) is made of these, and so is a bridge.
 
 #[cfg(feature = "client-stdio")]
 mod child;
+mod driver;
+mod handle;
 #[cfg(feature = "client-http")]
 mod http;
 mod lines;
 
+use mcp_wire::Direction;
+
 use crate::client::{Exchange, Post};
+use crate::transport::queue::Queued;
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
 #[cfg(feature = "client-http")]
 pub use http::{AuthProvider, Http, Pending};
 
+pub use driver::{Application, Driver, Open, drive};
+pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
 use lines::Lines;
 
-/// How many messages wait to be heard before whoever sends more has to wait.
-const QUEUE: usize = 64;
+/// How many bytes of messages wait for the connection before the server has to wait.
+const HEARD_BYTES: usize = 32 << 10;
 
 /// What came from the server.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Incoming {
     /// A message, and what it came in answer to, if the transport can tell.
     Message {
@@ -57,8 +63,41 @@ pub enum Incoming {
     Closed,
 }
 
+impl Incoming {
+    /// Returns whether it is only the end of an answer.
+    #[allow(clippy::unused_self, reason = "answers end over HTTP only")]
+    fn is_an_end(&self) -> bool {
+        #[cfg(feature = "client-http")]
+        return matches!(self, Self::Ended(_));
+        #[cfg(not(feature = "client-http"))]
+        false
+    }
+
+    /// Returns the text that the server sent, if it is one.
+    fn text(&self) -> Option<&[u8]> {
+        match self {
+            Self::Message { text, .. } => Some(text),
+            #[cfg(feature = "client-http")]
+            Self::Answered { body, .. } => body.as_deref().filter(|body| !body.is_empty()),
+            _ => None,
+        }
+    }
+}
+
+impl Queued for Incoming {
+    fn bytes(&self) -> usize {
+        self.text().map_or(0, <[u8]>::len)
+    }
+}
+
 /// What carries the messages of one connection.
-pub struct Transport(Kind);
+pub struct Transport {
+    kind: Kind,
+    tap: Option<Tap>,
+}
+
+/// Sees each message, with its direction and text.
+type Tap = Box<dyn FnMut(Direction, &str) + Send>;
 
 enum Kind {
     Lines(Lines),
@@ -76,7 +115,7 @@ impl Transport {
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
         limit: usize,
     ) -> Self {
-        Self(Kind::Lines(Lines::new(input, output, limit)))
+        Self::of(Kind::Lines(Lines::new(input, output, limit)))
     }
 
     /// A program that is started.
@@ -85,21 +124,34 @@ impl Transport {
     /// A program that cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
-        Ok(Self(Kind::Child(Box::new(child::McpServer::start(
-            child, limit,
-        )?))))
+        let server = child::McpServer::start(child, limit)?;
+        Ok(Self::of(Kind::Child(Box::new(server))))
     }
 
     /// A server over HTTP.
     #[cfg(feature = "client-http")]
     #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
-        Self(Kind::Http(http::McpServer::new(http, limit)))
+        Self::of(Kind::Http(http::McpServer::new(http, limit)))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self { kind, tap: None }
+    }
+
+    /// Sets what sees each message, with its direction and text.
+    #[must_use]
+    pub fn with_tap(mut self, tap: impl FnMut(Direction, &str) + Send + 'static) -> Self {
+        self.tap = Some(Box::new(tap));
+        self
     }
 
     /// Sends a text; what keeps it from arriving shows in what comes.
-    pub fn send(&mut self, post: Post) {
-        match &mut self.0 {
+    pub(crate) fn send(&mut self, post: Post) {
+        if let Some(tap) = &mut self.tap {
+            tap(Direction::ClientToServer, &post.text);
+        }
+        match &mut self.kind {
             Kind::Lines(lines) => lines.send(post.text),
             #[cfg(feature = "client-stdio")]
             Kind::Child(child) => child.lines.send(post.text),
@@ -110,9 +162,8 @@ impl Transport {
 
     /// Whether the server has taken so much of what it was sent that it may be sent more: who sends it more all the
     /// same keeps that. Over HTTP the connection knows it, by the POSTs that are open.
-    #[must_use]
-    pub fn has_room(&self) -> bool {
-        match &self.0 {
+    pub(crate) fn has_room(&self) -> bool {
+        match &self.kind {
             Kind::Lines(lines) => lines.has_room(),
             #[cfg(feature = "client-stdio")]
             Kind::Child(child) => child.lines.has_room(),
@@ -122,8 +173,8 @@ impl Transport {
     }
 
     /// Nothing more is wanted in answer to this.
-    pub fn close(&mut self, exchange: Exchange) {
-        match &mut self.0 {
+    pub(crate) fn close(&mut self, exchange: Exchange) {
+        match &mut self.kind {
             #[cfg(feature = "client-http")]
             Kind::Http(http) => http.close(exchange),
             // A line has no response of its own.
@@ -134,8 +185,8 @@ impl Transport {
     }
 
     /// Starts the server again, if it can be; what was not heard of the old one is gone.
-    pub fn restart(&mut self) -> bool {
-        match &mut self.0 {
+    pub(crate) fn restart(&mut self) -> bool {
+        match &mut self.kind {
             #[cfg(feature = "client-stdio")]
             Kind::Child(child) => child.restart(),
             _ => false,
@@ -143,20 +194,24 @@ impl Transport {
     }
 
     /// What comes next.
-    pub async fn next(&mut self) -> Incoming {
-        match &mut self.0 {
+    pub(crate) async fn next(&mut self) -> Incoming {
+        let incoming = match &mut self.kind {
             Kind::Lines(lines) => lines.next().await,
             #[cfg(feature = "client-stdio")]
             Kind::Child(child) => child.lines.next().await,
             #[cfg(feature = "client-http")]
             Kind::Http(http) => http.next().await,
+        };
+        if let (Some(tap), Some(text)) = (&mut self.tap, incoming.text()) {
+            tap(Direction::ServerToClient, &String::from_utf8_lossy(text));
         }
+        incoming
     }
 
     /// Waits until the process of the server has ended, for a second at most, and returns how; none without a process.
-    #[cfg(feature = "client-stdio")]
-    pub async fn exit(&mut self) -> Option<std::process::ExitStatus> {
-        match &mut self.0 {
+    pub(crate) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
+        match &mut self.kind {
+            #[cfg(feature = "client-stdio")]
             Kind::Child(child) => child.exit().await,
             _ => None,
         }
@@ -166,8 +221,8 @@ impl Transport {
     ///
     /// # Errors
     /// A process that did not end by itself, and was killed.
-    pub async fn end(self) -> std::io::Result<()> {
-        match self.0 {
+    pub(crate) async fn end(self) -> std::io::Result<()> {
+        match self.kind {
             Kind::Lines(lines) => lines.end().await,
             #[cfg(feature = "client-stdio")]
             Kind::Child(child) => return child.end().await,

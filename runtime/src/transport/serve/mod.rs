@@ -186,7 +186,8 @@ impl Peer {
             return task.notify(method, params).await;
         }
         // Room first: nobody holds the lane while a slow reader is waited for. One that is gone may come again.
-        let _turn = match self.line.route(self.token) {
+        let route = self.line.route(self.token);
+        let _turn = match &route {
             Some(route) => route.turn().await,
             None => None,
         };
@@ -359,7 +360,8 @@ async fn ask(
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
     // Room first, as for what is told about a call.
-    let turn = match about.and_then(|(call, _)| line.route(call)) {
+    let route = about.and_then(|(call, _)| line.route(call));
+    let turn = match &route {
         Some(route) => route.turn().await,
         None => None,
     };

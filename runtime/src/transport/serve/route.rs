@@ -1,23 +1,15 @@
 //! Where texts go: a queue between whoever says them and whoever writes them out, bounded by bytes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
-
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
 
 use super::budget::{Full, Permit, Share};
 use super::event::EventId;
 use crate::server::Outgoing;
+use crate::transport::queue::{self, Queued, Turn};
 
 /// How many bytes may wait for a slow reader before whoever writes more waits too.
 const QUEUE_BYTES: usize = 256 << 10;
-/// How many there are at most of what does not wait for room.
-const FULL_BYTES: usize = 2 * QUEUE_BYTES;
-/// What a text costs beside its bytes.
-const TEXT_BYTES: usize = 256;
 
 /// What is on its way: a text, where it may be had again, and whether the way is closed behind it.
 pub(crate) struct Item {
@@ -45,73 +37,36 @@ pub(crate) enum Next {
     Pause(EventId),
 }
 
+impl Queued for Next {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Item(item) => item.text.body.len(),
+            Self::Pause(_) => 0,
+        }
+    }
+}
+
 /// The end that texts are put in; clones share the queue.
 #[derive(Clone)]
 pub(crate) struct Route {
-    texts: mpsc::UnboundedSender<Next>,
-    state: Arc<State>,
-}
-
-/// The end that texts are taken out of.
-pub(crate) struct Queue {
-    texts: mpsc::UnboundedReceiver<Next>,
-    state: Arc<State>,
-    /// The bytes of the text that was taken last: it counts until the next one is asked for.
-    last: usize,
-}
-
-struct State {
-    queued: AtomicUsize,
-    freed: Notify,
-    /// One writer at a time waits for room, so that at most one text more than there is room for is put in.
-    gate: Arc<Mutex<()>>,
+    texts: queue::Sender<Next>,
     /// What the texts count against until they are written out, where that is counted: an answer may be of any length.
     share: Option<Share>,
 }
 
-/// Leave to put a text in.
-pub(crate) struct Turn {
-    _gate: OwnedMutexGuard<()>,
-}
+/// The end that texts are taken out of.
+pub(crate) type Queue = queue::Receiver<Next>;
 
 /// A queue, by both of its ends; the texts in it count against a share, if there is one.
 pub(crate) fn route(share: Option<Share>) -> (Route, Queue) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let state = Arc::new(State {
-        queued: AtomicUsize::new(0),
-        freed: Notify::new(),
-        gate: Arc::default(),
-        share,
-    });
-    let route = Route {
-        texts: sender,
-        state: Arc::clone(&state),
-    };
-    let queue = Queue {
-        texts: receiver,
-        state,
-        last: 0,
-    };
-    (route, queue)
+    let (texts, queue) = queue::queue(QUEUE_BYTES);
+    (Route { texts, share }, queue)
 }
 
 impl Route {
     /// Waits until there is room; `None` if nobody reads any more.
-    pub(crate) async fn turn(&self) -> Option<Turn> {
-        let gate = Arc::clone(&self.state.gate).lock_owned().await;
-        loop {
-            let freed = self.state.freed.notified();
-            if self.texts.is_closed() {
-                return None;
-            }
-            if self.state.queued.load(Ordering::Acquire) < QUEUE_BYTES {
-                return Some(Turn { _gate: gate });
-            }
-            tokio::select! {
-                () = freed => {}
-                () = self.texts.closed() => return None,
-            }
-        }
+    pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
+        self.texts.turn().await
     }
 
     /// Counts an answer against the share of its reader until what this returns is dropped; in the place of one that
@@ -124,9 +79,9 @@ impl Route {
             Ok(result) => result.text().len(),
             Err(error) => error.data.as_ref().map_or(0, |data| data.text().len()),
         };
-        let share = self.state.share.as_ref();
+        let share = self.share.as_ref();
         match share
-            .map(|share| share.take(bytes + TEXT_BYTES))
+            .map(|share| share.take(queue::cost(bytes)))
             .transpose()
         {
             Ok(permit) => (answer, permit),
@@ -140,7 +95,7 @@ impl Route {
     /// Whether there is room at the moment.
     #[cfg(feature = "tracing")]
     pub(crate) fn has_room(&self) -> bool {
-        self.state.queued.load(Ordering::Acquire) < QUEUE_BYTES
+        self.texts.has_room()
     }
 
     /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody. It is not put in if its
@@ -149,7 +104,7 @@ impl Route {
         // What it took up while it was set aside is given back first.
         item.unread = None;
         item.unread = self.admit(&item.text)?;
-        self.put(item);
+        self.texts.push(Next::Item(item));
         Ok(())
     }
 
@@ -165,30 +120,24 @@ impl Route {
                 item.text.body = write::error(id.as_ref(), &refusal.error);
             }
         }
-        self.put(item);
+        self.texts.push(Next::Item(item));
     }
 
     /// Counts a text against the share of its reader, where there is one.
     fn admit(&self, text: &Outgoing) -> Result<Option<Permit>, Full> {
-        let share = self.state.share.as_ref();
+        let share = self.share.as_ref();
         share.map(|share| share.take(cost(text))).transpose()
-    }
-
-    fn put(&self, item: Item) {
-        let bytes = cost(&item.text);
-        self.state.queued.fetch_add(bytes, Ordering::AcqRel);
-        let _ = self.texts.send(Next::Item(item));
     }
 
     /// Closes the connection for now.
     #[cfg(feature = "server-http")]
     pub(crate) fn pause(&self, behind: EventId) {
-        let _ = self.texts.send(Next::Pause(behind));
+        self.texts.push(Next::Pause(behind));
     }
 
     /// Whether more waits than should, as only happens to those who do not wait for room.
     pub(crate) fn is_full(&self) -> bool {
-        self.state.queued.load(Ordering::Acquire) >= FULL_BYTES
+        self.texts.is_full()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -196,37 +145,7 @@ impl Route {
     }
 }
 
-impl Queue {
-    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
-        self.free();
-        let next = self.texts.poll_recv(context);
-        if let Poll::Ready(Some(Next::Item(item))) = &next {
-            self.last = cost(&item.text);
-        }
-        next
-    }
-
-    pub(crate) async fn recv(&mut self) -> Option<Next> {
-        std::future::poll_fn(|context| self.poll_recv(context)).await
-    }
-
-    /// Whether there is nothing to write at the moment.
-    #[cfg(feature = "server-stdio")]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-
-    fn free(&mut self) {
-        let last = std::mem::take(&mut self.last);
-        if last > 0 {
-            self.state.queued.fetch_sub(last, Ordering::AcqRel);
-            // Whoever holds the gate is the only one that waits.
-            self.state.freed.notify_one();
-        }
-    }
-}
-
 /// What a text takes up while nobody reads it.
 pub(crate) fn cost(text: &Outgoing) -> usize {
-    text.body.len() + TEXT_BYTES
+    queue::cost(text.body.len())
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ::http::header::CONTENT_TYPE;
 use ::http::{Method, Response, StatusCode};
 use bytes::Bytes;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::events::Events;
@@ -16,6 +15,7 @@ use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
 use crate::methods::INITIALIZE;
 use crate::transport::client::Incoming;
+use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
 
 /// The header that names the event to go on after.
@@ -28,7 +28,7 @@ pub(super) async fn run(
     requests: Arc<Requests>,
     only: Arc<OnlyStream>,
     post: Post,
-    tell: mpsc::Sender<Incoming>,
+    tell: Sender<Incoming>,
     (gate, key): (Gate, Option<Key>),
 ) {
     gate.opened().await;
@@ -51,7 +51,7 @@ pub(super) async fn run(
     let response = match answer {
         Ok(response) => response,
         Err(why) => {
-            let _ = tell.send(Incoming::Failed { exchange, why }).await;
+            tell.send(Incoming::Failed { exchange, why }).await;
             return;
         }
     };
@@ -70,14 +70,14 @@ pub(super) async fn run(
                     text,
                     ends_handshake,
                 };
-                if tell.send(opened).await.is_ok() {
+                if tell.send(opened).await {
                     only.post(&requests, post, &tell).await;
                 }
                 return;
             }
             Ok(None) => {}
             Err(why) => {
-                let _ = tell.send(Incoming::Failed { exchange, why }).await;
+                tell.send(Incoming::Failed { exchange, why }).await;
                 return;
             }
         }
@@ -94,7 +94,7 @@ pub(super) async fn run(
             },
             Err(why) => Incoming::Failed { exchange, why },
         };
-        let _ = tell.send(came).await;
+        tell.send(came).await;
         return;
     }
     let answered = Incoming::Answered {
@@ -103,9 +103,9 @@ pub(super) async fn run(
         session,
         body: None,
     };
-    if tell.send(answered).await.is_ok() {
+    if tell.send(answered).await {
         stream(&requests, exchange, &headers, response.into_body(), &tell).await;
-        let _ = tell.send(Incoming::Ended(exchange)).await;
+        tell.send(Incoming::Ended(exchange)).await;
     }
 }
 
@@ -126,7 +126,7 @@ async fn stream(
     exchange: Exchange,
     headers: &[(String, String)],
     body: Body,
-    tell: &mpsc::Sender<Incoming>,
+    tell: &Sender<Incoming>,
 ) {
     let mut events = Events::new(body, requests.limit);
     let (mut resumed, mut pace) = (0, Pace::default());
@@ -138,7 +138,7 @@ async fn stream(
                 exchange: Some(exchange),
                 text,
             };
-            if tell.send(message).await.is_err() || is_answer {
+            if !tell.send(message).await || is_answer {
                 return;
             }
         }

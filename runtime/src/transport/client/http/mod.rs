@@ -16,12 +16,12 @@ use std::time::Duration;
 use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
-use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use super::{Incoming, QUEUE};
+use super::{HEARD_BYTES, Incoming};
 use crate::client::{Exchange, Post};
 use crate::service::Error;
+use crate::transport::queue::{Receiver, Sender, queue};
 
 use gate::Gate;
 use only_stream::OnlyStream;
@@ -208,8 +208,8 @@ impl std::fmt::Debug for Http {
 /// A server that is talked to.
 pub(crate) struct McpServer {
     requests: Arc<Requests>,
-    tell: mpsc::Sender<Incoming>,
-    heard: mpsc::Receiver<Incoming>,
+    tell: Sender<Incoming>,
+    heard: Receiver<Incoming>,
     open: HashMap<Exchange, AbortHandle>,
     session: Option<Session>,
     /// Of a server that speaks HTTP+SSE.
@@ -219,7 +219,7 @@ pub(crate) struct McpServer {
 
 impl McpServer {
     pub(super) fn new(http: Http, limit: usize) -> Self {
-        let (tell, heard) = mpsc::channel(QUEUE);
+        let (tell, heard) = queue(HEARD_BYTES);
         Self {
             requests: Arc::new(Requests::new(http, limit)),
             tell,

@@ -8,7 +8,6 @@ use ::http::header::ACCEPT;
 use ::http::{Method, Uri};
 use bytes::Bytes;
 use mcp_wire::{RawId, RequestId};
-use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::events::Events;
@@ -17,6 +16,7 @@ use super::request::{Requests, place};
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
 use crate::transport::client::Incoming;
+use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
 
 /// How long a server may take to open the stream and to say where to POST to: whoever speaks something else may never do.
@@ -58,7 +58,7 @@ impl OnlyStream {
     }
 
     /// Leaves the stream, if there is one, and what is known of the server: nothing more comes in answer to what was sent.
-    pub(super) async fn leave(&self, tell: &mpsc::Sender<Incoming>) {
+    pub(super) async fn leave(&self, tell: &Sender<Incoming>) {
         let before = std::mem::take(&mut self.state().stage);
         if let Stage::Open(open) = before {
             open.reader.abort();
@@ -73,7 +73,7 @@ impl OnlyStream {
     pub(super) async fn open(
         self: &Arc<Self>,
         requests: &Arc<Requests>,
-        tell: &mpsc::Sender<Incoming>,
+        tell: &Sender<Incoming>,
     ) -> Result<Option<String>, String> {
         let opened = async {
             let headers = [(ACCEPT.to_string(), "text/event-stream".to_owned())];
@@ -108,12 +108,7 @@ impl OnlyStream {
     }
 
     /// Sends a message; what answers it comes in the stream.
-    pub(super) async fn post(
-        &self,
-        requests: &Requests,
-        post: Post,
-        tell: &mpsc::Sender<Incoming>,
-    ) {
+    pub(super) async fn post(&self, requests: &Requests, post: Post, tell: &Sender<Incoming>) {
         let Post {
             exchange,
             mut headers,
@@ -134,7 +129,7 @@ impl OnlyStream {
         };
         let Some(endpoint) = self.begin(id.as_ref(), exchange) else {
             // As any session that the server does not know any more: its client opens another one.
-            let _ = tell.send(answered(404, Vec::new())).await;
+            tell.send(answered(404, Vec::new())).await;
             return;
         };
         // The URI names the session.
@@ -156,7 +151,7 @@ impl OnlyStream {
         };
         // It may have been answered in the stream all the same.
         if id.is_none_or(|id| self.forget(&id).is_some()) {
-            let _ = tell.send(came).await;
+            tell.send(came).await;
         }
     }
 
@@ -197,12 +192,7 @@ impl OnlyStream {
 }
 
 /// Hands on what comes in the stream, until it ends or nobody wants it.
-async fn read(
-    stream: Arc<OnlyStream>,
-    number: u64,
-    mut events: Events,
-    tell: mpsc::Sender<Incoming>,
-) {
+async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Sender<Incoming>) {
     loop {
         let next = tokio::select! {
             next = events.next() => next,
@@ -213,15 +203,11 @@ async fn read(
             continue;
         }
         let exchange = answers(&text).and_then(|id| stream.forget(&id));
-        if tell
-            .send(Incoming::Message { exchange, text })
-            .await
-            .is_err()
-        {
+        if !tell.send(Incoming::Message { exchange, text }).await {
             return;
         }
         if let Some(exchange) = exchange {
-            let _ = tell.send(Incoming::Ended(exchange)).await;
+            tell.send(Incoming::Ended(exchange)).await;
         }
     }
     ended(stream.end(number), &tell).await;
@@ -234,8 +220,8 @@ fn answers(text: &[u8]) -> Option<RequestId> {
     message.id.filter(|_| is_answer)?.to_id()
 }
 
-async fn ended(waiting: HashMap<RequestId, Exchange>, tell: &mpsc::Sender<Incoming>) {
+async fn ended(waiting: HashMap<RequestId, Exchange>, tell: &Sender<Incoming>) {
     for exchange in waiting.into_values() {
-        let _ = tell.send(Incoming::Ended(exchange)).await;
+        tell.send(Incoming::Ended(exchange)).await;
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ::http::Method;
 use ::http::header::{ACCEPT, CONTENT_TYPE};
 use bytes::Bytes;
-use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -14,6 +13,7 @@ use super::exchange::{LAST_EVENT_ID, is_stream};
 use super::gate::{Gate, Key};
 use super::request::{Pace, Requests};
 use crate::transport::client::Incoming;
+use crate::transport::queue::Sender;
 
 /// How long the calls of a session wait for its stream: what the server says meanwhile has to go somewhere.
 const FIRST: std::time::Duration = std::time::Duration::from_millis(500);
@@ -35,7 +35,7 @@ impl Session {
         requests: Arc<Requests>,
         id: &str,
         headers: &[(String, String)],
-        tell: mpsc::Sender<Incoming>,
+        tell: Sender<Incoming>,
         (gate, key): (Gate, Key),
     ) -> Self {
         let mut headers = headers.to_vec();
@@ -76,7 +76,7 @@ impl Drop for Session {
 async fn listen(
     requests: Arc<Requests>,
     headers: Vec<(String, String)>,
-    tell: mpsc::Sender<Incoming>,
+    tell: Sender<Incoming>,
     mut key: Option<Key>,
 ) {
     let mut last_id: Option<String> = None;
@@ -111,7 +111,7 @@ async fn listen(
                     exchange: None,
                     text,
                 };
-                if tell.send(message).await.is_err() {
+                if !tell.send(message).await {
                     return;
                 }
             }

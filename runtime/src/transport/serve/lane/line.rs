@@ -100,7 +100,8 @@ impl Lane {
         call: Token,
         task: Json,
     ) -> Option<Option<AbortHandle>> {
-        let _turn = match self.route(call) {
+        let route = self.route(call);
+        let _turn = match &route {
             Some(route) => route.turn().await,
             None => None,
         };

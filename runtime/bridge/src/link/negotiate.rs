@@ -1,0 +1,124 @@
+//! The first words with a server: which revision it speaks, and what it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_revisions::RevisionSet;
+use mcp_revisions::carrier::{Incoming, drive};
+use mcp_revisions::client::{Client, Options, ServerFacts};
+use mcp_revisions::server::Caller;
+use mcp_wire::peek;
+use serde_json::Value;
+
+use super::Link;
+use super::listeners::Listeners;
+use super::proxied::Proxied;
+use crate::Error;
+use crate::bridge::Settings;
+use crate::identity;
+
+/// How long a server may take until it has said what it speaks.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many characters of a body an error quotes.
+const EXCERPT: usize = 200;
+
+/// The options of a connection to a server, on behalf of a client.
+pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionSet) -> Options {
+    let profile = identity::profile(caller, settings.client_info.as_ref());
+    Options::new(settings.upstream.channel(), profile)
+        .with_unknown_fields(settings.policy)
+        .with_revisions(revisions)
+        .with_other_methods()
+}
+
+/// Connects to the server, and asks it which revision it speaks.
+pub(super) async fn connect(
+    settings: &Arc<Settings>,
+    client: Client,
+) -> Result<(Link, ServerFacts), Error> {
+    let transport = settings.upstream.connect().await;
+    let transport = transport.map_err(|why| settings.unusable(&why))?;
+    let listeners = Listeners::default();
+    let proxied = Proxied::new(listeners.clone(), Arc::clone(settings));
+    let handle = drive(client, transport, proxied);
+    match handle.connect(PATIENCE).await {
+        Ok(facts) => {
+            let link = Link {
+                handle,
+                listeners,
+                settings: Arc::clone(settings),
+                spoken: facts.revision,
+            };
+            Ok((link, facts))
+        }
+        Err(unconnected) => {
+            let _ = handle.close().await;
+            let seen = unconnected.last.as_ref().and_then(seen);
+            Err(settings.unusable(&seen.unwrap_or(unconnected.why)))
+        }
+    }
+}
+
+/// What the server last did that is no answer, for people.
+fn seen(last: &Incoming) -> Option<String> {
+    match last {
+        Incoming::Answered {
+            status,
+            body: Some(body),
+            ..
+        } => speaks(body).or_else(|| no_message(*status, body)),
+        Incoming::Message { text, .. } => speaks(text),
+        Incoming::Failed { why, .. } => Some(why.clone()),
+        _ => None,
+    }
+}
+
+/// What a message says of why nothing came of it: an error, or revisions that are not wanted.
+fn speaks(text: &[u8]) -> Option<String> {
+    let seen = peek(text).ok()?;
+    let Some(error) = seen.error else {
+        let result: Value = serde_json::from_str(seen.result?.text()).ok()?;
+        let spoken = named(&result["supportedVersions"]);
+        let spoken = spoken.or_else(|| named(&result["protocolVersion"]))?;
+        return Some(format!(
+            "it speaks {spoken}, and none of that is wanted: choose another revision for the server"
+        ));
+    };
+    let error: Value = serde_json::from_str(error.text()).ok()?;
+    let (code, message) = (&error["code"], error["message"].as_str()?);
+    let message: String = message.chars().take(EXCERPT).collect();
+    let spoken = named(&error["data"]["supported"]);
+    let spoken = spoken.map_or(String::new(), |spoken| format!("; it speaks {spoken}"));
+    Some(format!("it refused with error {code}: {message:?}{spoken}"))
+}
+
+/// Revisions as a server names them: one, or a list.
+fn named(spoken: &Value) -> Option<String> {
+    let names: Vec<&str> = match spoken {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect(),
+    };
+    let names = names.join(", ");
+    let excerpt: String = names.escape_debug().take(EXCERPT).collect();
+    (!excerpt.is_empty()).then_some(excerpt)
+}
+
+/// What an answer over HTTP says in which there is no message.
+fn no_message(status: u16, body: &[u8]) -> Option<String> {
+    if peek(body).is_ok() || (body.is_empty() && (200..300).contains(&status)) {
+        return None;
+    }
+    let hint = match status {
+        401 | 403 => ": pass credentials in a header",
+        404 | 405 => ": check the path of the URL",
+        _ => "",
+    };
+    let text = String::from_utf8_lossy(body);
+    let excerpt: String = text.trim().chars().take(EXCERPT).collect();
+    let body = match excerpt.is_empty() {
+        true => String::new(),
+        false => format!("; the body is not a message of MCP: {excerpt:?}"),
+    };
+    Some(format!("it answered with HTTP status {status}{hint}{body}"))
+}

@@ -1,0 +1,112 @@
+//! What the bridge does with what a server says, and when requests of clients go out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_protocol::{Lifecycle, Loss, Revision};
+use mcp_revisions::carrier::{Application, Driver, Held, Open};
+use mcp_revisions::client::{Answer, Answered, Event, Token};
+use mcp_wire::{Json, RequestId};
+use tracing::{debug, error, warn};
+
+use super::Asked;
+use super::listeners::Listeners;
+use super::turns::Turns;
+use crate::bridge::Settings;
+use crate::losses::{About, End};
+
+/// What the server asks.
+pub(super) struct Question {
+    pub(super) token: Token,
+    pub(super) method: String,
+    pub(super) params: Json,
+    /// Whether a revision has its method.
+    pub(super) is_known: bool,
+}
+
+/// The connection to a server.
+pub(super) type Server = Driver<Asked>;
+
+/// The application of a connection to a server.
+pub(super) struct Proxied {
+    pub(super) turns: Turns,
+    pub(super) listeners: Listeners,
+    pub(super) settings: Arc<Settings>,
+    /// The revision that the server speaks.
+    spoken: Revision,
+}
+
+impl Proxied {
+    pub(super) fn new(listeners: Listeners, settings: Arc<Settings>) -> Self {
+        Self {
+            turns: Turns::default(),
+            listeners,
+            settings,
+            spoken: Revision::LATEST,
+        }
+    }
+
+    /// Reports what a message of the server has lost.
+    pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
+        let about = About {
+            end: End::Server,
+            revision: self.spoken,
+            method,
+            request,
+        };
+        self.settings.losses.tell(about, losses);
+    }
+}
+
+impl Application for Proxied {
+    type Call = Asked;
+
+    fn take(&mut self, server: &mut Server, held: Held<Asked>) {
+        // A client that calls in a session can be told things, even before word of its opening has come.
+        if held.call.caller.revision.lifecycle() == Lifecycle::Handshake {
+            self.listeners.add(held.call.peer.session());
+        }
+        if self.turns.admits(&held.call, server.calls()) {
+            server.begin(held);
+        } else {
+            self.turns.hold(held, server.now());
+        }
+    }
+
+    fn answered(&mut self, open: &Open<Asked>, answered: &Answered) {
+        if matches!(answered.answer, Answer::Result(_)) {
+            self.turns.answered(&open.call);
+        }
+    }
+
+    fn event(&mut self, server: &mut Server, event: Event) {
+        match event {
+            Event::Settled(facts) => self.spoken = facts.revision,
+            Event::Call(call) => self.question(server, call),
+            Event::OtherCall(call) => self.other_question(server, call),
+            Event::Notice(notice) => self.notice(server, notice),
+            Event::OtherNotice(notice) => self.other_notice(server, notice),
+            Event::Cancelled(cancelled) => self.turns.forget(cancelled.token),
+            Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
+            Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self, server: &mut Server) -> bool {
+        self.take_turns(server)
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.turns.wake_at()
+    }
+
+    /// The subscriptions of clients end with their server.
+    async fn closed(&mut self, server: &mut Server) {
+        let status = server.exit().await;
+        error!("a server has ended by itself{status}");
+        for session in self.listeners.all() {
+            session.end();
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The handlers of a client behind its connection: requests of the server each have a task, and notifications come one
+//! after the other.
+
+use std::sync::Arc;
+
+use mcp_protocol::Spoken;
+use mcp_wire::service::{ClientSide, Serves};
+
+use super::{ClientContext, Wants};
+use crate::client::{Client, Event, Notice, OtherNotice, Token};
+use crate::methods;
+use crate::service::Error;
+use crate::service::custom::Custom;
+use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
+use crate::transport::queue::{Queued, Receiver, Sender, queue};
+
+/// What a notification takes up besides its params and its place in the queue: its task and its context.
+const EACH: usize = 768;
+
+/// A notification for the handlers.
+enum Noted {
+    Known(Notice),
+    Custom(OtherNotice),
+}
+
+impl Queued for Noted {
+    fn bytes(&self) -> usize {
+        let (Self::Known(Notice { params, .. }) | Self::Custom(OtherNotice { params, .. })) = self;
+        params.text().len().saturating_add(EACH)
+    }
+}
+
+/// The handlers of a client, and of its custom methods.
+struct Handlers<App: Spoken, H> {
+    typed: H,
+    custom: Custom<ClientContext<App>>,
+}
+
+/// The application of a driven connection.
+struct Typed<App: Spoken, H> {
+    handlers: Arc<Handlers<App, H>>,
+    /// Notifications that wait for the handlers; those of a server that sends them faster are dropped.
+    noted: Sender<Noted>,
+}
+
+/// Sets a connection going.
+pub(super) fn start<App: Spoken, H>(
+    client: Client,
+    transport: Transport,
+    typed: H,
+    custom: Custom<ClientContext<App>>,
+) -> Handle<Wants>
+where
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
+    H: Send + Sync + 'static,
+{
+    let handlers = Arc::new(Handlers { typed, custom });
+    let (noted, notices) = queue(client.limits().pending_bytes);
+    let app = Typed {
+        handlers: Arc::clone(&handlers),
+        noted,
+    };
+    let handle = drive(client, transport, app);
+    tokio::spawn(note(handlers, handle.downgrade(), notices));
+    handle
+}
+
+impl<App: Spoken, H> Application for Typed<App, H>
+where
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
+    H: Send + Sync + 'static,
+{
+    type Call = Wants;
+
+    fn event(&mut self, driver: &mut Driver<Wants>, event: Event) {
+        match event {
+            Event::Call(call) => {
+                let Some(cx) = driver.handle().map(ClientContext::new) else {
+                    return;
+                };
+                let handlers = Arc::clone(&self.handlers);
+                driver.answer_with(call.token, None, async move {
+                    let (method, params) = (call.method, &call.params);
+                    let answer = <App::Protocol as Serves<ClientSide, H, _>>::request(
+                        &handlers.typed,
+                        method,
+                        params,
+                        cx,
+                    );
+                    answer
+                        .await
+                        .map_err(|it: Error| it.into_object(App::REVISION))
+                });
+            }
+            Event::OtherCall(call) => {
+                let Some(cx) = driver.handle().map(ClientContext::new) else {
+                    return;
+                };
+                let answer = self.handlers.custom.request(&call.method, call.params, cx);
+                driver.answer_with(call.token, None, async move {
+                    let answer = match answer {
+                        Some(answer) => answer.await,
+                        None => Err(Error::MethodNotFound(call.method)),
+                    };
+                    answer.map_err(|it| it.into_object(App::REVISION))
+                });
+            }
+            Event::Notice(notice) => self.notice(driver, notice),
+            Event::OtherNotice(notice) => {
+                self.noted.try_push(Noted::Custom(notice));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<App: Spoken, H> Typed<App, H> {
+    /// Sends a notification to the requests that want it: the one that it is about, or those with a callback for log
+    /// messages if it names none; else to the handlers.
+    fn notice(&self, driver: &Driver<Wants>, notice: Notice) {
+        let wants = |open: &Open<Wants>| match notice.method {
+            methods::NOTIFICATIONS_PROGRESS => open.call.progress,
+            methods::NOTIFICATIONS_MESSAGE => open.call.log,
+            _ => false,
+        };
+        let is_log = notice.method == methods::NOTIFICATIONS_MESSAGE;
+        let is_about = |token: Token| notice.about.map_or(is_log, |about| about == token);
+        let mut is_wanted = false;
+        for (token, open) in driver.calls() {
+            if is_about(*token) && wants(open) {
+                is_wanted = true;
+                driver.tell(*token, notice.method, notice.params.clone());
+            }
+        }
+        if !is_wanted {
+            self.noted.try_push(Noted::Known(notice));
+        }
+    }
+}
+
+/// Hands notifications to the handlers, in the order in which they came.
+async fn note<App: Spoken, H>(
+    handlers: Arc<Handlers<App, H>>,
+    handle: WeakHandle<Wants>,
+    mut notices: Receiver<Noted>,
+) where
+    App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
+    H: Send + Sync + 'static,
+{
+    while let Some(noted) = notices.recv().await {
+        let Some(cx) = handle.upgrade().map(ClientContext::new) else {
+            return;
+        };
+        let handlers = Arc::clone(&handlers);
+        // A task of its own: a handler that panics misses no more than this one.
+        let noted = tokio::spawn(async move {
+            // No one waits for the outcome of a notification, be it that it cannot be read.
+            match noted {
+                Noted::Known(Notice { method, params, .. }) => {
+                    let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
+                        &handlers.typed,
+                        method,
+                        &params,
+                        cx,
+                    )
+                    .await;
+                }
+                Noted::Custom(OtherNotice { method, params, .. }) => {
+                    if let Some(noted) = handlers.custom.notification(&method, params, cx) {
+                        let _ = noted.await;
+                    }
+                }
+            }
+        });
+        let _ = noted.await;
+    }
+}

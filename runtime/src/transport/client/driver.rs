@@ -1,0 +1,449 @@
+//! Drives the connection to a server: requests of its handles go out, each answer to its request, and the rest to the
+//! application.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use mcp_protocol::Revision;
+use mcp_wire::{ErrorObject, Json};
+use tokio::sync::{oneshot, watch};
+use tokio::task::AbortHandle;
+
+use super::handle::{Command, Handle, Held, NotConnected, Reply, WeakHandle};
+use super::{Incoming, Transport};
+use crate::client::{Answered, Client, Connection, Event, Output, Refused, ServerFacts, To, Token};
+use crate::transport::panics::caught;
+use crate::transport::queue::{Receiver, Sender, queue};
+
+/// How many bytes of commands wait for the driver before its handles do.
+const COMMAND_BYTES: usize = 1 << 20;
+
+/// The application behind a connection: it handles what no request waits for. Its functions run in the task of the driver,
+/// and must not block.
+pub trait Application: Send + Sized + 'static {
+    /// What it knows of a request.
+    type Call: Send + 'static;
+
+    /// Handles an event of the connection; answers go to their requests without it.
+    fn event(&mut self, driver: &mut Driver<Self::Call>, event: Event);
+
+    /// Takes a request of a handle, to [send](Driver::begin) it now or later.
+    fn take(&mut self, driver: &mut Driver<Self::Call>, held: Held<Self::Call>) {
+        driver.begin(held);
+    }
+
+    /// Sees the answer to a request before its handle does.
+    fn answered(&mut self, open: &Open<Self::Call>, answered: &Answered) {
+        let _ = (open, answered);
+    }
+
+    /// Runs whenever something has happened; returns whether it did anything.
+    fn settle(&mut self, driver: &mut Driver<Self::Call>) -> bool {
+        let _ = driver;
+        false
+    }
+
+    /// Returns when [`settle`](Self::settle) has something to do.
+    fn wake_at(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Runs when the server has ended by itself.
+    fn closed(&mut self, driver: &mut Driver<Self::Call>) -> impl Future<Output = ()> + Send {
+        let _ = driver;
+        std::future::ready(())
+    }
+}
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub struct Open<C> {
+    /// What the application knows of it.
+    pub call: C,
+    /// How many requests of the server are being answered in it.
+    pub questions: usize,
+    key: u64,
+    replies: Sender<Reply>,
+}
+
+/// A connection, and what is at work on it.
+#[derive(Debug)]
+pub struct Driver<C> {
+    connection: Connection<Client>,
+    transport: Transport,
+    handle: WeakHandle<C>,
+    calls: BTreeMap<Token, Open<C>>,
+    tokens: HashMap<u64, Token>,
+    /// Requests of the server that are being answered, and in which request each was made.
+    questions: HashMap<Token, (AbortHandle, Option<Token>)>,
+    facts: watch::Sender<Option<ServerFacts>>,
+    ended: watch::Sender<bool>,
+    connecting: Option<Connecting>,
+    start: Instant,
+    /// Whether the server has ended.
+    is_over: bool,
+}
+
+/// A handle that waits for the revision of the server.
+#[derive(Debug)]
+struct Connecting {
+    done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
+    within: Duration,
+    until: Duration,
+    last: Option<Incoming>,
+}
+
+/// What woke the driver.
+enum Woken<C> {
+    Command(Option<Command<C>>),
+    Incoming(Incoming),
+    Time,
+}
+
+/// Drives a connection to the server behind a transport, in a task of its own, until the last handle is dropped.
+pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Handle<A::Call> {
+    let (commands, wanted) = queue(COMMAND_BYTES);
+    let (facts, known) = watch::channel(None);
+    let (ended, has_ended) = watch::channel(false);
+    let handle = Handle {
+        commands,
+        facts: known,
+        ended: has_ended,
+    };
+    let driver = Driver {
+        connection: Connection::new(client),
+        transport,
+        handle: handle.downgrade(),
+        calls: BTreeMap::new(),
+        tokens: HashMap::new(),
+        questions: HashMap::new(),
+        facts,
+        ended,
+        connecting: None,
+        start: Instant::now(),
+        is_over: false,
+    };
+    tokio::spawn(driver.run(app, wanted));
+    handle
+}
+
+impl<C: Send + 'static> Driver<C> {
+    async fn run<A>(mut self, mut app: A, mut wanted: Receiver<Command<C>>)
+    where
+        A: Application<Call = C>,
+    {
+        let mut told = None;
+        loop {
+            self.settle(&mut app);
+            self.give_up_connecting().await;
+            let wake = self.wake_at(&app);
+            let woken = tokio::select! {
+                incoming = self.transport.next(), if !self.is_over => Woken::Incoming(incoming),
+                command = wanted.recv() => Woken::Command(command),
+                () = sleep_until(wake, self.start) => Woken::Time,
+            };
+            match woken {
+                Woken::Command(None) => break,
+                Woken::Command(Some(Command::Close(done))) => {
+                    told = Some(done);
+                    break;
+                }
+                Woken::Command(Some(command)) => self.command(&mut app, command),
+                Woken::Incoming(incoming) => {
+                    let is_over = matches!(incoming, Incoming::Closed);
+                    self.receive(incoming);
+                    if is_over {
+                        self.is_over = true;
+                        // The server may be started again.
+                        self.settle(&mut app);
+                    }
+                    if self.is_over {
+                        self.give_up_connecting().await;
+                        app.closed(&mut self).await;
+                        self.ended.send_replace(true);
+                    }
+                }
+                Woken::Time => self.connection.wake(self.now()),
+            }
+        }
+        drop(wanted);
+        for (question, _) in self.questions.values() {
+            question.abort();
+        }
+        self.calls.clear();
+        let ended = self.transport.end().await;
+        self.ended.send_replace(true);
+        if let Some(done) = told {
+            let _ = done.send(ended);
+        }
+    }
+
+    /// Returns the time since the driver started, by which the connection counts.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Returns the revision that the application speaks.
+    #[must_use]
+    pub fn app(&self) -> Revision {
+        self.connection.role().app()
+    }
+
+    /// Returns a handle to the connection; `None` if the last one is gone.
+    #[must_use]
+    pub fn handle(&self) -> Option<Handle<C>> {
+        self.handle.upgrade()
+    }
+
+    /// Returns the requests that wait for their answer, in the order in which they were sent.
+    #[must_use]
+    pub fn calls(&self) -> &BTreeMap<Token, Open<C>> {
+        &self.calls
+    }
+
+    /// Returns a request that waits for its answer, to be changed.
+    pub fn call_mut(&mut self, token: Token) -> Option<&mut Open<C>> {
+        self.calls.get_mut(&token)
+    }
+
+    /// Sends a request.
+    pub fn begin(&mut self, held: Held<C>) {
+        let Held {
+            key,
+            ask,
+            call,
+            replies,
+        } = held;
+        match self.connection.ask(ask, self.now()) {
+            Ok(token) => {
+                let open = Open {
+                    call,
+                    questions: 0,
+                    key,
+                    replies,
+                };
+                self.tokens.insert(key, token);
+                self.calls.insert(token, open);
+            }
+            Err(why) => replies.push(Reply::Refused(why)),
+        }
+    }
+
+    /// Sends a notification to the handle of a request; false if it reads too slowly, or is gone, and the notification is lost.
+    pub fn tell(&self, token: Token, method: &str, params: Json) -> bool {
+        let reply = Reply::Notification(method.to_owned(), params);
+        let open = self.calls.get(&token);
+        open.is_some_and(|open| open.replies.try_push(reply))
+    }
+
+    /// Answers a request of the server once `answer` is ready; `of` is the request in whose work the server made it.
+    pub fn answer_with(
+        &mut self,
+        token: Token,
+        of: Option<Token>,
+        answer: impl Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    ) {
+        let Some(handle) = self.handle() else { return };
+        if let Some(open) = of.and_then(|of| self.calls.get_mut(&of)) {
+            open.questions += 1;
+        }
+        let work = tokio::spawn(async move {
+            let result = caught(Box::pin(answer)).await;
+            handle.commands.push(Command::Answer { token, result });
+        });
+        self.questions.insert(token, (work.abort_handle(), of));
+    }
+
+    /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
+    pub async fn exit(&mut self) -> String {
+        let status = self.transport.exit().await;
+        status.map_or(String::new(), |status| format!(" ({status})"))
+    }
+
+    /// Does what is to be done, until there is nothing more.
+    fn settle<A: Application<Call = C>>(&mut self, app: &mut A) {
+        loop {
+            while let Some(output) = self.connection.poll() {
+                match output {
+                    // A server that is gone is sent nothing.
+                    Output::Send(_) if self.is_over => self.connection.closed(self.now()),
+                    Output::Send(post) => self.transport.send(post),
+                    Output::Close(exchange) => self.transport.close(exchange),
+                    Output::Restart => {
+                        self.is_over = !self.transport.restart();
+                        if self.is_over {
+                            self.connection.closed(self.now());
+                        }
+                    }
+                    Output::Event(event) => self.event(app, event),
+                }
+            }
+            if !app.settle(self) {
+                return;
+            }
+        }
+    }
+
+    fn event<A: Application<Call = C>>(&mut self, app: &mut A, event: Event) {
+        match &event {
+            Event::Settled(facts) => {
+                self.facts.send_replace(Some(facts.clone()));
+                if let Some(Connecting { done, .. }) = self.connecting.take() {
+                    let _ = done.send(Ok(facts.clone()));
+                }
+            }
+            Event::Cancelled(cancelled) => {
+                self.end_question(cancelled.token);
+            }
+            Event::Answered(answered) => {
+                if let Some(open) = self.calls.remove(&answered.token) {
+                    self.tokens.remove(&open.key);
+                    app.answered(&open, answered);
+                    let Event::Answered(answered) = event else {
+                        return;
+                    };
+                    open.replies.push(Reply::Answered(answered));
+                }
+                return;
+            }
+            _ => {}
+        }
+        app.event(self, event);
+    }
+
+    fn command<A: Application<Call = C>>(&mut self, app: &mut A, command: Command<C>) {
+        let now = self.now();
+        match command {
+            Command::Ask(held) if !self.has_room() => held.refuse(Refused::NotRead),
+            Command::Ask(held) => app.take(self, *held),
+            Command::Cancel(key) => {
+                if let Some(token) = self.tokens.remove(&key) {
+                    self.calls.remove(&token);
+                    let reason = "the answer is not waited for any more";
+                    self.connection.cancel(token, Some(reason), now);
+                }
+            }
+            Command::Notify {
+                method,
+                params,
+                done,
+            } => {
+                let said = match self.has_room() {
+                    true => {
+                        Ok((self.connection).notify(To::Session, &method, params.as_ref(), now))
+                    }
+                    false => Err(Refused::NotRead),
+                };
+                let _ = done.send(said);
+            }
+            Command::Answer { token, result } => {
+                if self.end_question(token) {
+                    // A server that does not wait for it any more cannot be told.
+                    let _ = self.connection.answer(token, result, now);
+                }
+            }
+            Command::Connect { within, done } => match self.connection.connect(now) {
+                Ok(()) => {
+                    let facts = self.facts.borrow().clone();
+                    match facts {
+                        Some(facts) => drop(done.send(Ok(facts))),
+                        None => {
+                            self.connecting = Some(Connecting {
+                                done,
+                                within,
+                                until: now + within,
+                                last: None,
+                            });
+                        }
+                    }
+                }
+                Err(refused) => {
+                    let (why, last) = (refused.to_string(), None);
+                    let _ = done.send(Err(NotConnected { why, last }));
+                }
+            },
+            Command::ContinueAs(client) => self.connection.continue_as(*client),
+            Command::Close(_) => {}
+        }
+    }
+
+    /// Returns whether the server may be sent more; one that is gone is not sent anything.
+    fn has_room(&self) -> bool {
+        self.is_over || self.transport.has_room()
+    }
+
+    /// Forgets a request of the server; returns whether it was being answered.
+    fn end_question(&mut self, question: Token) -> bool {
+        let Some((work, of)) = self.questions.remove(&question) else {
+            return false;
+        };
+        work.abort();
+        if let Some(open) = of.and_then(|of| self.calls.get_mut(&of)) {
+            open.questions = open.questions.saturating_sub(1);
+        }
+        true
+    }
+
+    fn receive(&mut self, incoming: Incoming) {
+        let now = self.now();
+        if let Some(connecting) = &mut self.connecting
+            && !incoming.is_an_end()
+        {
+            connecting.last = Some(incoming.clone());
+        }
+        let connection = &mut self.connection;
+        match incoming {
+            Incoming::Message { exchange, text } => {
+                connection.receive(exchange, &text, now);
+            }
+            #[cfg(feature = "client-http")]
+            Incoming::Answered {
+                exchange,
+                status,
+                session,
+                body,
+            } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
+            #[cfg(feature = "client-http")]
+            Incoming::Ended(exchange) => connection.ended(exchange, now),
+            #[cfg(feature = "client-http")]
+            Incoming::Failed { exchange, why } => connection.failed(exchange, why, now),
+            Incoming::Closed => connection.closed(now),
+        }
+    }
+
+    fn wake_at<A: Application>(&self, app: &A) -> Option<Duration> {
+        let connecting = self.connecting.as_ref().map(|it| it.until);
+        let all = [self.connection.wake_at(), app.wake_at(), connecting];
+        all.into_iter().flatten().min()
+    }
+
+    /// Tells the handle that waits for the revision of the server that it will not be known, if that is so.
+    async fn give_up_connecting(&mut self) {
+        let Some(Connecting { within, until, .. }) = self.connecting else {
+            return;
+        };
+        let is_idle = self.connection.pending() == 0 && self.connection.wake_at().is_none();
+        let why = if self.is_over {
+            let status = self.exit().await;
+            format!("it ended before it said which revision it speaks{status}")
+        } else if is_idle {
+            "it does not say which revision it speaks, or speaks none that is wanted".to_owned()
+        } else if until <= self.now() {
+            let within = within.as_secs();
+            format!("it did not say which revision it speaks within {within} s")
+        } else {
+            return;
+        };
+        if let Some(Connecting { done, last, .. }) = self.connecting.take() {
+            let _ = done.send(Err(NotConnected { why, last }));
+        }
+    }
+}
+
+async fn sleep_until(at: Option<Duration>, start: Instant) {
+    match at {
+        Some(at) => tokio::time::sleep_until((start + at).into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,274 @@
+//! Handles to a driven connection: requests and what comes of each, notifications, and the end.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mcp_wire::{ErrorObject, Json};
+use tokio::sync::{oneshot, watch};
+
+use super::Incoming;
+use crate::client::{Answered, Ask, Client, Fate, Refused, Said, ServerFacts, Token};
+use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
+
+/// How many bytes of notifications wait for the reader of a request.
+const REPLY_BYTES: usize = 1 << 20;
+
+/// What a handle wants done.
+pub(super) enum Command<C> {
+    Ask(Box<Held<C>>),
+    Cancel(u64),
+    Notify {
+        method: String,
+        params: Option<Json>,
+        done: oneshot::Sender<Result<Said, Refused>>,
+    },
+    Answer {
+        token: Token,
+        result: Result<Json, ErrorObject>,
+    },
+    Connect {
+        within: Duration,
+        done: oneshot::Sender<Result<ServerFacts, NotConnected>>,
+    },
+    ContinueAs(Box<Client>),
+    Close(oneshot::Sender<io::Result<()>>),
+}
+
+impl<C> Queued for Command<C> {
+    fn bytes(&self) -> usize {
+        let params = match self {
+            Self::Ask(held) => &held.ask.params,
+            Self::Notify { params, .. } => params,
+            _ => &None,
+        };
+        params.as_ref().map_or(0, |params| params.text().len())
+    }
+}
+
+/// A request that has not been sent, and what the application knows of it.
+#[derive(Debug)]
+pub struct Held<C> {
+    pub(super) key: u64,
+    pub(super) ask: Ask,
+    /// What the application knows of it.
+    pub call: C,
+    pub(super) replies: Sender<Reply>,
+}
+
+impl<C> Held<C> {
+    /// Returns whether its handle does not wait for the answer any more.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.replies.is_closed()
+    }
+
+    /// Tells its handle that the request is not sent.
+    pub fn refuse(self, why: Refused) {
+        self.replies.push(Reply::Refused(why));
+    }
+}
+
+/// What comes of a request.
+#[derive(Debug)]
+pub enum Reply {
+    /// A notification about the request: its method and params.
+    Notification(String, Json),
+    /// The answer, which is the last.
+    Answered(Answered),
+    /// The request was not sent.
+    Refused(Refused),
+}
+
+impl Queued for Reply {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Notification(method, params) => method.len() + params.text().len(),
+            Self::Answered(_) | Self::Refused(_) => 0,
+        }
+    }
+}
+
+/// The replies to a request, in the order in which they came. Dropping them before the answer cancels the request.
+#[derive(Debug)]
+pub struct Replies<C> {
+    replies: Receiver<Reply>,
+    key: u64,
+    /// Where the request is cancelled; `None` once it is answered.
+    commands: Option<Sender<Command<C>>>,
+}
+
+impl<C> Replies<C> {
+    /// Waits for the next reply; `None` if the connection has ended.
+    pub async fn next(&mut self) -> Option<Reply> {
+        let reply = self.replies.recv().await;
+        if !matches!(reply, Some(Reply::Notification(..))) {
+            self.commands = None;
+        }
+        reply
+    }
+}
+
+impl<C> Drop for Replies<C> {
+    fn drop(&mut self) {
+        if let Some(commands) = self.commands.take() {
+            commands.push(Command::Cancel(self.key));
+        }
+    }
+}
+
+/// Why the revision of a server was not found out.
+#[derive(Debug)]
+pub struct NotConnected {
+    /// Why, for people.
+    pub why: String,
+    /// What the server did last.
+    pub last: Option<Incoming>,
+}
+
+/// A handle to a driven connection; clones share it. The connection ends when the last handle is dropped.
+#[derive(Debug)]
+pub struct Handle<C> {
+    pub(super) commands: Sender<Command<C>>,
+    pub(super) facts: watch::Receiver<Option<ServerFacts>>,
+    pub(super) ended: watch::Receiver<bool>,
+}
+
+impl<C> Handle<C> {
+    /// Sends a request; `call` is what the application knows of it.
+    pub async fn ask(&self, ask: Ask, call: C) -> Replies<C> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let key = LAST.fetch_add(1, Ordering::Relaxed);
+        let (sender, replies) = queue(REPLY_BYTES);
+        let held = Held {
+            key,
+            ask,
+            call,
+            replies: sender,
+        };
+        let is_sent = self.commands.send(Command::Ask(Box::new(held))).await;
+        Replies {
+            replies,
+            key,
+            commands: is_sent.then(|| self.commands.clone()),
+        }
+    }
+
+    /// Sends a notification; the fate of one for a connection that has ended is unknown.
+    ///
+    /// # Errors
+    /// A server that reads nothing.
+    pub async fn notify(
+        &self,
+        method: impl Into<String>,
+        params: Option<Json>,
+    ) -> Result<Said, Refused> {
+        let (done, said) = oneshot::channel();
+        let method = method.into();
+        let notify = Command::Notify {
+            method,
+            params,
+            done,
+        };
+        self.commands.send(notify).await;
+        said.await.unwrap_or_else(|_| Ok(Said::of(Fate::Unknown)))
+    }
+
+    /// Finds out which revision the server speaks, if that is not known, before anything is asked.
+    ///
+    /// # Errors
+    /// A server that ends, does not answer in time, or speaks no revision that the client does.
+    pub async fn connect(&self, within: Duration) -> Result<ServerFacts, NotConnected> {
+        let (done, connected) = oneshot::channel();
+        self.commands.push(Command::Connect { within, done });
+        connected.await.unwrap_or_else(|_| {
+            let why = "the connection has been closed".to_owned();
+            Err(NotConnected { why, last: None })
+        })
+    }
+
+    /// Continues the connection as this client; see [`Connection::continue_as`](crate::Connection::continue_as).
+    pub fn continue_as(&self, client: Client) {
+        self.commands.push(Command::ContinueAs(Box::new(client)));
+    }
+
+    /// Returns what the server said of itself; `None` before its revision is known.
+    #[must_use]
+    pub fn server(&self) -> Option<ServerFacts> {
+        self.facts.borrow().clone()
+    }
+
+    /// Returns whether the server, or the connection, has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        *self.ended.borrow() || self.commands.is_closed()
+    }
+
+    /// Waits until the server, or the connection, has ended.
+    pub async fn ended(&self) {
+        let mut ended = self.ended.clone();
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+
+    /// Ends the connection, without what is at work, and waits until it has ended.
+    ///
+    /// # Errors
+    /// A process that did not end by itself, and was killed.
+    pub async fn close(&self) -> io::Result<()> {
+        let (done, closed) = oneshot::channel();
+        self.commands.push(Command::Close(done));
+        if let Ok(closed) = closed.await {
+            return closed;
+        }
+        // Another handle closes it, or has.
+        let mut ended = self.ended.clone();
+        while ended.changed().await.is_ok() {}
+        Ok(())
+    }
+
+    /// Returns a handle that does not keep the connection.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakHandle<C> {
+        WeakHandle {
+            commands: self.commands.downgrade(),
+            facts: self.facts.clone(),
+            ended: self.ended.clone(),
+        }
+    }
+}
+
+impl<C> Clone for Handle<C> {
+    fn clone(&self) -> Self {
+        Self {
+            commands: self.commands.clone(),
+            facts: self.facts.clone(),
+            ended: self.ended.clone(),
+        }
+    }
+}
+
+/// A handle that does not keep its connection.
+#[derive(Debug)]
+pub struct WeakHandle<C> {
+    commands: WeakSender<Command<C>>,
+    facts: watch::Receiver<Option<ServerFacts>>,
+    ended: watch::Receiver<bool>,
+}
+
+impl<C> WeakHandle<C> {
+    /// Returns the handle; `None` if there is no other any more.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Handle<C>> {
+        Some(Handle {
+            commands: self.commands.upgrade()?,
+            facts: self.facts.clone(),
+            ended: self.ended.clone(),
+        })
+    }
+}
+
+impl<C> std::fmt::Debug for Command<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Command").finish_non_exhaustive()
+    }
+}

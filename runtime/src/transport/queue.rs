@@ -1,0 +1,250 @@
+//! A queue between the tasks that put values in and the one that takes them out, bounded by bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
+
+/// What a value takes up beside its own bytes, so that a bound in bytes is one in number, too.
+const EACH: usize = 256;
+
+/// A value of a queue.
+pub(crate) trait Queued {
+    /// Returns the bytes that the value holds.
+    fn bytes(&self) -> usize;
+}
+
+impl Queued for String {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Returns what a value of so many bytes takes up while it waits.
+pub(crate) fn cost(bytes: usize) -> usize {
+    bytes.saturating_add(EACH)
+}
+
+/// The end that values are put in; clones share the queue.
+#[derive(Debug)]
+pub(crate) struct Sender<T> {
+    values: mpsc::UnboundedSender<T>,
+    room: Arc<Room>,
+}
+
+/// The end that values are put in, of a queue that it does not keep open.
+#[derive(Debug)]
+pub(crate) struct WeakSender<T> {
+    values: mpsc::WeakUnboundedSender<T>,
+    room: Arc<Room>,
+}
+
+/// The end that values are taken out of. The last one counts until the next one is asked for.
+#[derive(Debug)]
+pub(crate) struct Receiver<T> {
+    values: mpsc::UnboundedReceiver<T>,
+    room: Arc<Room>,
+    last: usize,
+}
+
+#[derive(Debug)]
+struct Room {
+    limit: usize,
+    queued: AtomicUsize,
+    freed: Notify,
+    /// One sender at a time waits for room, so that at most one value more than there is room for is put in.
+    gate: Mutex<()>,
+}
+
+/// Leave to put a value in.
+pub(crate) struct Turn<'a> {
+    _gate: MutexGuard<'a, ()>,
+}
+
+/// Creates a queue, by both of its ends, in which `limit` bytes wait before senders do.
+pub(crate) fn queue<T: Queued>(limit: usize) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let room = Arc::new(Room {
+        limit,
+        queued: AtomicUsize::new(0),
+        freed: Notify::new(),
+        gate: Mutex::new(()),
+    });
+    let sender = Sender {
+        values: sender,
+        room: Arc::clone(&room),
+    };
+    let receiver = Receiver {
+        values: receiver,
+        room,
+        last: 0,
+    };
+    (sender, receiver)
+}
+
+impl<T: Queued> Sender<T> {
+    /// Waits until there is room; `None` if no one takes values any more.
+    pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
+        let gate = self.room.gate.lock().await;
+        loop {
+            let freed = self.room.freed.notified();
+            if self.values.is_closed() {
+                return None;
+            }
+            if self.has_room() {
+                return Some(Turn { _gate: gate });
+            }
+            tokio::select! {
+                () = freed => {}
+                () = self.values.closed() => return None,
+            }
+        }
+    }
+
+    /// Puts a value in once there is room; false if no one takes values any more.
+    pub(crate) async fn send(&self, value: T) -> bool {
+        let turn = self.turn().await;
+        let is_taken = turn.is_some();
+        if is_taken {
+            self.push(value);
+        }
+        is_taken
+    }
+
+    /// Puts a value in, whether there is room or not.
+    pub(crate) fn push(&self, value: T) {
+        let bytes = cost(value.bytes());
+        self.room.queued.fetch_add(bytes, Ordering::AcqRel);
+        let _ = self.values.send(value);
+    }
+
+    /// Puts a value in, if there is room for it; false if there is none.
+    pub(crate) fn try_push(&self, value: T) -> bool {
+        let queued = self.room.queued.load(Ordering::Acquire);
+        let has_room = queued.saturating_add(cost(value.bytes())) <= self.room.limit;
+        if has_room {
+            self.push(value);
+        }
+        has_room
+    }
+
+    /// Returns whether there is room at the moment.
+    pub(crate) fn has_room(&self) -> bool {
+        self.room.queued.load(Ordering::Acquire) < self.room.limit
+    }
+
+    /// Returns whether twice as much waits as should, which is possible if values are put in without a turn.
+    pub(crate) fn is_full(&self) -> bool {
+        self.room.queued.load(Ordering::Acquire) >= self.room.limit.saturating_mul(2)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.values.is_closed()
+    }
+
+    /// Waits until no one takes values any more.
+    pub(crate) async fn closed(&self) {
+        self.values.closed().await;
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakSender<T> {
+        WeakSender {
+            values: self.values.downgrade(),
+            room: Arc::clone(&self.room),
+        }
+    }
+}
+
+impl<T> WeakSender<T> {
+    /// Returns the sender; `None` if there is none any more.
+    pub(crate) fn upgrade(&self) -> Option<Sender<T>> {
+        Some(Sender {
+            values: self.values.upgrade()?,
+            room: Arc::clone(&self.room),
+        })
+    }
+}
+
+impl<T: Queued> Receiver<T> {
+    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        self.free();
+        let next = self.values.poll_recv(context);
+        if let Poll::Ready(Some(value)) = &next {
+            self.last = cost(value.bytes());
+        }
+        next
+    }
+
+    /// Waits for the next value; `None` once all senders are gone.
+    pub(crate) async fn recv(&mut self) -> Option<T> {
+        std::future::poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// Returns whether nothing waits at the moment.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    fn free(&mut self) {
+        let last = std::mem::take(&mut self.last);
+        if last > 0 {
+            self.room.queued.fetch_sub(last, Ordering::AcqRel);
+            // The task that holds the gate is the only one that waits.
+            self.room.freed.notify_one();
+        }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Self {
+            values: self.values.clone(),
+            room: Arc::clone(&self.room),
+        }
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        Self {
+            values: self.values.clone(),
+            room: Arc::clone(&self.room),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Queued for usize {
+        fn bytes(&self) -> usize {
+            *self
+        }
+    }
+
+    #[tokio::test]
+    async fn as_many_bytes_wait_as_there_is_room_for() {
+        let (sender, mut receiver) = queue(3 * EACH);
+        assert!(sender.try_push(0) && sender.try_push(EACH));
+        assert!(!sender.try_push(0), "it is full");
+        let waits = tokio::spawn({
+            let sender = sender.clone();
+            async move { sender.send(0).await }
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(receiver.recv().await, Some(0));
+        // The first counts until the next is asked for.
+        tokio::task::yield_now().await;
+        assert!(!waits.is_finished());
+        assert_eq!(receiver.recv().await, Some(EACH));
+        assert!(matches!(waits.await, Ok(true)));
+        assert_eq!(receiver.recv().await, Some(0));
+        // A value without a turn is put in anyway.
+        sender.push(9 * EACH);
+        assert!(sender.is_full() && !sender.has_room());
+        drop(receiver);
+        assert!(!sender.send(0).await && sender.is_closed());
+    }
+}
