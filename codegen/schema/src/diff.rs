@@ -4,7 +4,6 @@
 //! and a text that shows it. [`Settings`] then applies what `spec/diff.toml` decides, and [`marked`]
 //! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
 
-mod applied;
 mod baseline;
 mod classes;
 mod compare;
@@ -17,7 +16,6 @@ mod history;
 mod judge;
 mod kind;
 mod lines;
-mod member;
 mod messages;
 mod methods;
 mod moved;
@@ -42,14 +40,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use compare::Comparer;
+pub(crate) use compare::Comparer;
 use lines::Lines;
 
 use roots::roots;
-pub(crate) use site::{Detail, place};
-use site::{Finding, Places, SiteId};
+use site::SiteId;
+pub(crate) use site::{Detail, Finding, place};
 use walk::{Base, Reached, Root};
-use witness::{Forge, Whole};
+use witness::Forge;
 
 pub use baseline::Baseline;
 pub use errata::marked;
@@ -59,20 +57,22 @@ pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};
 pub(crate) use judge::refused_by;
 pub use kind::Kind;
-pub(crate) use member::{Depth, Difference, Members};
 pub use path::{Part, WirePath, WirePlace, direction_id};
-pub(crate) use path::{PathStep, Selector, Step, Trail};
+pub(crate) use path::{Step, Trail};
+pub(crate) use row::refuses_more;
 pub use row::{CrateChange, Met, Place, Prose, Row};
 pub use settings::{Ignored, Settings};
 pub use show::View;
 pub(crate) use show::line;
 pub use side::{Side, Sources};
 pub use summary::{Count, Summary};
+pub(crate) use variants::{Profile, pair};
 pub use verdict::{Level, Meaning, Transport, Verdict, Verdicts};
 pub use witness::{End, Witness};
 
 use crate::Error;
 use crate::model::MethodKind;
+use crate::schema::applied;
 
 /// What changed between two sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,6 +120,18 @@ impl Diff {
         Some((&lines.file, lines.of_pointer(pointer)))
     }
 
+    /// Sets aside the rows that fit, each with the reason that is given for it; returns whether there was one.
+    fn set_aside(&mut self, reason: impl Fn(&Row) -> Option<String>) -> bool {
+        let before = self.ignored.len();
+        for row in std::mem::take(&mut self.rows) {
+            match reason(&row) {
+                Some(reason) => self.ignored.push(Ignored { row, reason }),
+                None => self.rows.push(row),
+            }
+        }
+        self.ignored.len() > before
+    }
+
     /// Fills in the rules that each row meets.
     pub fn cover(&mut self, rules_of: impl Fn(&Row) -> Vec<Met>) {
         for row in &mut self.rows {
@@ -134,13 +146,25 @@ impl Diff {
 /// An input that cannot be read, and an ignore that matches nothing.
 pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = Settings::read(sources.spec)?;
-    let sides = (sources.open(old, raw)?, sources.open(new, raw)?);
-    let mut diff = compare(&sides.0, &sides.1);
-    diff.raw = raw;
+    let open = |raw| Ok::<_, Error>((sources.open(old, raw)?, sources.open(new, raw)?));
+    let sides = open(raw)?;
     let mended = !(sides.0.errata.is_empty() && sides.1.errata.is_empty());
-    if mended && !raw {
-        let raw = compare(&sources.open(old, true)?, &sources.open(new, true)?);
-        marked(&mut diff, &raw, &sides.0, &sides.1);
+    let without_errata = (mended && !raw).then(|| open(true)).transpose()?;
+    let without_errata = without_errata.as_ref().map(|(old, new)| [old, new]);
+    settled([&sides.0, &sides.1], without_errata, raw, &settings)
+}
+
+/// Compares two sides, marks what errata do by the same sides `without_errata`, and applies `spec/diff.toml`.
+fn settled(
+    [old, new]: [&Side; 2],
+    without_errata: Option<[&Side; 2]>,
+    raw: bool,
+    settings: &Settings,
+) -> Result<Diff, Error> {
+    let mut diff = compare(old, new);
+    diff.raw = raw;
+    if let Some([raw_old, raw_new]) = without_errata {
+        marked(&mut diff, &compare(raw_old, raw_new), old, new);
     }
     settings.apply(&mut diff)?;
     Ok(diff)
@@ -151,18 +175,18 @@ pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result
 pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(&old.messages, &new.messages);
-    let (roots, wholes) = roots(old, new, &pairs, &mut comparer);
+    let roots = roots(old, new, &pairs, &mut comparer);
     let mut told = Told::default();
-    let mut cut = told.tell(&comparer, (&roots, &wholes), old, new);
+    let mut cut = told.tell(&comparer, &roots, old, new);
     told.rows.extend(methods::rows(old, new, &pairs));
     told.rows.extend(facts::rows(old, new));
     let moves = moved::find(&told.rows, old, new, &pairs, &comparer);
     // What changed inside a value on its way is told as well.
-    let (roots, wholes) = moved::roots(&moves, old, new, &mut comparer);
-    cut |= told.tell(&comparer, (&roots, &wholes), old, new);
+    let roots = moved::roots(&moves, old, new, &mut comparer);
+    cut |= told.tell(&comparer, &roots, old, new);
     let mut rows = told.rows;
     moved::merge(&mut rows, &moves, old, new, &comparer);
-    rows.extend(renamed::rows(old, new, &comparer));
+    rows.extend(renamed::rows(old, new, &pairs, &comparer));
     order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
@@ -284,13 +308,7 @@ struct Told {
 
 impl Told {
     /// Tells what these roots lead to; true if there was more than could be followed.
-    fn tell(
-        &mut self,
-        comparer: &Comparer<'_>,
-        (roots, wholes): (&[Root], &[Whole]),
-        old: &Side,
-        new: &Side,
-    ) -> bool {
+    fn tell(&mut self, comparer: &Comparer<'_>, roots: &[Root], old: &Side, new: &Side) -> bool {
         let (reached, cut) = walk::walk(&comparer.sites, roots);
         let forge = Forge {
             old: &old.graph,
@@ -306,12 +324,9 @@ impl Told {
                     found.join(&mut self.rows[*index]);
                     continue;
                 }
-                let routes: Vec<(usize, Vec<Step>)> = (reached.routes.iter())
-                    .map(|(root, steps)| (roots[*root].index, steps.clone()))
-                    .collect();
                 let witnesses = [End::Old, End::New]
                     .into_iter()
-                    .filter_map(|sender| forge.witness(wholes, &routes, finding, sender))
+                    .filter_map(|sender| forge.witness(roots, &reached.routes, finding, sender))
                     .collect();
                 let mut row =
                     Row::new(finding.kind, row::expected(finding)).with_witnesses(witnesses);
@@ -396,7 +411,7 @@ fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
 
 /// Params and results are compared method by method; what the envelope says of them in general is no wire fact.
 fn is_inside_an_envelope(path: &WirePath) -> bool {
-    let is_part = |step: &PathStep| matches!(step, PathStep::Member(name) if matches!(name.as_str(), "params" | "result"));
+    let is_part = |step: &Step| matches!(step, Step::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
         && path.part == Part::Message
         && (path.trail.steps().split_last()).is_some_and(|(_, around)| around.iter().any(is_part))
@@ -410,7 +425,7 @@ fn is_code_of_an_error(paths: &[WirePath], finding: &Finding) -> bool {
             .all(|path| path.part == Part::Error && path.trail.ends_in("code"))
 }
 
-fn place_of(places: &Places, finding: &Finding) -> Place {
+fn place_of(places: &Place, finding: &Finding) -> Place {
     let at = |owner: &str| match owner {
         "" => String::new(),
         owner => place(owner, &finding.steps),

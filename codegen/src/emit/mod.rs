@@ -31,7 +31,7 @@ pub(crate) use imports::named;
 pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::{CrateFacts, ExtensionFacts};
-pub(crate) use scaffold::{lines, template};
+pub(crate) use scaffold::{lines, rendered};
 use ty::rust_type;
 
 /// The files of a crate, by path below its root.

@@ -170,30 +170,14 @@ pub(super) fn shared(once: &Once, command: &str, header: &str) -> Result<CrateFi
         })
         .collect();
     let values = context! { command, header, sets, revisions, version => crate::registry::VERSION };
-    let mut files = CrateFiles::new();
-    for (path, text) in SHARED {
-        files.insert(
-            (*path).to_owned(),
-            template(&format!("shared/{path}"), text, values.clone())?,
-        );
-    }
-    Ok(files)
+    rendered("shared", SHARED, &values)
 }
 
 /// The templates of the crate of shared types.
-const SHARED: &[(&str, &str)] = &[
-    (
-        "Cargo.toml",
-        include_str!("../../templates/shared/Cargo.toml.jinja"),
-    ),
-    (
-        "src/lib.rs",
-        include_str!("../../templates/shared/lib.rs.jinja"),
-    ),
-    (
-        "README.md",
-        include_str!("../../templates/shared/README.md.jinja"),
-    ),
+const SHARED: &[(&str, &str)] = templates![
+    "Cargo.toml": "shared/Cargo.toml",
+    "src/lib.rs": "shared/lib.rs",
+    "README.md": "shared/README.md",
 ];
 
 /// Words in lines of at most 100 letters.
@@ -287,8 +271,21 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
     )
 }
 
+/// Renders the templates of a crate; `name` is for errors.
+pub(crate) fn rendered(
+    name: &str,
+    templates: &[(&str, &str)],
+    values: &Value,
+) -> Result<CrateFiles, Error> {
+    let file = |(path, text): &(&str, &str)| {
+        let text = template(&format!("{name}/{path}"), text, values.clone())?;
+        Ok(((*path).to_owned(), text))
+    };
+    templates.iter().map(file).collect()
+}
+
 /// Renders a template; `name` is for errors.
-pub(crate) fn template(name: &str, text: &str, values: Value) -> Result<String, Error> {
+fn template(name: &str, text: &str, values: Value) -> Result<String, Error> {
     let failed = |error: minijinja::Error| Error::Emit {
         step: "minijinja",
         problem: format!("{name}: {error:#}").into(),
@@ -310,24 +307,12 @@ pub(crate) fn template(name: &str, text: &str, values: Value) -> Result<String, 
     template.render(values).map_err(failed)
 }
 
-/// The templates, as files in codegen/templates.
-const TEMPLATES: &[(&str, &str)] = &[
-    ("lib.rs", include_str!("../../templates/lib.rs.jinja")),
-    (
-        "Cargo.toml",
-        include_str!("../../templates/Cargo.toml.jinja"),
-    ),
-    ("README.md", include_str!("../../templates/README.md.jinja")),
-    (
-        "reexport/lib.rs",
-        include_str!("../../templates/reexport/lib.rs.jinja"),
-    ),
-    (
-        "reexport/Cargo.toml",
-        include_str!("../../templates/reexport/Cargo.toml.jinja"),
-    ),
-    (
-        "reexport/README.md",
-        include_str!("../../templates/reexport/README.md.jinja"),
-    ),
+/// The templates of a crate of types.
+const TEMPLATES: &[(&str, &str)] = templates![
+    "lib.rs": "lib.rs",
+    "Cargo.toml": "Cargo.toml",
+    "README.md": "README.md",
+    "reexport/lib.rs": "reexport/lib.rs",
+    "reexport/Cargo.toml": "reexport/Cargo.toml",
+    "reexport/README.md": "reexport/README.md",
 ];

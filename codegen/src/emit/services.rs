@@ -149,26 +149,23 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
             deprecated,
         } = function;
         let about = doc(docs);
-        match &method.result {
+        let (output, absent) = match &method.result {
             Some(result) => {
                 let (result, wire) = (rust_type(result), &method.name);
-                quote! {
-                    #(#about)*
-                    #deprecated
-                    fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = Result<#result, Cx::Error>> + Send {
-                        drop((params, cx));
-                        service::absent(#wire)
-                    }
-                }
+                (
+                    quote!(Result<#result, Cx::Error>),
+                    quote!(service::absent(#wire)),
+                )
             }
-            None => quote! {
-                #(#about)*
-                #deprecated
-                fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = ()> + Send {
-                    drop((params, cx));
-                    std::future::ready(())
-                }
-            },
+            None => (quote!(()), quote!(std::future::ready(()))),
+        };
+        quote! {
+            #(#about)*
+            #deprecated
+            fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = #output> + Send {
+                drop((params, cx));
+                #absent
+            }
         }
     });
     quote! {
@@ -304,25 +301,20 @@ fn calls(
             }
             (true, false) => (params.clone(), quote!(Some(Json::of(&params)))),
         };
-        match &method.result {
-            Some(result) => {
-                // What asks first is answered on the way.
-                let result = rust_type(method.complete.as_ref().unwrap_or(result));
-                quote! {
-                    #(#about)*
-                    #deprecated
-                    fn #name(&self, params: #taken) -> impl Future<Output = Result<#result, Self::Error>> + Send {
-                        service::call(self, #wire, #given)
-                    }
-                }
+        let (output, call) = match &method.result {
+            // What asks first is answered on the way.
+            Some(result) => (
+                rust_type(method.complete.as_ref().unwrap_or(result)),
+                quote!(service::call(self, #wire, #given)),
+            ),
+            None => (quote!(()), quote!(self.notification(#wire, #given))),
+        };
+        quote! {
+            #(#about)*
+            #deprecated
+            fn #name(&self, params: #taken) -> impl Future<Output = Result<#output, Self::Error>> + Send {
+                #call
             }
-            None => quote! {
-                #(#about)*
-                #deprecated
-                fn #name(&self, params: #taken) -> impl Future<Output = Result<(), Self::Error>> + Send {
-                    self.notification(#wire, #given)
-                }
-            },
         }
     });
     quote! {

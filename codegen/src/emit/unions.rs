@@ -158,9 +158,9 @@ impl Emitter<'_> {
     fn kinds(&self, cases: &[KindCase]) -> TokenStream {
         let covered: usize = cases.iter().map(|case| case.kinds.len()).sum();
         let arms = cases.iter().map(|case| {
-            let kinds = case.kinds.iter().map(|kind| kind_token(*kind));
+            let kinds = case.kinds.iter().map(|kind| ident(&format!("{kind:?}")));
             let then = self.plan(&case.plan, false);
-            quote!(#(#kinds)|* => { #then })
+            quote!(#(Kind::#kinds)|* => { #then })
         });
         let expected = self.expected(cases);
         let refuse = (covered < 7).then(|| quote!(_ => return Err(reader.refuse(#expected)),));
@@ -214,18 +214,9 @@ impl Emitter<'_> {
         };
         let table = quote!(static TAG: Tag = #new(#type_name, #member, &[#(#values),*]););
         let absent = absent.unwrap_or_else(|| quote!(return Err(reader.missing_tag(&TAG))));
-        let last = cases.len().saturating_sub(1);
-        let arms = cases.iter().enumerate().map(|(index, case)| {
-            let then = self.plan(&case.plan, false);
-            let index = if index == last {
-                quote!(_)
-            } else {
-                number(index)
-            };
-            match other {
-                Some(_) => quote!(TagFound::Known(#index) => { #then }),
-                None => quote!(Some(#index) => { #then }),
-            }
+        let arms = self.numbered(cases).map(|(index, then)| match other {
+            Some(_) => quote!(TagFound::Known(#index) => { #then }),
+            None => quote!(Some(#index) => { #then }),
         });
         match &other {
             Some(other) => quote! {
@@ -243,18 +234,21 @@ impl Emitter<'_> {
         }
     }
 
+    /// The numbers of cases as patterns, the last one for whatever is left, and what follows from each.
+    fn numbered(&self, cases: &[Case]) -> impl Iterator<Item = (TokenStream, TokenStream)> {
+        let last = cases.len().saturating_sub(1);
+        cases.iter().enumerate().map(move |(index, case)| {
+            let pattern = match index == last {
+                true => quote!(_),
+                false => number(index),
+            };
+            (pattern, self.plan(&case.plan, false))
+        })
+    }
+
     fn first(&self, cases: &[Case]) -> TokenStream {
         let table = self.paths(cases);
-        let last = cases.len().saturating_sub(1);
-        let arms = cases.iter().enumerate().map(|(index, case)| {
-            let then = self.plan(&case.plan, false);
-            let index = if index == last {
-                quote!(_)
-            } else {
-                number(index)
-            };
-            quote!(Some(#index) => { #then })
-        });
+        let arms = (self.numbered(cases)).map(|(index, then)| quote!(Some(#index) => { #then }));
         quote! {
             #table
             match reader.first_present(&PATHS)? {
@@ -297,17 +291,5 @@ impl Emitter<'_> {
             quote!(&[#(#steps),*])
         });
         quote!(static PATHS: Paths = Paths::new(#type_name, &[#(#paths),*]);)
-    }
-}
-
-fn kind_token(kind: Kind) -> TokenStream {
-    match kind {
-        Kind::Object => quote!(Kind::Object),
-        Kind::Array => quote!(Kind::Array),
-        Kind::String => quote!(Kind::String),
-        Kind::Integer => quote!(Kind::Integer),
-        Kind::Number => quote!(Kind::Number),
-        Kind::Boolean => quote!(Kind::Boolean),
-        Kind::Null => quote!(Kind::Null),
     }
 }

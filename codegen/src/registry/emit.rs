@@ -9,7 +9,7 @@ use super::methods::{self, RegistryMethod};
 use mcp_schema::names;
 
 use super::VERSION;
-use crate::emit::{CrateFiles, lines, template};
+use crate::emit::{CrateFiles, lines, rendered};
 use mcp_schema::Error;
 use mcp_schema::naming::pascal_case;
 use mcp_schema::spec::errors::ErrorRules;
@@ -103,12 +103,7 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         methods => methods::rows(&facts.methods),
         extensions => facts.extensions.iter().map(|of| extension(of, facts)).collect::<Vec<_>>(),
     };
-    let mut files = CrateFiles::new();
-    for (path, text) in TEMPLATES {
-        let text = template(&format!("registry/{path}"), text, values.clone())?;
-        files.insert((*path).to_owned(), text);
-    }
-    Ok(files)
+    rendered("registry", TEMPLATES, &values)
 }
 
 fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
@@ -204,50 +199,17 @@ fn negotiated(revision: &Revision, facts: &RegistryFacts<'_>) -> bool {
     }
 }
 
-/// The templates, as files in codegen/templates/registry.
-const TEMPLATES: &[(&str, &str)] = &[
-    (
-        "tests/services.rs",
-        include_str!("../../templates/registry/services.rs.jinja"),
-    ),
-    (
-        "Cargo.toml",
-        include_str!("../../templates/registry/Cargo.toml.jinja"),
-    ),
-    (
-        "README.md",
-        include_str!("../../templates/registry/README.md.jinja"),
-    ),
-    (
-        "src/lib.rs",
-        include_str!("../../templates/registry/lib.rs.jinja"),
-    ),
-    (
-        "src/convert.rs",
-        include_str!("../../templates/registry/convert.rs.jinja"),
-    ),
-    (
-        "src/methods.rs",
-        include_str!("../../templates/registry/methods.rs.jinja"),
-    ),
-    (
-        "src/revision.rs",
-        include_str!("../../templates/registry/revision.rs.jinja"),
-    ),
-    (
-        "src/stated.rs",
-        include_str!("../../templates/registry/stated.rs.jinja"),
-    ),
-    (
-        "src/spoken.rs",
-        include_str!("../../templates/registry/spoken.rs.jinja"),
-    ),
-    (
-        "src/tables.rs",
-        include_str!("../../templates/registry/tables.rs.jinja"),
-    ),
-    (
-        "src/versioned.rs",
-        include_str!("../../templates/registry/versioned.rs.jinja"),
-    ),
+/// The templates of the crate.
+const TEMPLATES: &[(&str, &str)] = templates![
+    "tests/services.rs": "registry/services.rs",
+    "Cargo.toml": "registry/Cargo.toml",
+    "README.md": "registry/README.md",
+    "src/lib.rs": "registry/lib.rs",
+    "src/convert.rs": "registry/convert.rs",
+    "src/methods.rs": "registry/methods.rs",
+    "src/revision.rs": "registry/revision.rs",
+    "src/stated.rs": "registry/stated.rs",
+    "src/spoken.rs": "registry/spoken.rs",
+    "src/tables.rs": "registry/tables.rs",
+    "src/versioned.rs": "registry/versioned.rs",
 ];

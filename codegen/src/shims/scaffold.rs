@@ -7,7 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, kind, name, rule};
-use crate::emit::{CrateFiles, Once, Set, named, template};
+use crate::emit::{CrateFiles, Once, Set, named, rendered};
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
@@ -443,25 +443,12 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         features,
         neighbours => neighbours.join(", "),
     };
-    let mut files = CrateFiles::new();
-    for (path, name, text) in [
-        (
-            "Cargo.toml",
-            "shims/Cargo.toml",
-            include_str!("../../templates/shims/Cargo.toml.jinja"),
-        ),
-        (
-            "src/lib.rs",
-            "shims/lib.rs",
-            include_str!("../../templates/shims/lib.rs.jinja"),
-        ),
-        (
-            "README.md",
-            "shims/README.md",
-            include_str!("../../templates/shims/README.md.jinja"),
-        ),
-    ] {
-        files.insert(path.to_owned(), template(name, text, all.clone())?);
-    }
-    Ok(files)
+    rendered("shims", TEMPLATES, &all)
 }
+
+/// The templates of the crate.
+const TEMPLATES: &[(&str, &str)] = templates![
+    "Cargo.toml": "shims/Cargo.toml",
+    "src/lib.rs": "shims/lib.rs",
+    "README.md": "shims/README.md",
+];

@@ -41,7 +41,7 @@ fn no_row_between_neighbours_is_uncovered() {
                 ));
             }
             let known = |rule: &String| {
-                plan.methods_rule(rule)
+                rules.methods().any(|known| known.id == *rule)
                     || rules.rules().any(|known| known.id == *rule)
                     || rules.errors().any(|known| known.id == *rule)
                     || *rule == UNDECIDED && !plan.open.is_empty()

@@ -389,14 +389,17 @@ fn methods_are_answered_by_rule_or_by_the_schema() {
     ];
     let spec = read(&files).unwrap();
     let rules = MethodRules::read(&spec).unwrap();
-    let by_rule = &rules.answers(&spec.revisions[0])["wall/paint"];
-    assert_eq!(
-        (by_rule.results.as_slice(), &by_rule.response),
-        (["PaintResult".to_owned()].as_slice(), &None)
-    );
-    let by_schema = &rules.answers(&spec.revisions[1])["wall/paint"];
-    assert_eq!(by_schema.results, ["EmptyResult", "PaintResult"]);
-    assert_eq!(by_schema.response.as_deref(), Some("PaintResultResponse"));
+    let by_rule = rules.result("one", "wall/paint").unwrap();
+    assert_eq!((by_rule.result, by_rule.task_result), ("PaintResult", None));
+    let needless =
+        "[[result]]\nmethod = \"wall/paint\"\nresult = \"PaintResult\"\nrevisions = [\"two\"]\n";
+    let files = [
+        ("methods.toml", needless),
+        ("two/schema.json", &*paired.to_string()),
+    ];
+    let refused = MethodRules::read(&read(&files).unwrap()).unwrap_err();
+    let says = "the schema of revision `two` says itself what answers it";
+    assert!(refused.to_string().contains(says), "{refused}");
     assert_eq!(
         (
             rules.area("ping"),

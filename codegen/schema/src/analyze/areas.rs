@@ -74,7 +74,7 @@ fn moved(models: &[&Model], shared: &BTreeSet<&str>) -> Vec<(String, String)> {
             };
             let largest = sizes.entry(name).or_default();
             *largest = size(def).max(*largest);
-            let named = def.shape.holds().into_iter().filter_map(named);
+            let named = def.shape.holds().into_iter().filter_map(Ty::named);
             let among = named.filter_map(|name| shared.get(name).copied());
             held.entry(name).or_default().extend(among);
         }
@@ -171,7 +171,7 @@ fn reached(model: &Model, root: &Ty) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![root];
     while let Some(ty) = open.pop() {
-        if let Some(name) = named(ty)
+        if let Some(name) = ty.named()
             && reached.insert(name.to_owned())
             && let Some(def) = model.get(name)
         {
@@ -179,13 +179,4 @@ fn reached(model: &Model, root: &Ty) -> BTreeSet<String> {
         }
     }
     reached
-}
-
-/// The type of its own in whatever lists and maps stand around it.
-fn named(ty: &Ty) -> Option<&str> {
-    match ty {
-        Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) => named(inner),
-        Ty::Named(name) => Some(name),
-        _ => None,
-    }
 }

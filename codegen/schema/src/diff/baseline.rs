@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::settings::Ignored;
 use super::{Diff, Row};
 use crate::Error;
 
@@ -68,14 +67,7 @@ impl Baseline {
             });
         }
         for diff in diffs {
-            let (aside, kept): (Vec<Row>, Vec<Row>) = std::mem::take(&mut diff.rows)
-                .into_iter()
-                .partition(|row| self.known.contains_key(&row.fingerprint));
-            diff.rows = kept;
-            diff.ignored.extend(aside.into_iter().map(|row| Ignored {
-                reason: self.known[&row.fingerprint].clone(),
-                row,
-            }));
+            diff.set_aside(|row| self.known.get(&row.fingerprint).cloned());
         }
         Ok(())
     }

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::applied::is_applied;
 use super::graph::{Graph, NodeId, Rest, Shape};
+use crate::schema::applied::is_applied;
 
 /// The classes of two graphs.
 #[derive(Debug)]

@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::applied;
 use super::classes::Classes;
 use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
 use super::path::{Selector, Step};
-use super::site::{Detail, Finding, Places, Site, SiteId, place};
-use super::variants::{self, Pairing};
+use super::row::Place;
+use super::site::{Detail, Finding, Site, SiteId, place};
+use super::variants::{self, Profile};
 use crate::schema::JsonType;
+use crate::schema::applied;
 
 /// Compares two graphs site by site.
 pub(crate) struct Comparer<'g> {
@@ -46,30 +47,30 @@ impl<'g> Comparer<'g> {
     /// A site for one member of two messages, such as `params`.
     pub(crate) fn root(
         &mut self,
-        places: Places,
+        places: Place,
         member: &str,
         pair: [Option<Member>; 2],
     ) -> SiteId {
-        let site = self.sites.len();
-        self.sites.push(Site {
-            places: BTreeSet::from([places]),
-            ..Site::default()
-        });
+        let site = self.site(places);
         self.member(site, &[], member, pair);
         self.drain();
         site
     }
 
     /// A site for two whole values.
-    pub(crate) fn whole(&mut self, places: Places, old: NodeId, new: NodeId) -> SiteId {
-        let site = self.sites.len();
+    pub(crate) fn whole(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
+        let site = self.site(places);
+        self.value(site, &[], old, new);
+        self.drain();
+        site
+    }
+
+    fn site(&mut self, places: Place) -> SiteId {
         self.sites.push(Site {
             places: BTreeSet::from([places]),
             ..Site::default()
         });
-        self.value(site, &[], old, new);
-        self.drain();
-        site
+        self.sites.len() - 1
     }
 
     fn drain(&mut self) {
@@ -162,8 +163,8 @@ impl<'g> Comparer<'g> {
                 child
             }
         };
-        let places: Vec<Places> = (self.sites[site].places.iter().take(1))
-            .map(|owner| Places {
+        let places: Vec<Place> = (self.sites[site].places.iter().take(1))
+            .map(|owner| Place {
                 old: names
                     .0
                     .map_or_else(|| place(&owner.old, steps), str::to_owned),
@@ -337,17 +338,30 @@ impl<'g> Comparer<'g> {
         }
     }
 
+    /// The choices of two nodes: those that are one, then those that the old and the new one has alone.
+    pub(crate) fn paired(&self, old: NodeId, new: NodeId) -> Vec<[Option<NodeId>; 2]> {
+        let olds = variants::choices(self.old, old);
+        let news = variants::choices(self.new, new);
+        let profiles = |graph, ids: &[NodeId]| -> Vec<Profile<'_>> {
+            ids.iter().map(|id| Profile::of(graph, *id)).collect()
+        };
+        let [was, is] = [profiles(self.old, &olds), profiles(self.new, &news)];
+        let pairs = variants::pair(&was, &is, true, |o, n| self.same(olds[o], news[n]));
+        let gone = (0..olds.len()).filter(|o| pairs.iter().all(|(other, _)| other != o));
+        let came = (0..news.len()).filter(|n| pairs.iter().all(|(_, other)| other != n));
+        (pairs.iter())
+            .map(|(o, n)| [Some(olds[*o]), Some(news[*n])])
+            .chain(gone.map(|o| [Some(olds[o]), None]))
+            .chain(came.map(|n| [None, Some(news[n])]))
+            .collect()
+    }
+
     fn unions(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
         let old_choices = variants::choices(self.old, old);
         let new_choices = variants::choices(self.new, new);
-        let Pairing {
-            pairs,
-            removed,
-            added,
-        } = variants::pair(self.old, &old_choices, self.new, &new_choices, |o, n| {
-            self.same(o, n)
-        });
-        if pairs.is_empty() && (old_choices.len() == 1 || new_choices.len() == 1) {
+        let pairs = self.paired(old, new);
+        let apart = pairs.iter().all(|pair| pair.contains(&None));
+        if apart && (old_choices.len() == 1 || new_choices.len() == 1) {
             return self.find(site, Kind::TypeChanged, steps, [Some(old), Some(new)]);
         }
         let choice = |comparer: &Self, old: Option<NodeId>, new: Option<NodeId>| {
@@ -370,19 +384,14 @@ impl<'g> Comparer<'g> {
             };
             Step::Choice(Selector { text, old, new })
         };
-        for (o, n) in pairs {
-            if !self.same(o, n) {
-                let steps = with(steps, choice(self, Some(o), Some(n)));
-                self.value(site, &steps, o, n);
+        for pair in pairs {
+            let steps = || with(steps, choice(self, pair[0], pair[1]));
+            match pair {
+                [Some(o), Some(n)] if self.same(o, n) => {}
+                [Some(o), Some(n)] => self.value(site, &steps(), o, n),
+                [_, None] => self.find(site, Kind::UnionMemberRemoved, &steps(), pair),
+                [None, _] => self.find(site, Kind::UnionMemberAdded, &steps(), pair),
             }
-        }
-        for o in removed {
-            let steps = with(steps, choice(self, Some(o), None));
-            self.find(site, Kind::UnionMemberRemoved, &steps, [Some(o), None]);
-        }
-        for n in added {
-            let steps = with(steps, choice(self, None, Some(n)));
-            self.find(site, Kind::UnionMemberAdded, &steps, [None, Some(n)]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the protocol states outside its schema: error codes, HTTP headers, binding rules, deprecations.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
@@ -62,13 +62,6 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
         });
     }
     all
-}
-
-pub(crate) fn both_ways(old_to_new: Verdict, new_to_old: Verdict) -> Verdicts {
-    Verdicts {
-        old_to_new,
-        new_to_old,
-    }
 }
 
 /// The rows about errors, headers and rules.
@@ -143,72 +136,99 @@ fn from_schema(side: &Side) -> Codes {
 }
 
 fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<Row>) {
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    for name in names {
-        let (o, n) = (before.get(name), after.get(name));
-        let (kind, verdicts) = match (o, n) {
-            (None, Some(_)) => (
-                Kind::ErrorCodeAdded,
-                both_ways(Verdict::FINE, Verdict::DROPPED),
-            ),
-            (Some(_), None) => (
-                Kind::ErrorCodeRemoved,
-                both_ways(Verdict::DROPPED, Verdict::FINE),
-            ),
-            (Some(o), Some(n)) if o.code != n.code => (
-                Kind::ErrorCodeRenumbered,
-                both_ways(Verdict::CHANGED, Verdict::CHANGED),
-            ),
-            (Some(o), Some(n)) if o.meaning != n.meaning || o.http != n.http => (
-                Kind::ErrorCodeChanged,
-                both_ways(Verdict::CHANGED, Verdict::CHANGED),
-            ),
-            _ => continue,
+    let named = |codes: &Codes, code: i64| {
+        let mut sent = codes.values().filter(|other| other.send);
+        let lender = sent.find(|other| other.code == code);
+        lender.map(|other| format!(", {}", other.name))
+    };
+    let view = |error: &ErrorCode| {
+        let http = error
+            .http
+            .map_or_else(String::new, |status| format!(", HTTP {status}"));
+        // A code that another error lends it goes with that one's name.
+        let lender = error
+            .replaced_by
+            .and_then(|_| named(after, error.code).or_else(|| named(before, error.code)));
+        let lender = lender.unwrap_or_default();
+        let mut view = View::words(format!("{}{lender}{http}", error.code));
+        if !error.meaning.is_empty() {
+            view.outline.push_str(&format!("\n{}", error.meaning));
+        }
+        view
+    };
+    let sides = [before.values(), after.values()];
+    for (name, pair) in by_name(sides, |error| error.name.clone()) {
+        let renumbers = matches!(pair, [Some(o), Some(n)] if o.code != n.code);
+        let other = match renumbers {
+            true => Kind::ErrorCodeRenumbered,
+            false => Kind::ErrorCodeChanged,
         };
-        let mut row = Row::new(kind, verdicts);
-        if kind == Kind::ErrorCodeRenumbered {
-            let witnesses = [End::Old, End::New].into_iter();
+        let changes = [
+            (
+                Kind::ErrorCodeAdded,
+                Verdicts::of(Verdict::FINE, Verdict::DROPPED),
+            ),
+            (
+                Kind::ErrorCodeRemoved,
+                Verdicts::of(Verdict::DROPPED, Verdict::FINE),
+            ),
+            (other, Verdicts::of(Verdict::CHANGED, Verdict::CHANGED)),
+        ];
+        let told = |error: &ErrorCode| (error.code, error.meaning.clone(), error.http);
+        let Some(mut row) = changed(pair, changes, told, view) else {
+            continue;
+        };
+        if let ([Some(o), Some(n)], true) = (pair, renumbers) {
+            let witness = |sender| renumbered(old, new, o, n, sender);
             row = row.with_witnesses(
-                witnesses
-                    .filter_map(|sender| renumbered(old, new, o?, n?, sender))
+                [End::Old, End::New]
+                    .into_iter()
+                    .filter_map(witness)
                     .collect(),
             );
         }
-        let view = |error: &ErrorCode| {
-            let http = error
-                .http
-                .map_or_else(String::new, |status| format!(", HTTP {status}"));
-            let named = |codes: &Codes| {
-                let mut sent = codes.values().filter(|other| other.send);
-                sent.find(|other| other.code == error.code)
-                    .map(|other| format!(", {}", other.name))
-            };
-            // A code that another error lends it goes with that one's name.
-            let lender = match error.replaced_by {
-                Some(_) => named(after).or_else(|| named(before)),
-                None => None,
-            };
-            let lender = lender.unwrap_or_default();
-            let mut view = View::words(format!("{}{lender}{http}", error.code));
-            if !error.meaning.is_empty() {
-                view.outline.push_str(&format!("\n{}", error.meaning));
-            }
-            view
-        };
-        row.before = o.map(view);
-        row.after = n.map(view);
-        row.subject = Some(name.clone());
-        row.codes = [o, n]
-            .into_iter()
-            .flatten()
-            .map(|error| error.code)
-            .collect();
+        let [o, n] = pair;
+        row.codes = pair.into_iter().flatten().map(|error| error.code).collect();
         row.page = page(
             n.or(o).map(|error| error.page.as_str()),
             if n.is_some() { new } else { old },
         );
-        rows.push(anywhere(row, Part::Error, &code_of(name)));
+        row.subject = Some(name.clone());
+        rows.push(anywhere(row, Part::Error, &code_of(&name)));
     }
+}
+
+/// What both sides state under each name, as far as they do.
+fn by_name<'f, T: 'f>(
+    sides: [impl IntoIterator<Item = &'f T>; 2],
+    name: impl Fn(&T) -> String,
+) -> BTreeMap<String, [Option<&'f T>; 2]> {
+    let mut all: BTreeMap<String, [Option<&T>; 2]> = BTreeMap::new();
+    for (at, side) in sides.into_iter().enumerate() {
+        for one in side {
+            all.entry(name(one)).or_default()[at] = Some(one);
+        }
+    }
+    all
+}
+
+/// The row of what one side alone states, or both in other words: it came, it went, or it changed.
+fn changed<T, W: PartialEq>(
+    [o, n]: [Option<&T>; 2],
+    [came, went, other]: [(Kind, Verdicts); 3],
+    told: impl Fn(&T) -> W,
+    view: impl Fn(&T) -> View,
+) -> Option<Row> {
+    let (kind, verdicts) = match (o, n) {
+        (None, _) => came,
+        (_, None) => went,
+        (Some(o), Some(n)) if told(o) == told(n) => return None,
+        _ => other,
+    };
+    let mut row = Row::new(kind, verdicts);
+    row.before = o.map(&view);
+    row.after = n.map(&view);
+    Some(row)
 }
 
 /// An error under its own code, which the other side knows under another one.
@@ -268,130 +288,104 @@ fn renumbered(
 }
 
 fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
-    let used = |facts: &Facts| -> BTreeMap<String, Header> {
-        let used = facts.headers.iter().filter(|header| header.used);
-        used.map(|header| (header.name.to_lowercase(), header.clone()))
-            .collect()
-    };
-    let said = |header: &Header| (header.meaning.clone(), header.required, header.must);
-    let (before, after) = (used(before), used(after));
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    for name in names {
-        let (o, n) = (before.get(name), after.get(name));
-        let (kind, mut verdicts) = match (o, n) {
-            (None, Some(_)) => (
-                Kind::HeaderAdded,
-                both_ways(Verdict::CHANGED, Verdict::DROPPED),
-            ),
-            (Some(_), None) => (
-                Kind::HeaderRemoved,
-                both_ways(Verdict::DROPPED, Verdict::CHANGED),
-            ),
-            (Some(o), Some(n)) if said(o) != said(n) => (
-                Kind::HeaderChanged,
-                both_ways(Verdict::CHANGED, Verdict::CHANGED),
-            ),
-            _ => continue,
-        };
+    let sides = [before, after].map(|facts| facts.headers.iter().filter(|header| header.used));
+    for pair in by_name(sides, |header| header.name.to_lowercase()).into_values() {
         // Who does not send what the other side insists on is turned away before anything is read.
-        let required = |header: Option<&Header>| header.is_some_and(|header| header.required);
-        match (required(o), required(n)) {
-            (false, true) => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
-            (true, false) => verdicts.new_to_old = Verdict::REFUSED_OVER_HTTP,
-            _ => {}
-        }
-        let Some(header) = n.or(o) else {
-            continue;
+        let verdicts = |mut verdicts: Verdicts| {
+            match pair.map(|header| header.is_some_and(|header| header.required)) {
+                [false, true] => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
+                [true, false] => verdicts.new_to_old = Verdict::REFUSED_OVER_HTTP,
+                _ => {}
+            }
+            verdicts
         };
+        let changes = [
+            (
+                Kind::HeaderAdded,
+                Verdicts::of(Verdict::CHANGED, Verdict::DROPPED),
+            ),
+            (
+                Kind::HeaderRemoved,
+                Verdicts::of(Verdict::DROPPED, Verdict::CHANGED),
+            ),
+            (
+                Kind::HeaderChanged,
+                Verdicts::of(Verdict::CHANGED, Verdict::CHANGED),
+            ),
+        ];
+        let changes = changes.map(|(kind, told)| (kind, verdicts(told)));
+        let told = |header: &Header| (header.meaning.clone(), header.required, header.must);
         let view = |header: &Header| View {
             required: (header.required || header.must).then_some(true),
             ..View::words(&header.meaning)
         };
-        let mut row = Row::new(kind, verdicts);
-        row.before = o.map(view);
-        row.after = n.map(view);
-        row.subject = Some(header.name.clone());
-        row.page = Some(header.page.clone());
-        rows.push(anywhere(row, Part::Header, &Trail::named(&header.name)));
+        let [o, n] = pair;
+        if let (Some(mut row), Some(header)) = (changed(pair, changes, told, view), n.or(o)) {
+            row.subject = Some(header.name.clone());
+            row.page = Some(header.page.clone());
+            rows.push(anywhere(row, Part::Header, &Trail::named(&header.name)));
+        }
     }
 }
 
+/// What becomes of messages where a rule came, went or changed.
+const RULES: [(Kind, Verdicts); 3] = [
+    (
+        Kind::RuleAdded,
+        Verdicts::of(Verdict::CHANGED, Verdict::FINE),
+    ),
+    (
+        Kind::RuleRemoved,
+        Verdicts::of(Verdict::FINE, Verdict::CHANGED),
+    ),
+    (
+        Kind::RuleChanged,
+        Verdicts::of(Verdict::CHANGED, Verdict::CHANGED),
+    ),
+];
+
+/// The same for what is on its way out.
+const DEPRECATIONS: [(Kind, Verdicts); 3] = [
+    (Kind::Deprecated, Verdicts::of(Verdict::FINE, Verdict::FINE)),
+    (
+        Kind::Undeprecated,
+        Verdicts::of(Verdict::FINE, Verdict::FINE),
+    ),
+    (
+        Kind::RuleChanged,
+        Verdicts::of(Verdict::FINE, Verdict::FINE),
+    ),
+];
+
 /// Ranges of codes that are given out or kept free: rules about codes.
 fn ranges(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
-    let by_name = |facts: &Facts| -> BTreeMap<String, CodeRange> {
-        let all = facts.ranges.iter();
-        all.map(|range| (range.name.clone(), range.clone()))
-            .collect()
-    };
-    let (before, after) = (by_name(before), by_name(after));
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    for name in names {
-        let (o, n) = (before.get(name), after.get(name));
-        let said = |range: &CodeRange| (range.from, range.to, range.meaning.clone());
-        let (kind, verdicts) = match (o, n) {
-            (None, Some(_)) => (Kind::RuleAdded, both_ways(Verdict::CHANGED, Verdict::FINE)),
-            (Some(_), None) => (
-                Kind::RuleRemoved,
-                both_ways(Verdict::FINE, Verdict::CHANGED),
-            ),
-            (Some(o), Some(n)) if said(o) != said(n) => (
-                Kind::RuleChanged,
-                both_ways(Verdict::CHANGED, Verdict::CHANGED),
-            ),
-            _ => continue,
-        };
-        let Some(range) = n.or(o) else { continue };
-        let view = |range: &CodeRange| {
-            View::words(format!("{} to {}: {}", range.from, range.to, range.meaning))
-        };
-        let mut row = Row::new(kind, verdicts);
-        row.before = o.map(view);
-        row.after = n.map(view);
-        row.subject = Some(name.clone());
-        row.page = Some(range.page.clone());
-        rows.push(anywhere(row, Part::Error, &code_of(name)));
+    for (name, pair) in by_name([&before.ranges, &after.ranges], |range| range.name.clone()) {
+        let told = |range: &CodeRange| format!("{} to {}: {}", range.from, range.to, range.meaning);
+        let [o, n] = pair;
+        let row = changed(pair, RULES, told, |range| View::words(told(range)));
+        if let (Some(mut row), Some(range)) = (row, n.or(o)) {
+            row.subject = Some(name.clone());
+            row.page = Some(range.page.clone());
+            rows.push(anywhere(row, Part::Error, &code_of(&name)));
+        }
     }
 }
 
 fn rules(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
-    let by_id = |facts: &Facts| -> BTreeMap<String, ProtocolRule> {
-        facts
-            .rules
-            .iter()
-            .map(|rule| (rule.id.clone(), rule.clone()))
-            .collect()
-    };
-    let (before, after) = (by_id(before), by_id(after));
-    let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    for id in ids {
-        let (o, n) = (before.get(id), after.get(id));
-        let deprecation = |rule: &ProtocolRule| rule.kind == RuleKind::Deprecation;
-        let fine = both_ways(Verdict::FINE, Verdict::FINE);
-        let (kind, verdicts) = match (o, n) {
-            (None, Some(rule)) if deprecation(rule) => (Kind::Deprecated, fine),
-            (Some(rule), None) if deprecation(rule) => (Kind::Undeprecated, fine),
-            (None, Some(_)) => (Kind::RuleAdded, both_ways(Verdict::CHANGED, Verdict::FINE)),
-            (Some(_), None) => (
-                Kind::RuleRemoved,
-                both_ways(Verdict::FINE, Verdict::CHANGED),
-            ),
-            (Some(o), Some(n)) if o.meaning != n.meaning => match deprecation(n) {
-                true => (Kind::RuleChanged, fine),
-                false => (
-                    Kind::RuleChanged,
-                    both_ways(Verdict::CHANGED, Verdict::CHANGED),
-                ),
-            },
-            _ => continue,
-        };
+    for (id, pair) in by_name([&before.rules, &after.rules], |rule| rule.id.clone()) {
+        let [o, n] = pair;
         let Some(rule) = n.or(o) else { continue };
-        let mut row = Row::new(kind, verdicts);
-        row.before = o.map(|rule| View::words(&rule.meaning));
-        row.after = n.map(|rule| View::words(&rule.meaning));
-        row.subject = Some(id.clone());
-        row.about = Some(rule.about.clone());
-        row.page = Some(rule.page.clone());
-        rows.push(anywhere(row, Part::Rule, &Trail::named(id)));
+        let changes = match rule.kind {
+            RuleKind::Deprecation => DEPRECATIONS,
+            RuleKind::Binding => RULES,
+        };
+        let told = |rule: &ProtocolRule| rule.meaning.clone();
+        if let Some(mut row) = changed(pair, changes, told, |rule| View::words(&rule.meaning)) {
+            row.subject = Some(id.clone());
+            row.about = Some(rule.about.clone());
+            row.page = Some(rule.page.clone());
+            rows.push(anywhere(row, Part::Rule, &Trail::named(&id)));
+        }
     }
 }
 

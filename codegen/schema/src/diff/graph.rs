@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::applied;
 use super::patterns::Patterns;
 use crate::Error;
 use crate::draft::flatten::flatten;
+use crate::schema::applied;
 use crate::schema::{Additional, Constraints, JsonType, Node, Schema, schema_error, subschema};
 
 /// Index of a node in its [`Graph`].
@@ -205,7 +205,7 @@ impl Graph {
 struct Builder<'s> {
     schema: &'s Schema,
     graph: Graph,
-    /// Places that are referred to and that are no definitions.
+    /// Place that are referred to and that are no definitions.
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,

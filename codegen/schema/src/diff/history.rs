@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::path::direction_id;
 use super::settings::Settings;
 use super::side::{Side, Sources};
-use super::{Diff, compare, marked};
+use super::{Diff, settled};
 use crate::Error;
 use crate::model::{Direction, MethodKind};
 
@@ -60,15 +60,14 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
     let mut errors = Vec::new();
     for (index, pair) in sides.windows(2).enumerate() {
         let [old, new] = pair else { continue };
-        let mut diff = compare(old, new);
-        diff.raw = raw;
-        if let [raw_old, raw_new] = without_errata.get(index..index + 2).unwrap_or_default() {
-            marked(&mut diff, &compare(raw_old, raw_new), old, new);
+        let without = match without_errata.get(index..index + 2) {
+            Some([old, new]) => Some([old, new]),
+            _ => None,
+        };
+        match settled([old, new], without, raw, &settings) {
+            Ok(diff) => diffs.push(diff),
+            Err(error) => errors.push(error),
         }
-        if let Err(error) = settings.apply(&mut diff) {
-            errors.push(error);
-        }
-        diffs.push(diff);
     }
     Error::check(errors)?;
     Ok(History {

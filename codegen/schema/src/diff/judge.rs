@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::applied::{is_hint, is_understood, named, patterns};
 use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::JsonType;
+use crate::schema::applied::{is_hint, is_understood, named, patterns};
 
 /// How many shapes one question may ask about: schemas may refer to themselves for ever.
 const MAX_STEPS: usize = 200_000;

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::channel;
-use super::facts::both_ways;
 use super::graph::{Graph, NodeId};
 use super::judge::valid;
 use super::kind::Kind;
@@ -13,7 +12,7 @@ use super::row::{Place, Row};
 use super::sample::minimal;
 use super::show::View;
 use super::side::Side;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::model::MethodKind;
 
@@ -61,60 +60,43 @@ pub(crate) fn pair(old: &[Message], new: &[Message]) -> Pairs {
 
 /// A row for each message that came, went or changed its channel.
 pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for index in &pairs.removed {
-        let message = &old.messages[*index];
-        let mut row = Row::new(
-            Kind::MethodRemoved,
-            both_ways(Verdict::DROPPED, Verdict::FINE),
-        )
-        .with_witnesses(refused(old, new, message, End::Old).into_iter().collect());
-        row.before = Some(View::of(old, message.node, None));
-        row.places = vec![Place {
-            old: old.name_of(message.node),
-            new: String::new(),
-        }];
-        rows.push(at(row, message));
-    }
-    for index in &pairs.added {
-        let message = &new.messages[*index];
-        let mut row = Row::new(
-            Kind::MethodAdded,
-            both_ways(Verdict::FINE, Verdict::DROPPED),
-        )
-        .with_witnesses(refused(new, old, message, End::New).into_iter().collect());
-        row.after = Some(View::of(new, message.node, None));
-        row.places = vec![Place {
-            old: String::new(),
-            new: new.name_of(message.node),
-        }];
-        rows.push(at(row, message));
-    }
-    for (o, n) in &pairs.rechanneled {
-        let (o, n) = (&old.messages[*o], &new.messages[*n]);
+    let row = |kind: Kind, verdicts: Verdicts, [o, n]: [Option<&Message>; 2]| {
         let witnesses = [
-            refused(old, new, o, End::Old),
-            refused(new, old, n, End::New),
+            o.and_then(|o| refused(old, new, o, End::Old)),
+            n.and_then(|n| refused(new, old, n, End::New)),
         ];
-        let verdicts = both_ways(Verdict::CHANGED, Verdict::CHANGED);
-        let mut row = Row::new(Kind::MethodRechanneled, verdicts)
-            .with_witnesses(witnesses.into_iter().flatten().collect());
-        row.before = Some(View::words(channel(o.kind)));
-        row.after = Some(View::words(channel(n.kind)));
+        let mut row =
+            Row::new(kind, verdicts).with_witnesses(witnesses.into_iter().flatten().collect());
+        let view = |side: &Side, message: &Message| match kind {
+            Kind::MethodRechanneled => View::words(channel(message.kind)),
+            _ => View::of(side, message.node, None),
+        };
+        let name = |side: &Side, message: &Message| side.name_of(message.node);
+        row.before = o.map(|o| view(old, o));
+        row.after = n.map(|n| view(new, n));
         row.places = vec![Place {
-            old: old.name_of(o.node),
-            new: new.name_of(n.node),
+            old: o.map(|o| name(old, o)).unwrap_or_default(),
+            new: n.map(|n| name(new, n)).unwrap_or_default(),
         }];
-        rows.push(at(row, o));
-    }
-    rows
-}
-
-fn at(mut row: Row, message: &Message) -> Row {
-    let path = WirePath::whole(message.direction, &message.name, Part::Message);
-    row.paths = vec![path];
-    row.subject = Some(channel(message.kind).to_owned());
-    row
+        if let Some(message) = o.or(n) {
+            let path = WirePath::whole(message.direction, &message.name, Part::Message);
+            row.paths = vec![path];
+            row.subject = Some(channel(message.kind).to_owned());
+        }
+        row
+    };
+    let went = Verdicts::of(Verdict::DROPPED, Verdict::FINE);
+    let removed = (pairs.removed.iter())
+        .map(|at| row(Kind::MethodRemoved, went, [Some(&old.messages[*at]), None]));
+    let came = Verdicts::of(Verdict::FINE, Verdict::DROPPED);
+    let added = (pairs.added.iter())
+        .map(|at| row(Kind::MethodAdded, came, [None, Some(&new.messages[*at])]));
+    let other = Verdicts::of(Verdict::CHANGED, Verdict::CHANGED);
+    let rechanneled = (pairs.rechanneled.iter()).map(|(o, n)| {
+        let both = [Some(&old.messages[*o]), Some(&new.messages[*n])];
+        row(Kind::MethodRechanneled, other, both)
+    });
+    removed.chain(added).chain(rechanneled).collect()
 }
 
 /// A message that one side lists on a channel and the other does not admit there.

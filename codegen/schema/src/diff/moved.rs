@@ -4,7 +4,6 @@
 //! the same way, hold the same, and no other candidate does. The rows of both become one.
 
 use super::compare::Comparer;
-use super::facts::both_ways;
 use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
@@ -13,10 +12,9 @@ use super::roots::whole;
 use super::row::{Place, Row};
 use super::show::View;
 use super::side::Side;
-use super::site::Places;
 use super::verdict::{Meaning, Verdict, Verdicts};
 use super::walk::Root;
-use super::witness::{End, Whole};
+use super::witness::End;
 
 /// Members that every object may have: they tell nothing.
 const COMMON: &[&str] = &[
@@ -132,13 +130,13 @@ pub(crate) fn roots(
     old: &Side,
     new: &Side,
     comparer: &mut Comparer<'_>,
-) -> (Vec<Root>, Vec<Whole>) {
-    let (mut roots, mut wholes) = (Vec::new(), Vec::new());
+) -> Vec<Root> {
+    let mut roots = Vec::new();
     for Move { gone, came } in moves {
         if comparer.same(gone.node, came.node) {
             continue;
         }
-        let places = Places {
+        let places = Place {
             old: gone.place.clone(),
             new: came.place.clone(),
         };
@@ -148,14 +146,13 @@ pub(crate) fn roots(
             roots.extend(value.paths.iter().map(|path| Root {
                 path: path.clone(),
                 site,
-                index: wholes.len(),
+                whole: whole(part, old, new, [gone.node, came.node]),
                 hides_first: false,
                 moved: Some(end),
             }));
         }
-        wholes.push(whole(part, old, new, gone.node, came.node));
     }
-    (roots, wholes)
+    roots
 }
 
 /// Replaces the rows of what is gone and what came by one that says `moved`.
@@ -192,7 +189,7 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
         meaning: Meaning::Changed,
         over: None,
     };
-    let verdicts = both_ways(
+    let verdicts = Verdicts::of(
         worst(|verdicts| verdicts.old_to_new),
         worst(|verdicts| verdicts.new_to_old),
     );

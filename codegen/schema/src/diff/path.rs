@@ -24,20 +24,7 @@ pub struct WirePath {
 pub(crate) struct Trail {
     /// What is printed: ways are sorted by it, and nobody reads it back.
     text: String,
-    steps: Vec<PathStep>,
-}
-
-/// A step on the way to a place, whatever the schemas call what lies there.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PathStep {
-    /// A named member; also the name of a header or a rule.
-    Member(String),
-    /// Any item of a list.
-    Item,
-    /// Any member that is not named.
-    Each,
-    /// The choice of a union, as it is written.
-    Choice(String),
+    steps: Vec<Step>,
 }
 
 impl Trail {
@@ -53,18 +40,14 @@ impl Trail {
     pub(crate) fn named(name: &str) -> Self {
         Self {
             text: name.to_owned(),
-            steps: vec![PathStep::Member(name.to_owned())],
+            steps: vec![Step::Member(name.to_owned())],
         }
     }
 
     /// An error of this name.
     pub(crate) fn error(name: &str) -> Self {
         let mut trail = Self::root();
-        trail.push(&Step::Choice(Selector {
-            text: name.to_owned(),
-            old: None,
-            new: None,
-        }));
+        trail.push(&Step::choice(name));
         trail
     }
 
@@ -72,10 +55,9 @@ impl Trail {
     pub(crate) fn push(&mut self, step: &Step) {
         step.push_to(&mut self.text);
         self.steps.push(match step {
-            Step::Member(name) => PathStep::Member(name.clone()),
-            Step::Item => PathStep::Item,
-            Step::Each => PathStep::Each,
-            Step::Choice(Selector { text, .. }) => PathStep::Choice(text.clone()),
+            // What lies there is the same whatever the schemas call it.
+            Step::Choice(choice) => Step::choice(&choice.text),
+            step => step.clone(),
         });
     }
 
@@ -85,27 +67,27 @@ impl Trail {
     }
 
     /// Step by step.
-    pub(crate) fn steps(&self) -> &[PathStep] {
+    pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// The members on the way, outermost first; items, values of maps and choices have no name.
     pub(crate) fn members(&self) -> Vec<&str> {
         let names = self.steps.iter().filter_map(|step| match step {
-            PathStep::Member(name) => Some(name.as_str()),
-            PathStep::Item | PathStep::Each | PathStep::Choice(_) => None,
+            Step::Member(name) => Some(name.as_str()),
+            Step::Item | Step::Each | Step::Choice(_) => None,
         });
         names.collect()
     }
 
     /// Whether the way ends in a choice of a union.
     pub(crate) fn ends_in_choice(&self) -> bool {
-        matches!(self.steps.last(), Some(PathStep::Choice(_)))
+        matches!(self.steps.last(), Some(Step::Choice(_)))
     }
 
     /// Whether the way ends in this member.
     pub(crate) fn ends_in(&self, member: &str) -> bool {
-        matches!(self.steps.last(), Some(PathStep::Member(name)) if name == member)
+        matches!(self.steps.last(), Some(Step::Member(name)) if name == member)
     }
 }
 
@@ -139,7 +121,7 @@ impl WirePath {
             method: self.method.clone(),
             part: self.part,
             steps: (steps
-                .filter(|step| !matches!(step, PathStep::Choice(_)))
+                .filter(|step| !matches!(step, Step::Choice(_)))
                 .cloned())
             .collect(),
             at_choice: self.trail.ends_in_choice(),
@@ -155,7 +137,7 @@ pub struct WirePlace {
     direction: Direction,
     method: String,
     part: Part,
-    steps: Vec<PathStep>,
+    steps: Vec<Step>,
     at_choice: bool,
 }
 
@@ -224,7 +206,7 @@ pub enum Part {
 }
 
 /// A step from a value to a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Step {
     /// A named member.
     Member(String),
@@ -237,7 +219,7 @@ pub(crate) enum Step {
 }
 
 /// What tells a choice of a union apart: nodes of the old and new side, and how it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Selector {
     pub(crate) text: String,
     pub(crate) old: Option<usize>,
@@ -291,6 +273,15 @@ impl Serialize for WirePath {
 }
 
 impl Step {
+    /// The choice that is written like this, whatever nodes it is.
+    pub(crate) fn choice(text: &str) -> Self {
+        Self::Choice(Selector {
+            text: text.to_owned(),
+            old: None,
+            new: None,
+        })
+    }
+
     /// Adds the step to a path.
     pub(crate) fn push_to(&self, path: &mut String) {
         match self {

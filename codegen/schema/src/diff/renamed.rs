@@ -1,257 +1,112 @@
-//! Definitions that go by another name and stand at the same wire paths.
+//! Definitions that go by another name and stand at the same places.
 
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::compare::Comparer;
-use super::facts::both_ways;
-use super::graph::{Graph, NodeId, Rest, Shape};
+use super::graph::{NodeId, Rest, Shape};
 use super::kind::Kind;
-use super::path::{Step, direction_id};
+use super::methods::Pairs;
 use super::row::{Place, Row};
 use super::show::View;
 use super::side::Side;
-use super::variants;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, Verdicts};
 
-/// How many places are visited before renames are no longer looked for by path.
+/// How many pairs of places are visited before renames are no longer looked for.
 const MAX_VISITS: usize = 400_000;
 
-/// A row for each definition that was renamed.
-pub(crate) fn rows(old: &Side, new: &Side, comparer: &Comparer<'_>) -> Vec<Row> {
-    let only = |side: &Side, other: &Side| -> BTreeSet<String> {
+/// A row for each definition that was renamed: of one side alone, and whose places all have one other name.
+pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs, comparer: &Comparer<'_>) -> Vec<Row> {
+    let only = |side: &Side, other: &Side| {
         let names = side.graph.definitions.keys();
         names
             .filter(|name| !other.graph.definitions.contains_key(*name))
-            .cloned()
-            .collect()
+            .count()
     };
-    let (gone, came) = (only(old, new), only(new, old));
-    if gone.is_empty() || came.is_empty() {
+    if only(old, new) == 0 || only(new, old) == 0 {
         return Vec::new();
     }
-    let mut pairs = by_paths(&paths(old, &gone), &paths(new, &came));
-    pairs.extend(by_sites(comparer, &gone, &came, &pairs));
-    let row = |(old_name, new_name): (String, String)| {
-        let mut row = Row::new(
-            Kind::DefinitionRenamed,
-            both_ways(Verdict::FINE, Verdict::FINE),
-        );
-        row.before = old
-            .graph
-            .definitions
-            .get(&old_name)
-            .map(|id| View::of(old, *id, None));
-        row.after = new
-            .graph
-            .definitions
-            .get(&new_name)
-            .map(|id| View::of(new, *id, None));
-        row.subject = Some(format!("{old_name} -> {new_name}"));
-        row.places = vec![Place {
-            old: old_name,
-            new: new_name,
-        }];
-        row
-    };
-    pairs.into_iter().map(row).collect()
-}
-
-/// Names whose sets of wire paths are equal, each the only one with that set.
-fn by_paths(
-    old: &BTreeMap<String, BTreeSet<u64>>,
-    new: &BTreeMap<String, BTreeSet<u64>>,
-) -> Vec<(String, String)> {
-    let alone = |all: &BTreeMap<String, BTreeSet<u64>>, set: &BTreeSet<u64>| {
-        all.values().filter(|other| *other == set).count() == 1
-    };
-    let mut pairs = Vec::new();
-    for (name, set) in old {
-        let twin = new.iter().find(|(_, other)| *other == set);
-        if let Some((twin, _)) = twin.filter(|_| alone(old, set) && alone(new, set)) {
-            pairs.push((name.clone(), twin.clone()));
-        }
-    }
-    pairs
-}
-
-/// Names that stand at the same changed sites, where the paths differ in what a union is told apart by.
-fn by_sites(
-    comparer: &Comparer<'_>,
-    gone: &BTreeSet<String>,
-    came: &BTreeSet<String>,
-    known: &[(String, String)],
-) -> Vec<(String, String)> {
     let mut met: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut back: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for places in comparer.sites.iter().flat_map(|site| &site.places) {
-        met.entry(&places.old).or_default().insert(&places.new);
-        back.entry(&places.new).or_default().insert(&places.old);
+    let places = comparer.sites.iter().flat_map(|site| &site.places);
+    let places = places.map(|place| (place.old.as_str(), place.new.as_str()));
+    for (was, is) in places.chain(names_met(old, new, pairs, comparer)) {
+        met.entry(was).or_default().insert(is);
+        back.entry(is).or_default().insert(was);
     }
-    let single = |names: &BTreeMap<&str, BTreeSet<&str>>, name: &str, other: &str| {
-        names
-            .get(name)
-            .is_some_and(|all| all.len() == 1 && all.contains(other))
-    };
-    let mut pairs = Vec::new();
-    for (name, others) in &met {
-        for other in others {
-            let new = !known.iter().any(|(old, new)| old == name || new == other);
-            if new
-                && gone.contains(*name)
-                && came.contains(*other)
-                && single(&met, name, other)
-                && single(&back, other, name)
-            {
-                pairs.push(((*name).to_owned(), (*other).to_owned()));
-            }
+    let renamed = met.into_iter().filter_map(|(was, all)| {
+        let is = *all
+            .first()
+            .filter(|is| all.len() == 1 && back[*is].len() == 1)?;
+        let (from, to) = (
+            old.graph.definitions.get(was)?,
+            new.graph.definitions.get(is)?,
+        );
+        let kept =
+            new.graph.definitions.contains_key(was) || old.graph.definitions.contains_key(is);
+        if kept {
+            return None;
         }
-    }
-    pairs
+        let fine = Verdicts::of(Verdict::FINE, Verdict::FINE);
+        let mut row = Row::new(Kind::DefinitionRenamed, fine);
+        row.before = Some(View::of(old, *from, None));
+        row.after = Some(View::of(new, *to, None));
+        row.subject = Some(format!("{was} -> {is}"));
+        row.places = vec![Place {
+            old: was.to_owned(),
+            new: is.to_owned(),
+        }];
+        Some(row)
+    });
+    renamed.collect()
 }
 
-/// The wire paths at which each of the definitions stands.
-fn paths(side: &Side, names: &BTreeSet<String>) -> BTreeMap<String, BTreeSet<u64>> {
-    let graph = &side.graph;
-    let mut walker = Walker {
-        graph,
-        leads: leading_to(graph, names),
-        names,
-        on_way: vec![false; graph.len()],
-        found: BTreeMap::new(),
-        selectors: HashMap::new(),
-        visits: 0,
-    };
-    for message in &side.messages {
-        let direction = direction_id(message.direction);
-        let at = format!("{direction} {}", message.name);
-        walker.note(message.node, &at);
-        if let Some(params) = message.params {
-            walker.visit(params.node, &format!("{at} params $"));
-        }
-        if let Some(result) = message.result {
-            walker.visit(result, &format!("{at} result $"));
-        }
+/// The names of the definitions that stand at the same place of the messages that both sides have.
+fn names_met<'s>(
+    old: &'s Side,
+    new: &'s Side,
+    pairs: &Pairs,
+    comparer: &Comparer<'_>,
+) -> Vec<(&'s str, &'s str)> {
+    let mut met = Vec::new();
+    let mut ahead: Vec<(NodeId, NodeId)> = Vec::new();
+    for (o, n) in &pairs.both {
+        let (o, n) = (&old.messages[*o], &new.messages[*n]);
+        met.extend(old.graph.name(o.node).zip(new.graph.name(n.node)));
+        let params = o.params.zip(n.params);
+        ahead.extend(params.map(|(o, n)| (o.node, n.node)));
+        ahead.extend(o.result.zip(n.result));
     }
-    if let Some(message) = graph.definitions.get("JSONRPCMessage") {
-        walker.visit(*message, "message $");
-    }
-    walker.found
-}
-
-/// Nodes from which one of the definitions can be reached.
-fn leading_to(graph: &Graph, names: &BTreeSet<String>) -> Vec<bool> {
-    let mut wholes: Vec<Vec<NodeId>> = vec![Vec::new(); graph.len()];
-    for id in 0..graph.len() {
-        for (_, part) in parts(graph, id) {
-            wholes[graph.resolve(part)].push(id);
+    let message = |side: &Side| side.graph.definitions.get("JSONRPCMessage").copied();
+    ahead.extend(message(old).zip(message(new)));
+    let mut seen = HashSet::new();
+    while let Some((o, n)) = ahead.pop() {
+        met.extend(old.graph.name(o).zip(new.graph.name(n)));
+        if !seen.insert((old.graph.resolve(o), new.graph.resolve(n))) || seen.len() > MAX_VISITS {
+            continue;
         }
-    }
-    let mut leads = vec![false; graph.len()];
-    let is_one = |id: &NodeId| graph.name(*id).is_some_and(|name| names.contains(name));
-    let mut open: Vec<NodeId> = (0..graph.len())
-        .filter(is_one)
-        .map(|id| graph.resolve(id))
-        .collect();
-    while let Some(id) = open.pop() {
-        if !std::mem::replace(&mut leads[id], true) {
-            open.extend(&wholes[id]);
-        }
-    }
-    leads
-}
-
-/// The parts of a node; choices of a union without their selector.
-fn parts(graph: &Graph, id: NodeId) -> Vec<(Option<Step>, NodeId)> {
-    match &graph.node(id).shape {
-        Shape::Object { members, rest } => {
-            let mut all: Vec<(Option<Step>, NodeId)> = (members.iter())
-                .map(|(name, member)| (Some(Step::Member(name.clone())), member.node))
-                .collect();
-            if let Rest::Each(each) = rest {
-                all.push((Some(Step::Each), *each));
-            }
-            all
-        }
-        Shape::Array(Some(items)) => vec![(Some(Step::Item), *items)],
-        Shape::Union(variants) => variants.iter().map(|variant| (None, *variant)).collect(),
-        _ => Vec::new(),
-    }
-}
-
-struct Walker<'g> {
-    graph: &'g Graph,
-    leads: Vec<bool>,
-    names: &'g BTreeSet<String>,
-    on_way: Vec<bool>,
-    found: BTreeMap<String, BTreeSet<u64>>,
-    selectors: HashMap<(NodeId, NodeId), String>,
-    visits: usize,
-}
-
-impl Walker<'_> {
-    fn note(&mut self, id: NodeId, path: &str) {
-        if let Some(name) = self
-            .graph
-            .name(id)
-            .filter(|name| self.names.contains(*name))
-        {
-            let mut hasher = DefaultHasher::new();
-            path.hash(&mut hasher);
-            self.found
-                .entry(name.to_owned())
-                .or_default()
-                .insert(hasher.finish());
-        }
-    }
-
-    fn visit(&mut self, start: NodeId, path: &str) {
-        enum Task {
-            Enter(NodeId, String),
-            Leave(NodeId),
-        }
-        let mut tasks = vec![Task::Enter(start, path.to_owned())];
-        while let Some(task) = tasks.pop() {
-            match task {
-                Task::Leave(id) => self.on_way[id] = false,
-                Task::Enter(id, path) => {
-                    self.note(id, &path);
-                    let resolved = self.graph.resolve(id);
-                    self.visits += 1;
-                    if !self.leads[resolved] || self.on_way[resolved] || self.visits > MAX_VISITS {
-                        continue;
-                    }
-                    self.on_way[resolved] = true;
-                    tasks.push(Task::Leave(resolved));
-                    for (step, part) in parts(self.graph, resolved) {
-                        if !self.leads[self.graph.resolve(part)] {
-                            continue;
-                        }
-                        let mut path = path.clone();
-                        match step {
-                            Some(step) => step.push_to(&mut path),
-                            None => {
-                                path.push('{');
-                                path.push_str(&self.selector(resolved, part));
-                                path.push('}');
-                            }
-                        }
-                        tasks.push(Task::Enter(part, path));
-                    }
+        match (&old.graph.node(o).shape, &new.graph.node(n).shape) {
+            (
+                Shape::Object { members, rest },
+                Shape::Object {
+                    members: others,
+                    rest: other,
+                },
+            ) => {
+                let both = members
+                    .iter()
+                    .filter_map(|(name, o)| Some((o.node, others.get(name)?.node)));
+                ahead.extend(both);
+                if let (Rest::Each(o), Rest::Each(n)) = (rest, other) {
+                    ahead.push((*o, *n));
                 }
             }
+            (Shape::Array(o), Shape::Array(n)) => ahead.extend(o.zip(*n)),
+            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+                let pairs = comparer.paired(o, n).into_iter();
+                ahead.extend(pairs.filter_map(|[o, n]| o.zip(n)));
+            }
+            _ => {}
         }
     }
-
-    fn selector(&mut self, union: NodeId, variant: NodeId) -> String {
-        let graph = self.graph;
-        let known = self.selectors.entry((union, variant));
-        known
-            .or_insert_with(|| {
-                let choices = variants::choices(graph, union);
-                variants::selector(graph, &choices, variant, &BTreeSet::new())
-            })
-            .clone()
-    }
+    met
 }

@@ -1,9 +1,10 @@
 //! Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
 
 use super::compare::Comparer;
+use super::graph::NodeId;
 use super::path::{Part, Trail, WirePath};
+use super::row::Place;
 use super::side::Side;
-use super::site::Places;
 use super::walk::Root;
 use super::witness::Whole;
 use super::{facts, methods, variants};
@@ -15,83 +16,57 @@ pub(super) fn roots(
     new: &Side,
     pairs: &methods::Pairs,
     comparer: &mut Comparer<'_>,
-) -> (Vec<Root>, Vec<Whole>) {
+) -> Vec<Root> {
     let mut roots = Vec::new();
-    let mut wholes: Vec<Whole> = Vec::new();
-    let mut add = |path: WirePath, site, hides_first, whole: Whole| {
+    let mut add = |path: WirePath, site, hides_first, nodes: [NodeId; 2]| {
+        // Params are sent in the message around them.
+        let part = match path.part {
+            Part::Params => Part::Message,
+            part => part,
+        };
         roots.push(Root {
+            whole: whole(part, old, new, nodes),
             path,
             site,
-            index: wholes.len(),
             hides_first,
             moved: None,
         });
-        wholes.push(whole);
+    };
+    let named = |[o, n]: [NodeId; 2]| Place {
+        old: old.name_of(o),
+        new: new.name_of(n),
     };
     for (o, n) in &pairs.both {
         let (o, n) = (&old.messages[*o], &new.messages[*n]);
-        let places = Places {
-            old: old.name_of(o.node),
-            new: new.name_of(n.node),
-        };
-        let site = comparer.root(places, "params", [o.params, n.params]);
-        let whole = whole(Part::Message, old, new, o.node, n.node);
-        add(
-            WirePath::whole(o.direction, &o.name, Part::Params),
-            site,
-            true,
-            whole,
-        );
+        let nodes = [o.node, n.node];
+        let site = comparer.root(named(nodes), "params", [o.params, n.params]);
+        let path = WirePath::whole(o.direction, &o.name, Part::Params);
+        add(path, site, true, nodes);
         if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
-            let places = Places {
-                old: old.name_of(o_result),
-                new: new.name_of(n_result),
-            };
-            let site = comparer.whole(places, o_result, n_result);
-            let whole = self::whole(Part::Result, old, new, o_result, n_result);
-            let direction = o.direction.back();
-            add(
-                WirePath::whole(direction, &o.name, Part::Result),
-                site,
-                false,
-                whole,
-            );
+            let nodes = [o_result, n_result];
+            let site = comparer.whole(named(nodes), o_result, n_result);
+            let path = WirePath::whole(o.direction.back(), &o.name, Part::Result);
+            add(path, site, false, nodes);
         }
     }
-    let definition = |name: &str| {
-        Some((
-            *old.graph.definitions.get(name)?,
-            *new.graph.definitions.get(name)?,
-        ))
-    };
-    if let Some((o, n)) = definition("JSONRPCMessage") {
-        let name = || "JSONRPCMessage".to_owned();
-        let places = Places {
-            old: name(),
-            new: name(),
-        };
-        let site = comparer.whole(places, o, n);
+    let definition = |side: &Side| side.graph.definitions.get("JSONRPCMessage").copied();
+    if let (Some(o), Some(n)) = (definition(old), definition(new)) {
+        let site = comparer.whole(named([o, n]), o, n);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            let whole = whole(Part::Message, old, new, o, n);
-            add(
-                WirePath::whole(direction, "*", Part::Message),
-                site,
-                false,
-                whole,
-            );
+            let path = WirePath::whole(direction, "*", Part::Message);
+            add(path, site, false, [o, n]);
         }
     }
+    let twins = facts::carried(new);
     for error in facts::carried(old) {
-        let Some(twin) = facts::carried(new)
-            .into_iter()
-            .find(|other| other.name == error.name)
-        else {
+        let Some(twin) = twins.iter().find(|other| other.name == error.name) else {
             continue;
         };
-        let places = Places {
+        let places = Place {
             old: error.definition.clone(),
             new: twin.definition.clone(),
         };
+        let nodes = [error.node, twin.node];
         let site = match (error.error, twin.error) {
             (Some(o), Some(n)) => comparer.root(places, "error", [Some(o), Some(n)]),
             _ => comparer.whole(places, error.node, twin.node),
@@ -99,18 +74,13 @@ pub(super) fn roots(
         let hides_first = error.error.is_some() && twin.error.is_some();
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             let at = WirePath::new(direction, "*", Part::Error, Trail::error(&error.name));
-            add(
-                at,
-                site,
-                hides_first,
-                whole(Part::Error, old, new, error.node, twin.node),
-            );
+            add(at, site, hides_first, nodes);
         }
     }
-    (roots, wholes)
+    roots
 }
 
-pub(super) fn whole(part: Part, old: &Side, new: &Side, o: usize, n: usize) -> Whole {
+pub(super) fn whole(part: Part, old: &Side, new: &Side, [o, n]: [NodeId; 2]) -> Whole {
     Whole {
         part,
         old: o,

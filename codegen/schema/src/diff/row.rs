@@ -3,13 +3,14 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::applied;
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
-use super::site::{Detail, Finding, Places};
+use super::site::{Detail, Finding};
 use super::verdict::{Level, Verdict, Verdicts};
 use super::witness::{End, Witness};
+use crate::schema::Constraints;
+use crate::schema::applied;
 use crate::spec::sha256;
 
 /// A change between two revisions.
@@ -92,7 +93,7 @@ pub struct Prose {
 }
 
 /// The same part in both schemas.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// In the old one; empty where it has none.
     pub old: String,
@@ -152,12 +153,6 @@ impl CrateChange {
 )]
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-impl From<Places> for Place {
-    fn from(Places { old, new }: Places) -> Self {
-        Self { old, new }
-    }
 }
 
 impl Row {
@@ -226,24 +221,20 @@ impl Row {
 
 /// The verdicts that hold for a kind of change as long as no witness says otherwise.
 pub(crate) fn expected(finding: &Finding) -> Verdicts {
-    let verdicts = |old_to_new, new_to_old| Verdicts {
-        old_to_new,
-        new_to_old,
-    };
     match finding.kind {
         Kind::MemberAddedOptional | Kind::MemberAddedRequired => {
-            verdicts(Verdict::FINE, Verdict::DROPPED)
+            Verdicts::of(Verdict::FINE, Verdict::DROPPED)
         }
-        Kind::MemberRemoved => verdicts(Verdict::DROPPED, Verdict::FINE),
+        Kind::MemberRemoved => Verdicts::of(Verdict::DROPPED, Verdict::FINE),
         Kind::TypeWidened | Kind::UnionMemberAdded | Kind::EnumValueAdded => {
-            verdicts(Verdict::FINE, Verdict::CHANGED)
+            Verdicts::of(Verdict::FINE, Verdict::CHANGED)
         }
         Kind::TypeNarrowed | Kind::UnionMemberRemoved | Kind::EnumValueRemoved => {
-            verdicts(Verdict::CHANGED, Verdict::FINE)
+            Verdicts::of(Verdict::CHANGED, Verdict::FINE)
         }
-        Kind::TypeChanged | Kind::ConstChanged => verdicts(Verdict::CHANGED, Verdict::CHANGED),
+        Kind::TypeChanged | Kind::ConstChanged => Verdicts::of(Verdict::CHANGED, Verdict::CHANGED),
         Kind::ConstraintChanged => constraint(&finding.detail),
-        _ => verdicts(Verdict::FINE, Verdict::FINE),
+        _ => Verdicts::of(Verdict::FINE, Verdict::FINE),
     }
 }
 
@@ -272,24 +263,13 @@ fn both(up: bool, down: bool) -> Verdicts {
         true => Verdict::CHANGED,
         false => Verdict::FINE,
     };
-    Verdicts {
-        old_to_new: verdict(up),
-        new_to_old: verdict(down),
-    }
+    Verdicts::of(verdict(up), verdict(down))
 }
 
 /// Whether a limit may refuse what the one before it admits.
-fn refuses_more(name: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
-    let (Some(before), Some(after)) = (before, after) else {
-        return after.is_some();
-    };
-    match (before.as_f64(), after.as_f64()) {
-        (Some(old), Some(new)) if name.starts_with("min") || name == "exclusiveMinimum" => {
-            new > old
-        }
-        (Some(old), Some(new)) if name.starts_with("max") || name == "exclusiveMaximum" => {
-            new < old
-        }
-        _ => true,
+pub(crate) fn refuses_more(name: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
+    match (before, after) {
+        (Some(before), Some(after)) => Constraints::is_tighter(name, before, after).unwrap_or(true),
+        _ => after.is_some(),
     }
 }

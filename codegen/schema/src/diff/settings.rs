@@ -146,11 +146,8 @@ impl Settings {
             if !ignore.is_about(&diff.old, &diff.new) {
                 continue;
             }
-            let (aside, kept): (Vec<Row>, Vec<Row>) = std::mem::take(&mut diff.rows)
-                .into_iter()
-                .partition(|row| ignore.matches(row));
-            diff.rows = kept;
-            if aside.is_empty() && !diff.raw {
+            let reason = |row: &Row| ignore.matches(row).then(|| ignore.reason.clone());
+            if !diff.set_aside(reason) && !diff.raw {
                 errors.push(self.file.error(
                     rule.span().start,
                     ignore.label(),
@@ -159,11 +156,6 @@ impl Settings {
                     "the change is gone or reads otherwise now: remove the ignore, or mend it",
                 ));
             }
-            let reason = &ignore.reason;
-            diff.ignored.extend(aside.into_iter().map(|row| Ignored {
-                row,
-                reason: reason.clone(),
-            }));
         }
         Error::check(errors)
     }

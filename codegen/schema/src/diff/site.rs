@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::graph::NodeId;
 use super::kind::Kind;
 use super::path::Step;
+use super::row::Place;
 
 /// Index of a site.
 pub(crate) type SiteId = usize;
@@ -18,14 +19,7 @@ pub(crate) struct Site {
     /// Ways to the sites of its parts.
     pub(crate) edges: Vec<(Vec<Step>, SiteId)>,
     /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
-    pub(crate) places: BTreeSet<Places>,
-}
-
-/// What the two schemas call a pair of shapes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Places {
-    pub(crate) old: String,
-    pub(crate) new: String,
+    pub(crate) places: BTreeSet<Place>,
 }
 
 /// One difference.

@@ -7,14 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::graph::{Graph, NodeId, Shape};
-
-/// The choices of two unions, paired as far as they go together.
-#[derive(Debug, Default)]
-pub(crate) struct Pairing {
-    pub(crate) pairs: Vec<(NodeId, NodeId)>,
-    pub(crate) removed: Vec<NodeId>,
-    pub(crate) added: Vec<NodeId>,
-}
+use crate::model::{Model, Presence, Shape as Typed, Ty};
 
 /// The choices of a node: those of a union, else the node itself.
 pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
@@ -25,7 +18,7 @@ pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
 }
 
 /// What can be seen of a choice from outside.
-struct Profile<'g> {
+pub(crate) struct Profile<'g> {
     kind: &'static str,
     /// Members with fixed values, as JSON.
     tags: BTreeMap<&'g str, BTreeSet<String>>,
@@ -35,7 +28,7 @@ struct Profile<'g> {
 }
 
 impl<'g> Profile<'g> {
-    fn of(graph: &'g Graph, id: NodeId) -> Self {
+    pub(crate) fn of(graph: &'g Graph, id: NodeId) -> Self {
         let mut profile = Profile {
             kind: kind(graph, id),
             tags: BTreeMap::new(),
@@ -58,26 +51,56 @@ impl<'g> Profile<'g> {
         profile
     }
 
+    /// The same of a type of a model.
+    pub(crate) fn of_type(model: &'g Model, ty: &'g Ty) -> Self {
+        let ty = model.resolve(ty);
+        let shape = match ty {
+            Ty::Named(name) => model.get(name).map(|def| &def.shape),
+            _ => None,
+        };
+        let mut profile = Profile {
+            kind: match (ty, shape) {
+                (Ty::Array(_) | Ty::JsonArray, _) => "array",
+                (Ty::Map(_) | Ty::JsonObject, _) | (_, Some(Typed::Object(_))) => "object",
+                (_, Some(Typed::Union(_))) => "union",
+                (Ty::Json, _) => "any",
+                _ => "scalar",
+            },
+            tags: BTreeMap::new(),
+            required: BTreeSet::new(),
+            members: BTreeSet::new(),
+            name: ty.named(),
+        };
+        if let Some(Typed::Object(object)) = shape {
+            for member in &object.members {
+                profile.members.insert(&member.wire);
+                if member.presence != Presence::Optional {
+                    profile.required.insert(&member.wire);
+                }
+                if let Presence::Constant(value) = &member.presence {
+                    let values = BTreeSet::from([value.to_string()]);
+                    profile.tags.insert(&member.wire, values);
+                }
+            }
+        }
+        profile
+    }
+
     /// Whether a constant tag that both have tells them apart.
     fn contradicts(&self, other: &Self) -> bool {
+        let mut tags = self.tags.iter();
         self.kind != other.kind
-            || self.tags.iter().any(|(name, values)| {
-                other
-                    .tags
-                    .get(name)
-                    .is_some_and(|theirs| theirs.is_disjoint(values))
-            })
+            || tags.any(|(name, values)| other.is_apart(name, values) == Some(true))
     }
 
     fn shares_tag(&self, other: &Self, telling: &BTreeSet<&str>) -> bool {
-        (self.tags.iter())
-            .filter(|(name, _)| telling.contains(*name))
-            .any(|(name, values)| {
-                other
-                    .tags
-                    .get(name)
-                    .is_some_and(|theirs| !theirs.is_disjoint(values))
-            })
+        let mut tags = self.tags.iter().filter(|(name, _)| telling.contains(*name));
+        tags.any(|(name, values)| other.is_apart(name, values) == Some(false))
+    }
+
+    /// Whether a tag never holds one of these values; `None` where it is no tag of this choice.
+    fn is_apart(&self, name: &str, values: &BTreeSet<String>) -> Option<bool> {
+        self.tags.get(name).map(|own| own.is_disjoint(values))
     }
 
     /// How much of the required members two choices share, in thousandths.
@@ -123,25 +146,25 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> BTreeSet<&'g str> {
         .collect()
 }
 
-/// Pairs the choices of two nodes; `same` says whether two of them are equal on the wire.
+/// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.
+///
+/// Where `likely` is not enough, neither likeness makes a pair nor a sign that several bear: people see what differs in
+/// such a pair, and a conversion would guess.
 pub(crate) fn pair(
-    old: &Graph,
-    old_choices: &[NodeId],
-    new: &Graph,
-    new_choices: &[NodeId],
-    same: impl Fn(NodeId, NodeId) -> bool,
-) -> Pairing {
-    let olds: Vec<Profile<'_>> = old_choices.iter().map(|id| Profile::of(old, *id)).collect();
-    let news: Vec<Profile<'_>> = new_choices.iter().map(|id| Profile::of(new, *id)).collect();
-    let mut tells = telling(&olds);
-    tells.extend(telling(&news));
+    olds: &[Profile<'_>],
+    news: &[Profile<'_>],
+    likely: bool,
+    same: impl Fn(usize, usize) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut tells = telling(olds);
+    tells.extend(telling(news));
     let mut open_old: Vec<usize> = (0..olds.len()).collect();
     let mut open_new: Vec<usize> = (0..news.len()).collect();
     let mut pairs: Vec<(usize, usize)> = Vec::new();
 
     // From the surest sign to the weakest; the score orders the candidates of one sign.
     let signs: [&dyn Fn(usize, usize) -> Option<usize>; 5] = [
-        &|o, n| same(old_choices[o], new_choices[n]).then_some(1000),
+        &|o, n| same(o, n).then_some(1000),
         &|o, n| {
             let fits = !olds[o].contradicts(&news[n]) && olds[o].shares_tag(&news[n], &tells);
             fits.then(|| olds[o].likeness(&news[n]))
@@ -159,7 +182,7 @@ pub(crate) fn pair(
             (!olds[o].contradicts(&news[n]) && likeness >= 500).then_some(likeness)
         },
     ];
-    for sign in signs {
+    for sign in &signs[..if likely { 5 } else { 2 }] {
         let mut candidates: Vec<(usize, usize, usize, usize)> = Vec::new();
         for o in &open_old {
             for n in &open_new {
@@ -170,6 +193,11 @@ pub(crate) fn pair(
             }
         }
         candidates.sort_unstable();
+        if !likely {
+            let all = candidates.clone();
+            let rivals = |o, n| all.iter().filter(move |one| one.2 == o || one.3 == n);
+            candidates.retain(|(_, _, o, n)| rivals(*o, *n).count() == 1);
+        }
         for (_, _, o, n) in candidates {
             if open_old.contains(&o) && open_new.contains(&n) {
                 open_old.retain(|other| *other != o);
@@ -179,14 +207,7 @@ pub(crate) fn pair(
         }
     }
     pairs.sort_unstable();
-    Pairing {
-        pairs: pairs
-            .into_iter()
-            .map(|(o, n)| (old_choices[o], new_choices[n]))
-            .collect(),
-        removed: open_old.into_iter().map(|o| old_choices[o]).collect(),
-        added: open_new.into_iter().map(|n| new_choices[n]).collect(),
-    }
+    pairs
 }
 
 /// How a choice is written in a path: `type=image`, `blob`, `array`.
@@ -203,13 +224,7 @@ pub(crate) fn selector(
         return kind(graph, id).to_owned();
     };
     let own = &profiles[at];
-    let others = || {
-        profiles
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != at)
-            .map(|(_, p)| p)
-    };
+    let others = || profiles[..at].iter().chain(&profiles[at + 1..]);
     let tells = telling(&profiles);
     if own.kind != "object" {
         let lone = others().all(|other| other.kind != own.kind);
@@ -238,12 +253,7 @@ pub(crate) fn selector(
     let rivals: Vec<&Profile<'_>> = others()
         .filter(|other| {
             other.kind == "object"
-                && tag.is_none_or(|(name, values)| {
-                    other
-                        .tags
-                        .get(name)
-                        .is_none_or(|theirs| !theirs.is_disjoint(values))
-                })
+                && tag.is_none_or(|(name, values)| other.is_apart(name, values) != Some(true))
         })
         .collect();
     if rivals.is_empty() {
@@ -263,12 +273,8 @@ pub(crate) fn selector(
     }
     // A constant of its own tells it apart even if the others have none.
     let own_tag = own.tags.iter().find(|(name, values)| {
-        rivals.iter().all(|rival| {
-            rival
-                .tags
-                .get(*name)
-                .is_none_or(|theirs| theirs.is_disjoint(values))
-        })
+        let mut rivals = rivals.iter();
+        rivals.all(|rival| rival.is_apart(name, values) != Some(false))
     });
     if let (None, Some((name, value))) = (&tag_text, own_tag) {
         return format!("{name}={}", plain(value));

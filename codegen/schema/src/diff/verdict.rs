@@ -97,6 +97,15 @@ impl Verdict {
 }
 
 impl Verdicts {
+    /// The verdicts of both directions.
+    #[must_use]
+    pub const fn of(old_to_new: Verdict, new_to_old: Verdict) -> Self {
+        Self {
+            old_to_new,
+            new_to_old,
+        }
+    }
+
     /// The level that follows, unless `spec/diff.toml` says otherwise.
     #[must_use]
     pub fn level(self, kind: Kind) -> Level {

@@ -2,7 +2,7 @@
 
 use super::path::{Step, Trail, WirePath};
 use super::site::{Site, SiteId};
-use super::witness::End;
+use super::witness::{End, Whole};
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
@@ -20,8 +20,8 @@ pub(crate) struct Root {
     pub(crate) path: WirePath,
     /// The site of the comparison.
     pub(crate) site: SiteId,
-    /// Index into whatever describes the roots.
-    pub(crate) index: usize,
+    /// The texts that begin or end here, for witnesses.
+    pub(crate) whole: Whole,
     /// Whether the site is that of the message around: the first step is not written.
     pub(crate) hides_first: bool,
     /// For a value that moved: whose place this is.

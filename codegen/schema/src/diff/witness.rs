@@ -12,6 +12,7 @@ use super::kind::Kind;
 use super::path::{Part, Step};
 use super::sample::{Mentioned, anything, beside_limits, minimal, samples, variations};
 use super::site::{Detail, Finding};
+use super::walk::Root;
 
 /// How deep a text may be.
 const MAX_DEPTH: usize = 24;
@@ -81,7 +82,7 @@ impl Forge<'_> {
     /// A text from the `sender` that shows the finding, along one of its routes.
     pub(crate) fn witness(
         &self,
-        wholes: &[Whole],
+        roots: &[Root],
         routes: &[(usize, Vec<Step>)],
         finding: &Finding,
         sender: End,
@@ -95,7 +96,7 @@ impl Forge<'_> {
             let mut way = steps.clone();
             way.extend(finding.steps.iter().cloned());
             puts.iter()
-                .find_map(|put| self.along(&wholes[*root], &way, put, sender))
+                .find_map(|put| self.along(&roots[*root].whole, &way, put, sender))
         });
         found.min_by_key(|witness| witness.json.to_string().len())
     }

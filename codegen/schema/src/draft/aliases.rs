@@ -67,7 +67,7 @@ fn followed(model: &Model, name: &str) -> Followed {
     let start = name;
     let mut shape = model.get(name).map(|def| &def.shape);
     while let Some(Shape::Alias(ty)) = shape
-        && let Some(name) = named(ty)
+        && let Some(name) = ty.named()
     {
         wrapped |= has_list(ty);
         if name == start {
@@ -109,12 +109,4 @@ fn endless(file: &str, place: &str, found: &str) -> Error {
         found,
         "mend one of them with an erratum, or read it as opaque JSON in spec/shapes.toml",
     )
-}
-
-fn named(ty: &Ty) -> Option<&str> {
-    match ty {
-        Ty::Named(name) => Some(name),
-        Ty::Array(inner) | Ty::Map(inner) | Ty::Nullable(inner) => named(inner),
-        _ => None,
-    }
 }

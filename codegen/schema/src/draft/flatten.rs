@@ -225,19 +225,13 @@ fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
     let mut values = left.values.clone();
     let mut further = serde_json::Map::new();
     for (name, theirs) in &right.values {
-        let bound = is_floor(name) || is_ceiling(name);
-        let tighter = match (
-            values.get(name).and_then(|ours| ours.as_f64()),
-            theirs.as_f64(),
-        ) {
-            (Some(ours), Some(theirs)) if is_floor(name) => theirs > ours,
-            (Some(ours), Some(theirs)) if bound => theirs < ours,
-            _ => false,
-        };
-        if tighter || !values.contains_key(name) {
-            values.insert(name.clone(), theirs.clone());
-        } else if !bound && values.get(name) != Some(theirs) {
-            further.insert(name.clone(), theirs.clone());
+        let tighter = (values.get(name)).map(|ours| Constraints::is_tighter(name, ours, theirs));
+        match tighter {
+            None | Some(Some(true)) => drop(values.insert(name.clone(), theirs.clone())),
+            Some(None) if values.get(name) != Some(theirs) => {
+                further.insert(name.clone(), theirs.clone());
+            }
+            Some(_) => {}
         }
     }
     if !further.is_empty() {
@@ -250,17 +244,6 @@ fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
         }
     }
     Constraints { values }
-}
-
-/// Whether the larger of two limits of this name is the tighter one.
-fn is_floor(name: &str) -> bool {
-    let name = name.trim_start_matches("exclusive").to_lowercase();
-    name.starts_with("min")
-}
-
-/// Whether the smaller of two limits of this name is the tighter one.
-fn is_ceiling(name: &str) -> bool {
-    name.starts_with("max") || name == "exclusiveMaximum"
 }
 
 /// Whether a constant or enumeration `narrow` belongs to the plain scalar type of `wide`.

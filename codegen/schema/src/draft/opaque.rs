@@ -50,7 +50,7 @@ pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
             Some(Shape::Alias(stands_for)) if *stands_for == ty => false,
             Some(Shape::Alias(_)) => built.model.types.values().any(|def| {
                 let mut held = def.shape.holds().into_iter();
-                held.any(|held| innermost(held) == &ty)
+                held.any(|held| held.innermost() == &ty)
             }),
             Some(_) => true,
         };
@@ -75,11 +75,4 @@ pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
             }
         }
     }
-}
-
-fn innermost(mut ty: &Ty) -> &Ty {
-    while let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
-        ty = inner;
-    }
-    ty
 }

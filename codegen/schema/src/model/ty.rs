@@ -51,6 +51,22 @@ pub enum Ty {
 }
 
 impl Ty {
+    /// What stands in the lists, maps and `null`s around it.
+    pub(crate) fn innermost(&self) -> &Self {
+        match self {
+            Self::Nullable(inner) | Self::Array(inner) | Self::Map(inner) => inner.innermost(),
+            ty => ty,
+        }
+    }
+
+    /// The type of this model that stands there, by Rust name.
+    pub(crate) fn named(&self) -> Option<&str> {
+        match self.innermost() {
+            Self::Named(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The type held by value, if any: what lies behind a list or a map is on the heap already.
     pub(crate) fn by_value(&self) -> Option<&String> {
         match self {

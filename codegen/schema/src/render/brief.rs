@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::themes::{Change, changes};
-use crate::diff::{Diff, Kind, Level, Part, PathStep, Row, View, WirePath, direction_id};
+use crate::diff::{Diff, Kind, Level, Part, Row, Step, View, WirePath, direction_id};
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -310,10 +310,10 @@ fn way(path: &WirePath) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
     for step in path.trail.steps() {
         match (step, steps.last_mut()) {
-            (PathStep::Member(name), _) => steps.push(bare(name).to_owned()),
-            (PathStep::Each, _) => steps.push("*".to_owned()),
-            (PathStep::Item, Some(last)) => last.push_str("[]"),
-            (PathStep::Item, None) | (PathStep::Choice(_), _) => {}
+            (Step::Member(name), _) => steps.push(bare(name).to_owned()),
+            (Step::Each, _) => steps.push("*".to_owned()),
+            (Step::Item, Some(last)) => last.push_str("[]"),
+            (Step::Item, None) | (Step::Choice(_), _) => {}
         }
     }
     steps.split_off(steps.len().saturating_sub(SHOWN))
@@ -344,7 +344,7 @@ fn within(paths: &[&WirePath]) -> String {
 /// The kind of message that all these places are in, where it is one: `error`.
 fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
     let choice = |path: &&'p WirePath| match path.trail.steps() {
-        [PathStep::Choice(choice), _, ..] => Some(choice.as_str()),
+        [Step::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };
     let choices: BTreeSet<Option<&str>> = paths.iter().map(choice).collect();

@@ -16,7 +16,7 @@ use crate::naming::is_identifier;
 use crate::spec::rules::{RuleFile, RuleTexts};
 use constructors::Constructors;
 pub use constructors::Start;
-use pattern::matches;
+pub(crate) use pattern::matches;
 
 /// The rules of `names.toml`, `shapes.toml`, `unions.toml` and `constructors.toml`.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 //! `*.annotations` is that member of every type.
 
 /// Whether a pattern meets a place.
-pub(super) fn matches(pattern: &str, place: &str) -> bool {
+pub(crate) fn matches(pattern: &str, place: &str) -> bool {
     match pattern.strip_prefix('*') {
         Some(rest) => !rest.is_empty() && place.ends_with(rest) && place.len() > rest.len(),
         None => pattern == place,

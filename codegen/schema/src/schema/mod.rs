@@ -4,6 +4,7 @@
 //! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`Node`] does not say is
 //! a [`Misfit`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
 
+pub(crate) mod applied;
 mod parse;
 
 pub(crate) use parse::{KNOWN, subschema};
@@ -136,6 +137,17 @@ impl Constraints {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
+    }
+
+    /// Whether a bound admits less than the one before it; `None` for two values that are no bounds.
+    pub(crate) fn is_tighter(name: &str, before: &Value, now: &Value) -> Option<bool> {
+        let (before, now) = (before.as_f64()?, now.as_f64()?);
+        let name = name.trim_start_matches("exclusive").to_lowercase();
+        match name.get(..3)? {
+            "min" => Some(now > before),
+            "max" => Some(now < before),
+            _ => None,
+        }
     }
 }
 

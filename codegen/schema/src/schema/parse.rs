@@ -5,46 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, schema_error};
+use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, applied, schema_error};
 use crate::Error;
-
-/// Keywords that limit a value, or say what it is for, without changing its Rust type.
-const CONSTRAINTS: &[&str] = &[
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "if",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "propertyNames",
-    "readOnly",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-    "writeOnly",
-];
 
 /// What stands where a keyword does that is none of these.
 pub(crate) const KNOWN: &str = "a keyword that the generator understands";
@@ -185,7 +147,8 @@ impl Parser<'_> {
                     let found = "`additionalProperties` for those that it does not match";
                     misfits.extend(misfit(&at, "one schema for all further members", found));
                 }
-                name if CONSTRAINTS.contains(&name) => {
+                // Keywords that limit a value, or say what it is for, without changing its Rust type.
+                name if applied::is_understood(name) => {
                     node.constraints.values.insert(key.clone(), value.clone());
                 }
                 name if MISFITS.contains(&name) => {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::exact::largest;
 use super::plan::{Conversion, End};
-use crate::model::{Member, Model, Object, Shape, Ty, TypeDef};
+use crate::model::{Member, Model, Shape, Ty, TypeDef};
 
 /// The Rust names of all definitions that are alike and lack a conversion on some way.
 pub(super) fn unreached(
@@ -36,24 +37,13 @@ fn alike(old: &Model, new: &Model) -> BTreeSet<String> {
         let by_method = matches!(&def.shape, Shape::Object(it) if it.members.iter().any(decided));
         (!by_method && is_same(&def.shape, &other.shape)).then(|| name.clone())
     };
-    let mut alike: BTreeSet<String> = old.types.iter().filter_map(same).collect();
+    let alike = old.types.iter().filter_map(same).collect();
     // A type is no more alike than those that it holds.
-    loop {
-        let holds_other = |name: &String| {
-            let shapes = [old, new].map(|model| model.get(name).map(|def| &def.shape));
-            let mut held = shapes.into_iter().flatten().flat_map(held);
-            held.any(|name| !alike.contains(name))
-        };
-        let gone: Vec<String> = alike
-            .iter()
-            .filter(|name| holds_other(name))
-            .cloned()
-            .collect();
-        if gone.is_empty() {
-            return alike;
-        }
-        alike.retain(|name| !gone.contains(name));
-    }
+    largest(alike, |name, alike| {
+        let shapes = [old, new].map(|model| model.get(name).map(|def| &def.shape));
+        let held = shapes.into_iter().flatten().flat_map(Shape::holds);
+        held.filter_map(Ty::named).all(|name| alike.contains(name))
+    })
 }
 
 /// Whether two shapes are the same, by the names of the types that they hold.
@@ -61,50 +51,14 @@ fn is_same(one: &Shape, other: &Shape) -> bool {
     let (Shape::Object(one), Shape::Object(other)) = (one, other) else {
         return one == other;
     };
-    let Object { members, rest } = one;
-    let told = |object: &Object| -> Vec<_> {
-        let members = object.members.iter();
-        members
-            .map(|it| {
-                let presence = (it.wire.clone(), it.presence.clone());
-                (presence, it.ty.clone(), it.constraints.clone())
-            })
-            .collect()
+    let told = |it: &Member| {
+        let presence = (it.wire.clone(), it.presence.clone());
+        (presence, it.ty.clone(), it.constraints.clone())
     };
-    rest == &other.rest && members.len() == other.members.len() && told(one) == told(other)
-}
-
-/// The names of the types that a shape holds.
-fn held(shape: &Shape) -> Vec<&String> {
-    let mut held = Vec::new();
-    match shape {
-        Shape::Object(object) => {
-            for member in &object.members {
-                named(&member.ty, &mut held);
-            }
-        }
-        Shape::Union(union) => {
-            for variant in &union.variants {
-                named(&variant.ty, &mut held);
-            }
-        }
-        Shape::StringEnum(_) => {}
-        Shape::Newtype(ty) | Shape::Alias(ty) => named(ty, &mut held),
-    }
-    held
-}
-
-fn named<'t>(ty: &'t Ty, held: &mut Vec<&'t String>) {
-    match ty {
-        Ty::Named(name) => held.push(name),
-        Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) => named(inner, held),
-        Ty::Runtime(_, inner) => inner.iter().for_each(|ty| named(ty, held)),
-        Ty::String
-        | Ty::Boolean
-        | Ty::Integer
-        | Ty::Number
-        | Ty::Json
-        | Ty::JsonObject
-        | Ty::JsonArray => {}
-    }
+    one.rest == other.rest
+        && one
+            .members
+            .iter()
+            .map(told)
+            .eq(other.members.iter().map(told))
 }

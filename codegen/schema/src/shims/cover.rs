@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
-use super::pair::Sender;
-use super::pair::Way;
+use super::pair::{Sender, Way};
 use super::plan::{Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
@@ -175,25 +174,13 @@ impl<'p> OneWay<'_, 'p> {
                     ahead.push(next);
                 }
             };
-            if !matches!(one.body, Body::Object { .. }) {
-                one.body.steps().into_iter().for_each(&mut follow);
+            if matches!(one.body, Body::Object { .. }) {
+                open.push(one);
+                continue;
             }
-            match &one.body {
-                Body::Union(arms) => {
-                    let rules = arms.iter().filter_map(|arm| arm.arm.rule());
-                    decided.extend(rules.map(str::to_owned));
-                }
-                Body::IntoVariant(..) => {}
-                Body::Custom(hook) => decided.push(hook.rule.clone()),
-                Body::Strings(plans) => decided.extend(
-                    plans
-                        .iter()
-                        .filter_map(|plan| Some(plan.rejected.as_ref()?.0.clone())),
-                ),
-                Body::Reject { rule, .. } => decided.push(rule.clone()),
-                Body::Reread => {}
-                Body::Object { .. } => open.push(one),
-            }
+            one.body.steps().into_iter().for_each(&mut follow);
+            let rules = one.body.rules().into_iter();
+            decided.extend(rules.map(|(_, rule)| rule.to_owned()));
         }
         (open, decided)
     }
@@ -221,40 +208,17 @@ impl<'p> OneWay<'_, 'p> {
         };
         let fitted = field.fitted.iter().filter(|fitted| fitted.inside == rest);
         self.found.extend(fitted.map(|fitted| fitted.rule.clone()));
+        let rules = field.source.rules().into_iter().map(str::to_owned);
         match &field.source {
-            Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
-            Source::Fill(missing) => self.found.insert(missing.rule.clone()),
-            Source::Reread(recast) if recast.widens => {
-                let missing = recast.missing.iter();
-                self.found
-                    .extend(missing.map(|missing| missing.rule.clone()));
-                return true;
+            Source::Same { step, .. } => {
+                self.found.extend(rules.filter(|_| rest.is_empty()));
+                self.descend(step, rest, is_choice)
             }
-            Source::Reread(recast) | Source::Lost(recast) => self.found.insert(recast.rule.clone()),
-            Source::Claim { .. }
-            | Source::Adopt { .. }
-            | Source::Session { .. }
-            | Source::Constant { .. } => {
-                return true;
+            _ => {
+                self.found.extend(rules);
+                true
             }
-            Source::Same {
-                step,
-                missing,
-                null,
-                filter,
-                ..
-            } => {
-                if rest.is_empty() {
-                    self.found.extend(null.clone());
-                    self.found
-                        .extend(missing.iter().map(|missing| missing.rule.clone()));
-                    self.found
-                        .extend(filter.iter().map(|filter| filter.hook.rule.clone()));
-                }
-                return self.descend(step, rest, is_choice);
-            }
-        };
-        true
+        }
     }
 }
 

@@ -1,41 +1,45 @@
 //! Which conversions cannot lose, need or refuse anything, found by striking out those that can.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Arm, Body, Conversion, End, Source, Step};
 use super::rules::Action;
 
 /// Marks the conversions of one direction.
 pub(super) fn mark(conversions: &mut [Conversion]) {
-    let mut exact: BTreeMap<(End, End), bool> = conversions
+    let ends = |one: &Conversion| (one.from.clone(), one.to.clone());
+    let bodies: BTreeMap<(End, End), &Body> = conversions
         .iter()
-        .map(|one| {
-            (
-                (one.from.clone(), one.to.clone()),
-                is_plain(&one.body, &one.from),
-            )
-        })
+        .map(|one| (ends(one), &one.body))
         .collect();
+    let plain = conversions
+        .iter()
+        .filter(|one| is_plain(&one.body, &one.from));
     // A conversion is no better than those it calls.
-    loop {
-        let mut changed = false;
-        for one in conversions.iter() {
-            let key = (one.from.clone(), one.to.clone());
-            if exact[&key]
-                && !(one.body.steps().into_iter())
-                    .filter_map(target)
-                    .all(|called| exact.get(&called) == Some(&true))
-            {
-                exact.insert(key, false);
-                changed = true;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
+    let exact = largest(plain.map(ends).collect(), |ends, exact| {
+        let called = bodies[ends].steps().into_iter().filter_map(target);
+        called.into_iter().all(|called| exact.contains(&called))
+    });
     for one in conversions {
-        one.exact = exact[&(one.from.clone(), one.to.clone())];
+        one.exact = exact.contains(&ends(one));
+    }
+}
+
+/// The largest part of a set whose members all hold, given the others of that part.
+pub fn largest<T: Ord + Clone>(
+    mut set: BTreeSet<T>,
+    holds: impl Fn(&T, &BTreeSet<T>) -> bool,
+) -> BTreeSet<T> {
+    loop {
+        let gone: Vec<T> = set
+            .iter()
+            .filter(|one| !holds(one, &set))
+            .cloned()
+            .collect();
+        if gone.is_empty() {
+            return set;
+        }
+        set.retain(|one| !gone.contains(one));
     }
 }
 

@@ -1,13 +1,18 @@
 //! Where a member may be less in the other revision, by what the schema says of it and the type does not.
 //!
-//! The comparison is that of the diff; here its findings become questions of one way.
+//! The model keeps some members as opaque text; here they are seen through to what the schemas say of them.
+//! The comparison is that of the diff; its findings become questions of one way.
 
 use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
 use super::pair::Way;
-use crate::diff::{Depth, Detail, Difference, Graph, Kind, Members, Node, Rest, Shape, Step, line};
+use crate::diff::{
+    Comparer, Detail, Finding, Graph, Kind, Node, Place, Rest, Shape, Step, line, place,
+    refuses_more,
+};
 use crate::model::{Member, Ty, TypeDef};
 
 /// What the target asks of a member that the source does not.
@@ -21,12 +26,30 @@ pub(super) struct Limit {
     pub(super) asks: String,
 }
 
+/// A finding at a member or inside it.
+struct Difference {
+    /// From the value of the member to what differs.
+    inside: Vec<Step>,
+    /// What differs.
+    finding: Finding,
+}
+
 /// What two schemas say of the members that both have, compared once for both ways.
-pub(super) struct Limits<'g>(RefCell<Members<'g>>);
+pub(super) struct Limits<'g> {
+    graphs: [&'g Graph; 2],
+    /// The objects of each, by the JSON pointers of their schemas.
+    objects: [HashMap<&'g str, Node>; 2],
+    comparer: RefCell<Comparer<'g>>,
+}
 
 impl<'g> Limits<'g> {
-    pub(super) fn of([old, new]: [&'g Graph; 2]) -> Self {
-        Self(RefCell::new(Members::of(old, new)))
+    pub(super) fn of(graphs: [&'g Graph; 2]) -> Self {
+        let [old, new] = graphs;
+        Self {
+            graphs,
+            objects: graphs.map(objects),
+            comparer: RefCell::new(Comparer::new(old, new)),
+        }
     }
 
     /// What the target asks that the source does not, the two given as the way goes.
@@ -37,20 +60,13 @@ impl<'g> Limits<'g> {
         way: Way,
     ) -> Vec<Limit> {
         let text = is_text(&source.ty) && is_text(&target.ty);
-        let depth = match text {
-            true => Depth::All,
-            false => Depth::Unnamed,
-        };
         let [from, to] = owners.map(|def| def.pointer.as_str());
         let [old, new] = way.of([from, to], [to, from]);
-        let mut members = self.0.borrow_mut();
-        let differences = members.differences([old, new], &target.wire, depth);
-        let [_, graph] = as_sent(way, members.graphs());
+        let differences = self.differences([old, new], &target.wire, text);
+        let [_, graph] = as_sent(way, self.graphs);
         // What kind of value it is, is what two types say that differ.
         let told = text && source.ty != target.ty;
-        let named = |difference: &&Difference| {
-            !told || (difference.inside.iter()).any(|step| matches!(step, Step::Member(_)))
-        };
+        let named = |difference: &&Difference| !told || is_named(&difference.inside);
         let mut limits: Vec<Limit> = Vec::new();
         for difference in differences.iter().filter(named) {
             for asks in asked(difference, way, graph, text) {
@@ -71,6 +87,65 @@ impl<'g> Limits<'g> {
         limits.sort_by(|a, b| (&a.place, &a.asks).cmp(&(&b.place, &b.asks)));
         limits
     }
+
+    /// What differs at a member that both objects name, to the end or to where its own members have names: these are
+    /// planned by themselves. The objects are known by the JSON pointers of their schemas.
+    fn differences(&self, owners: [&str; 2], wire: &str, to_the_end: bool) -> Vec<Difference> {
+        let member = |side: usize| {
+            let object = *self.objects[side].get(owners[side])?;
+            match &self.graphs[side].node(object).shape {
+                Shape::Object { members, .. } => members.get(wire).copied(),
+                _ => None,
+            }
+        };
+        let (Some(old), Some(new)) = (member(0), member(1)) else {
+            return Vec::new();
+        };
+        let mut comparer = self.comparer.borrow_mut();
+        if comparer.same(old.node, new.node) {
+            return Vec::new();
+        }
+        let root = comparer.root(Place::default(), wire, [Some(old), Some(new)]);
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::from([root]);
+        // The first step is the member itself.
+        let mut ahead = vec![(root, Vec::new(), 1)];
+        while let Some((site, way, hidden)) = ahead.pop() {
+            let site = &comparer.sites[site];
+            let inside = |steps: &[Step]| -> Option<Vec<Step>> {
+                let steps = steps.get(hidden..).unwrap_or_default();
+                (to_the_end || !is_named(steps)).then(|| [&way, steps].concat())
+            };
+            for finding in &site.findings {
+                found.extend(inside(&finding.steps).map(|inside| Difference {
+                    inside,
+                    finding: finding.clone(),
+                }));
+            }
+            for (steps, child) in &site.edges {
+                if let Some(inside) = inside(steps).filter(|_| seen.insert(*child)) {
+                    ahead.push((*child, inside, 0));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The objects of a graph, by the JSON pointers of their schemas.
+fn objects(graph: &Graph) -> HashMap<&str, Node> {
+    let mut objects = HashMap::new();
+    for id in 0..graph.len() {
+        let node = graph.node(id);
+        if matches!(node.shape, Shape::Object { .. }) {
+            objects.entry(node.pointer.as_str()).or_insert(id);
+        }
+    }
+    objects
+}
+
+fn is_named(steps: &[Step]) -> bool {
+    steps.iter().any(|step| matches!(step, Step::Member(_)))
 }
 
 /// A limit within a member whose value is kept as text.
@@ -80,7 +155,7 @@ fn inside(wire: &str, difference: &Difference, asks: String) -> Limit {
         Step::Item | Step::Each | Step::Choice(_) => None,
     });
     Limit {
-        place: crate::diff::place(wire, &difference.inside),
+        place: place(wire, &difference.inside),
         inside: names.collect(),
         asks,
     }
@@ -194,14 +269,6 @@ fn limit(name: &str, before: Option<&Value>, now: &Value) -> Option<String> {
     let Some(before) = before else {
         return Some(format!("it has {name} {now} in the target"));
     };
-    let tighter = match (before.as_f64(), now.as_f64()) {
-        (Some(old), Some(new)) if bare.starts_with("max") || bare == "exclusiveMaximum" => {
-            new < old
-        }
-        (Some(old), Some(new)) if bare.starts_with("min") || bare == "exclusiveMinimum" => {
-            new > old
-        }
-        _ => true,
-    };
-    tighter.then(|| format!("its {name} changed from {before} to {now}"))
+    refuses_more(bare, Some(before), Some(now))
+        .then(|| format!("its {name} changed from {before} to {now}"))
 }

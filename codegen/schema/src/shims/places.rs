@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::exact::target;
 use super::pair::Way;
 use super::plan::{Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
-use crate::diff::{Part, Selector, Step as Place, Trail, WirePath};
+use crate::diff::{Part, Step as Place, Trail, WirePath};
 
 /// The wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
@@ -172,7 +172,14 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                 met(rule, trail.clone());
             }
             for FieldPlan { wire, source, .. } in fields {
-                ahead.extend(field(source, &member(wire), met));
+                let trail = member(wire);
+                source
+                    .rules()
+                    .into_iter()
+                    .for_each(|rule| met(rule, trail.clone()));
+                if let Source::Same { step, .. } = source {
+                    ahead.extend(next(step, trail));
+                }
             }
             for plan in dropped {
                 met(&plan.rule, member(&plan.wire));
@@ -181,65 +188,16 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                 met(&plan.rule, member(&plan.wire));
             }
         }
-        Body::Union(arms) => {
-            for arm in arms {
-                let place = || {
-                    let selector = Selector {
-                        text: arm.variant.clone(),
-                        old: None,
-                        new: None,
-                    };
-                    to(trail, Place::Choice(selector))
-                };
-                if let Some(rule) = arm.arm.rule() {
-                    met(rule, place());
-                }
+        body => {
+            for (variant, rule) in body.rules() {
+                let trail = variant
+                    .map(|variant| to(trail, Place::choice(variant)))
+                    .unwrap_or_else(|| trail.clone());
+                met(rule, trail);
             }
+            let steps = body.steps().into_iter();
+            ahead.extend(steps.filter_map(|step| next(step, trail.clone())));
         }
-        Body::Strings(plans) => {
-            for (rule, _) in plans.iter().filter_map(|plan| plan.rejected.as_ref()) {
-                met(rule, trail.clone());
-            }
-        }
-        Body::IntoVariant(..) => {}
-        Body::Custom(Hook { rule, .. }) | Body::Reject { rule, .. } => met(rule, trail.clone()),
-        Body::Reread => {}
-    }
-    if !matches!(one.body, Body::Object { .. }) {
-        ahead.extend((one.body.steps().into_iter()).filter_map(|step| next(step, trail.clone())));
     }
     ahead
-}
-
-/// The rules of a member, and what converts its value.
-fn field(source: &Source, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Option<Ahead> {
-    match source {
-        Source::Same {
-            step,
-            missing,
-            null,
-            filter,
-            ..
-        } => {
-            if let Some(rule) = null {
-                met(rule, trail.clone());
-            }
-            if let Some(missing) = missing {
-                met(&missing.rule, trail.clone());
-            }
-            if let Some(filter) = filter {
-                met(&filter.hook.rule, trail.clone());
-            }
-            return next(step, trail.clone());
-        }
-        Source::Custom { hook, .. } => met(&hook.rule, trail.clone()),
-        Source::Reread(recast) if recast.widens => {}
-        Source::Reread(recast) | Source::Lost(recast) => met(&recast.rule, trail.clone()),
-        Source::Fill(missing) => met(&missing.rule, trail.clone()),
-        Source::Claim { .. }
-        | Source::Constant { .. }
-        | Source::Adopt { .. }
-        | Source::Session { .. } => {}
-    }
-    None
 }

@@ -55,15 +55,6 @@ impl PairPlan {
     pub fn way(&self, way: Way) -> &[Conversion] {
         way.of(&self.up, &self.down)
     }
-
-    /// Whether a rule about methods has this id.
-    #[must_use]
-    pub fn methods_rule(&self, id: &str) -> bool {
-        self.methods.iter().any(|method| match &method.fate {
-            Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => rule == id,
-            Fate::Both { apart, .. } => apart.as_ref().is_some_and(|apart| apart.rule == id),
-        })
-    }
 }
 
 /// How values of one type become values of another.
@@ -410,7 +401,51 @@ impl PairPlan {
     }
 }
 
+impl Source {
+    /// The rules that say what becomes of the member.
+    pub(super) fn rules(&self) -> Vec<&str> {
+        match self {
+            Self::Same {
+                missing,
+                null,
+                filter,
+                ..
+            } => {
+                let missing = missing.iter().map(|missing| missing.rule.as_str());
+                let filter = filter.iter().map(|filter| filter.hook.rule.as_str());
+                missing.chain(null.as_deref()).chain(filter).collect()
+            }
+            Self::Custom { hook, .. } => vec![&hook.rule],
+            // What holds all that the source does needs no rule.
+            Self::Reread(recast) if recast.widens => {
+                let missing = recast.missing.iter();
+                missing.map(|missing| missing.rule.as_str()).collect()
+            }
+            Self::Reread(recast) | Self::Lost(recast) => vec![&recast.rule],
+            Self::Fill(missing) => vec![&missing.rule],
+            Self::Claim { .. }
+            | Self::Constant { .. }
+            | Self::Adopt { .. }
+            | Self::Session { .. } => Vec::new(),
+        }
+    }
+}
+
 impl Body {
+    /// The rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an object.
+    pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
+        match self {
+            Self::Object { .. } | Self::IntoVariant(..) | Self::Reread => Vec::new(),
+            Self::Union(arms) => (arms.iter())
+                .filter_map(|plan| Some((Some(plan.variant.as_str()), plan.arm.rule()?)))
+                .collect(),
+            Self::Strings(plans) => (plans.iter())
+                .filter_map(|plan| Some((None, plan.rejected.as_ref()?.0.as_str())))
+                .collect(),
+            Self::Custom(Hook { rule, .. }) | Self::Reject { rule, .. } => vec![(None, rule)],
+        }
+    }
+
     /// How the values are converted that it holds.
     pub(super) fn steps(&self) -> Vec<&Step> {
         match self {

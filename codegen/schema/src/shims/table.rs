@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
+use serde_json::Value;
+
 use super::pair::Way;
 use super::places::places;
 use super::plan::{Fate, PairPlan};
-use super::rules::{Action, Ending, ErrorFate, MethodAction, PairRules, Sample, SessionFact};
+use super::rules::{Ending, PairRules, Sample};
 use crate::{Error, Spec};
 
 /// The rules of a pair: what each does, where on the wire it applies and what it comes to; and how many conversions
@@ -30,16 +33,12 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         rows.push(Row {
             id: &method.id,
             at: method.name.all().join(", "),
-            up: method.action(Way::Up).map(shown_method),
-            down: method.action(Way::Down).map(shown_method),
+            up: method.action(Way::Up).map(shown),
+            down: method.action(Way::Down).map(shown),
             loss: None,
             reason: &method.reason,
         });
     }
-    let fate = |fate: &ErrorFate| match fate {
-        ErrorFate::Code(code) => format!("code {code}"),
-        ErrorFate::RequiresState(adapter) => format!("requires-state {adapter}"),
-    };
     for error in rules.errors() {
         let at = match &error.method {
             Some(methods) => format!("error {} of {}", error.code, methods.all().join(", ")),
@@ -48,8 +47,8 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         rows.push(Row {
             id: &error.id,
             at,
-            up: error.up.as_ref().map(fate),
-            down: error.down.as_ref().map(fate),
+            up: error.up.as_ref().map(shown),
+            down: error.down.as_ref().map(shown),
             loss: None,
             reason: &error.reason,
         });
@@ -145,36 +144,18 @@ fn example(text: &mut String, sample: &Sample<'_>) {
     }
 }
 
-fn shown_method(action: &MethodAction) -> String {
-    match action {
-        MethodAction::Drop => "drop".to_owned(),
-        MethodAction::RequiresState(adapter) => format!("requires-state {adapter}"),
-        MethodAction::Subscribed => "subscribed".to_owned(),
-        MethodAction::Reject(error) => format!("reject {}", error.code),
-    }
-}
-
-fn shown(action: &Action) -> String {
-    match action {
-        Action::Drop => "drop".to_owned(),
-        Action::InSession => "in-session".to_owned(),
-        Action::Pass => "pass".to_owned(),
-        Action::Empty => "empty".to_owned(),
-        Action::Filter(path) => format!("filter {path}"),
-        Action::Default(value) => format!("default {value}"),
-        Action::Implied(value) => format!("implied {value}"),
-        Action::Only(only) => format!("only {}", only.value),
-        Action::Adopt => "adopt".to_owned(),
-        Action::Swallow => "swallow".to_owned(),
-        Action::Session(SessionFact::ClientInfo) => "session client-info".to_owned(),
-        Action::Session(SessionFact::SubscriptionId) => "session subscription-id".to_owned(),
-        Action::Session(SessionFact::ClientCapabilities) => {
-            "session client-capabilities".to_owned()
-        }
-        Action::RequiresState(adapter) => format!("requires-state {adapter}"),
-        Action::Reject(error) => format!("reject {}", error.code),
-        Action::Custom(path) => format!("custom {path}"),
-        Action::Before(path) => format!("before {path}"),
-        Action::After(path) => format!("after {path}"),
+/// An action as rule files write it, in brief.
+fn shown(action: &impl Serialize) -> String {
+    let brief = |(word, of): (String, Value)| match (word.as_str(), of) {
+        ("only", of) => format!("{word} {}", of["value"]),
+        ("reject", of) => format!("{word} {}", of["code"]),
+        ("default" | "implied", of) => format!("{word} {of}"),
+        (_, Value::String(of)) => format!("{word} {of}"),
+        (_, of) => format!("{word} {of}"),
+    };
+    match serde_json::to_value(action) {
+        Ok(Value::String(word)) => word,
+        Ok(Value::Object(of)) => of.into_iter().map(brief).collect(),
+        _ => String::new(),
     }
 }

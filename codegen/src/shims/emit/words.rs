@@ -53,10 +53,6 @@ pub(super) fn call(hook: &Hook, arguments: TokenStream) -> TokenStream {
 }
 
 pub(in crate::shims) fn kind(loss: Loss) -> TokenStream {
-    match loss {
-        Loss::Semantic => quote!(LossKind::Semantic),
-        Loss::Interaction => quote!(LossKind::Interaction),
-        Loss::Safety => quote!(LossKind::Safety),
-        Loss::Cosmetic => quote!(LossKind::Cosmetic),
-    }
+    let kind = format_ident!("{loss:?}");
+    quote!(LossKind::#kind)
 }

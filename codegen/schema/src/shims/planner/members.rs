@@ -135,9 +135,8 @@ impl<'m> Planner<'m> {
 
     /// The rule by which `null` is left out, where the target has no such value.
     fn null(&mut self, place: &str) -> String {
-        let drops = |action: &Action| *action == Action::Drop;
-        if let Some((rule, _)) = self.rule(place, drops, "that `null` is dropped") {
-            return rule.id.clone();
+        if let Some(rule) = self.dropped(place, "that `null` is dropped") {
+            return rule;
         }
         let open = format!("it may be null, and may not in {}", self.hop.ids[1]);
         self.finds(place, &open, "`null` is left out, and recorded", "\"drop\"");
@@ -186,10 +185,8 @@ impl<'m> Planner<'m> {
             words::is_plain(from, &source.ty) && (opaque || words::is_plain(to, &target.ty));
         let scalar = words::is_scalar(from, &source.ty) || words::is_scalar(to, &target.ty);
         let [_, may_lack] = recast.optional;
-        let drops = |action: &Action| *action == Action::Drop;
         let question = "that a value of another type is dropped";
-        if may_lack && let Some((rule, _)) = self.rule(place, drops, question) {
-            let rule = rule.id.clone();
+        if may_lack && let Some(rule) = self.dropped(place, question) {
             return Source::Lost(Recast { rule, ..recast });
         }
         if words::widens((from, &source.ty), (to, &target.ty)) {
@@ -412,14 +409,13 @@ impl<'m> Planner<'m> {
             constant: constant.clone(),
             rule: UNDECIDED.to_owned(),
         };
-        let drops = |action: &Action| *action == Action::Drop;
         let question = "that another value than the constant is dropped";
-        if let Some((rule, _)) = self.rule(place, drops, question) {
-            plan.rule.clone_from(&rule.id);
+        if let Some(rule) = self.dropped(place, question) {
+            plan.rule = rule;
         } else {
-            let was = match &source.presence {
-                Presence::Constant(old) => format!("always {old}"),
-                presence => format!("{}, {}", source.ty, words::presence(presence)),
+            let was = match words::presence(&source.presence) {
+                fixed if matches!(source.presence, Presence::Constant(_)) => fixed,
+                presence => format!("{}, {presence}", source.ty),
             };
             let open = format!("it was {was}, and is always {constant}");
             let answer = "another value becomes that one, and is recorded";

@@ -242,6 +242,12 @@ impl<'m> Planner<'m> {
         None
     }
 
+    /// The id of the rule by which what stands at a place is dropped, if there is one.
+    fn dropped(&mut self, place: &str, question: &str) -> Option<String> {
+        let (rule, _) = self.rule(place, |action| *action == Action::Drop, question)?;
+        Some(rule.id.clone())
+    }
+
     /// A rule at the right place that answers another question.
     fn misses(&mut self, place: &str, offer: &Offer<'_>, question: &str) {
         let (way, rule) = (self.hop.way, offer.rule);
@@ -348,8 +354,7 @@ impl<'m> Planner<'m> {
             (Some(Shape::StringEnum(old)), Some(Shape::StringEnum(new))) => {
                 old.iter().any(|value| new.contains(value))
             }
-            (Some(Shape::Union(old)), Some(Shape::Union(new))) => (old.variants.iter())
-                .any(|variant| self.counterpart(&variant.ty, old, new).is_some()),
+            (Some(Shape::Union(old)), Some(Shape::Union(new))) => !self.pairs(old, new).is_empty(),
             _ => false,
         };
         share

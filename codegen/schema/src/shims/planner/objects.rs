@@ -145,10 +145,9 @@ impl<'m> Planner<'m> {
             return plan;
         }
         let place = format!("{key}.*");
-        let drops = |action: &Action| *action == Action::Drop;
         let question = "that unknown members are dropped which the target cannot keep";
-        if let Some((rule, _)) = self.rule(&place, drops, question) {
-            plan.rule.clone_from(&rule.id);
+        if let Some(rule) = self.dropped(&place, question) {
+            plan.rule = rule;
             return plan;
         }
         let open = match b {

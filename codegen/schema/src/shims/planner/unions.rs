@@ -1,12 +1,11 @@
 //! What becomes of each variant of a union.
 
-use serde_json::Value;
-
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Arm, ArmPlan, Body, End, Step};
 use super::super::rules::{Action, Reject};
 use super::{Planner, REFUSED, hook, rejection};
-use crate::model::{Model, Presence, Shape, Ty, TypeDef, Union, Variant};
+use crate::diff::{Profile, pair};
+use crate::model::{Model, Ty, TypeDef, Union, Variant};
 
 impl<'m> Planner<'m> {
     /// A type that became one variant of a union.
@@ -39,9 +38,12 @@ impl<'m> Planner<'m> {
         target: Result<&Union, &str>,
     ) -> Vec<ArmPlan> {
         let mut arms = Vec::new();
-        for variant in &union.variants {
+        let pairs = target.map_or_else(|_| Vec::new(), |target| self.pairs(union, target));
+        for (at, variant) in union.variants.iter().enumerate() {
             let place = format!("{}|{}", def.doc_key, variant.name);
-            let arm = match self.same_arm(&variant.ty, union, target) {
+            let found = pairs.iter().find(|(from, _)| *from == at);
+            let to = target.map(|target| found.map(|(_, to)| &target.variants[*to]));
+            let arm = match self.same_arm(&variant.ty, to) {
                 Some(arm) => arm,
                 None => {
                     let held = match &variant.ty {
@@ -116,25 +118,24 @@ impl<'m> Planner<'m> {
         }
     }
 
-    fn same_arm(&mut self, ty: &Ty, source: &Union, target: Result<&Union, &str>) -> Option<Arm> {
-        match target {
+    /// A variant that stays: as the variant of a union, or as the one type that is left of it.
+    fn same_arm(&mut self, ty: &Ty, to: Result<Option<&Variant>, &str>) -> Option<Arm> {
+        match to {
             Err(name) => {
                 let Ty::Named(own) = self.hop.from.resolve(ty) else {
                     return None;
                 };
                 let own = own.clone();
-                if !self.is_one(&own, name) {
-                    return None;
-                }
-                let step = self.call(End::Type(own), End::Type(name.to_owned()));
+                let step = (self.is_one(&own, name))
+                    .then(|| self.call(End::Type(own), End::Type(name.to_owned())))?;
                 Some(Arm::Same {
                     variant: None,
                     boxed: false,
                     step,
                 })
             }
-            Ok(target) => {
-                let variant = self.counterpart(ty, source, target)?;
+            Ok(variant) => {
+                let variant = variant?;
                 let step = self.step(ty, &variant.ty).ok()?;
                 Some(Arm::Same {
                     variant: Some(variant.name.clone()),
@@ -145,16 +146,24 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// The variant of the target that a type is, of a union of the source: the one of its name, else the one of its tag.
-    pub(super) fn counterpart<'u>(
-        &self,
-        ty: &Ty,
-        source: &Union,
-        target: &'u Union,
-    ) -> Option<&'u Variant> {
-        let mut variants = target.variants.iter();
-        let named = variants.find(|variant| self.is_same(ty, &variant.ty));
-        named.or_else(|| self.of_tag(ty, source, target))
+    /// Which variant of the source is which of the target, by their places: by name or rule, else by what always stands
+    /// in one member. The way back leads to where a value came from.
+    pub(super) fn pairs(&self, source: &Union, target: &Union) -> Vec<(usize, usize)> {
+        fn profiles<'m>(model: &'m Model, union: &'m Union) -> Vec<Profile<'m>> {
+            let types = union.types();
+            types.map(|ty| Profile::of_type(model, ty)).collect()
+        }
+        let sides = [
+            profiles(self.hop.from, source),
+            profiles(self.hop.to, target),
+        ];
+        let flipped = |pair: (usize, usize)| self.hop.way.of(pair, (pair.1, pair.0));
+        let [olds, news] = &self.hop.way.of([0, 1], [1, 0]).map(|side| &sides[side]);
+        let pairs = pair(olds, news, false, |old, new| {
+            let (from, to) = flipped((old, new));
+            self.is_same(&source.variants[from].ty, &target.variants[to].ty)
+        });
+        pairs.into_iter().map(flipped).collect()
     }
 
     fn is_same(&self, from: &Ty, to: &Ty) -> bool {
@@ -167,59 +176,4 @@ impl<'m> Planner<'m> {
             (a, b) => a == b,
         }
     }
-
-    /// Of the variants that no name pairs, the only one that bears a tag of the type, if the type is its only one, too.
-    ///
-    /// So the way back leads to where the value came from.
-    fn of_tag<'u>(&self, ty: &Ty, source: &Union, target: &'u Union) -> Option<&'u Variant> {
-        let new = target.variants.iter().filter(|new| {
-            let mut old = source.variants.iter();
-            !old.any(|old| self.is_same(&old.ty, &new.ty))
-        });
-        let mut mates = new.filter(|new| self.shares_tag(ty, &new.ty));
-        let (only, None) = (mates.next()?, mates.next()) else {
-            return None;
-        };
-        let old = source.variants.iter().filter(|old| {
-            let mut new = target.variants.iter();
-            !new.any(|new| self.is_same(&old.ty, &new.ty))
-        });
-        let back = old.filter(|old| self.shares_tag(&old.ty, &only.ty));
-        (back.count() == 1).then_some(only)
-    }
-
-    /// Whether a member always holds the same in both, and none always holds something else.
-    fn shares_tag(&self, from: &Ty, to: &Ty) -> bool {
-        let mut shares = false;
-        for (wire, value) in constants(self.hop.from, from) {
-            match constant(self.hop.to, to, wire) {
-                Some(other) if other == value => shares = true,
-                Some(_) => return false,
-                None => {}
-            }
-        }
-        shares
-    }
-}
-
-/// What a member of an object always holds.
-fn constant<'m>(model: &'m Model, ty: &'m Ty, wire: &str) -> Option<&'m Value> {
-    let mut constants = constants(model, ty);
-    constants.find_map(|(member, value)| (member == wire).then_some(value))
-}
-
-/// The members of an object that always hold one value, and that value.
-fn constants<'m>(model: &'m Model, ty: &'m Ty) -> impl Iterator<Item = (&'m str, &'m Value)> {
-    let object = match model.resolve(ty) {
-        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
-            Some(Shape::Object(object)) => Some(object),
-            _ => None,
-        },
-        _ => None,
-    };
-    let members = object.into_iter().flat_map(|object| &object.members);
-    members.filter_map(|member| match &member.presence {
-        Presence::Constant(value) => Some((member.wire.as_str(), value)),
-        _ => None,
-    })
 }

@@ -16,7 +16,7 @@ pub(super) fn presence(presence: &Presence) -> String {
 /// Whether a text of the type holds nothing that a rule could speak of: no object and no union with names.
 pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
     match model.resolve(ty) {
-        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+        Ty::Named(name) => match shape(model, name) {
             Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let scalar = |ty: &Ty| !matches!(ty, Ty::Named(_)) && is_plain(model, ty);
@@ -45,7 +45,7 @@ fn is_scalar_within(model: &Model, ty: &Ty, depth: usize) -> bool {
         Ty::String | Ty::Boolean | Ty::Integer | Ty::Number => true,
         Ty::Array(inner) | Ty::Nullable(inner) => is_scalar_within(model, inner, depth),
         Ty::Runtime(_, types) => types.iter().all(|ty| is_scalar_within(model, ty, depth)),
-        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+        Ty::Named(name) => match shape(model, name) {
             Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let mut variants = union.variants.iter();
@@ -115,10 +115,7 @@ fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
 
 /// Whether two types are newtypes around one scalar.
 pub(super) fn same_text(from: &Model, a: &str, to: &Model, b: &str) -> bool {
-    match (
-        from.get(a).map(|def| &def.shape),
-        to.get(b).map(|def| &def.shape),
-    ) {
+    match (shape(from, a), shape(to, b)) {
         (Some(Shape::Newtype(a)), Some(Shape::Newtype(b))) => a == b,
         _ => false,
     }
@@ -133,48 +130,48 @@ pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value
 
 /// Whether a value is known not to be one of the type.
 pub(super) fn is_misfit(model: &Model, ty: &Ty, value: &Value) -> bool {
-    match model.resolve(ty) {
-        Ty::Runtime(..) => false,
-        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
-            Some(Shape::StringEnum(_)) => !fits(model, ty, value),
-            Some(Shape::Newtype(inner)) => is_misfit(model, inner, value),
-            Some(Shape::Union(_)) => false,
-            _ => !value.is_object(),
-        },
-        Ty::Nullable(inner) => !value.is_null() && is_misfit(model, inner, value),
-        Ty::Array(inner) => match value.as_array() {
-            Some(items) => items.iter().any(|item| is_misfit(model, inner, item)),
-            None => true,
-        },
-        Ty::Map(inner) => match value.as_object() {
-            Some(members) => members.values().any(|one| is_misfit(model, inner, one)),
-            None => true,
-        },
-        _ => !fits(model, ty, value),
-    }
+    admits(model, ty, value) == Some(false)
 }
 
-/// Whether a value is one of the type; only said of types that hold no objects with names.
+/// Whether a value is known to be one of the type.
 pub(super) fn fits(model: &Model, ty: &Ty, value: &Value) -> bool {
-    match model.resolve(ty) {
-        Ty::String => value.is_string(),
-        Ty::Boolean => value.is_boolean(),
-        Ty::Integer => value.is_i64() || value.is_u64(),
-        Ty::Number => value.is_number(),
-        Ty::Json => true,
-        Ty::JsonObject => value.is_object(),
-        Ty::JsonArray => value.is_array(),
-        Ty::Nullable(inner) => value.is_null() || fits(model, inner, value),
-        Ty::Array(inner) => (value.as_array())
-            .is_some_and(|items| items.iter().all(|item| fits(model, inner, item))),
-        Ty::Map(inner) => {
-            (value.as_object()).is_some_and(|all| all.values().all(|one| fits(model, inner, one)))
+    admits(model, ty, value) == Some(true)
+}
+
+/// Whether a value is one of the type; `None` where the names of objects or the variants of a union would say it.
+fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
+    let all = |values: &mut dyn Iterator<Item = &Value>, inner: &Ty| {
+        let answers: Vec<Option<bool>> = values.map(|one| admits(model, inner, one)).collect();
+        match answers.contains(&Some(false)) {
+            true => Some(false),
+            false => answers
+                .into_iter()
+                .collect::<Option<Vec<bool>>>()
+                .map(|_| true),
         }
-        Ty::Named(name) => match (model.get(name).map(|def| &def.shape), value.as_str()) {
-            (Some(Shape::StringEnum(values)), Some(value)) => values.iter().any(|one| one == value),
-            (Some(Shape::Newtype(inner)), _) => fits(model, inner, value),
-            _ => false,
+    };
+    match (model.resolve(ty), value) {
+        (Ty::String, value) => Some(value.is_string()),
+        (Ty::Boolean, value) => Some(value.is_boolean()),
+        (Ty::Integer, value) => Some(value.is_i64() || value.is_u64()),
+        (Ty::Number, value) => Some(value.is_number()),
+        (Ty::Json, _) => Some(true),
+        (Ty::JsonObject, value) => Some(value.is_object()),
+        (Ty::JsonArray, value) => Some(value.is_array()),
+        (Ty::Nullable(_), Value::Null) => Some(true),
+        (Ty::Nullable(inner), value) => admits(model, inner, value),
+        (Ty::Array(inner), Value::Array(items)) => all(&mut items.iter(), inner),
+        (Ty::Map(inner), Value::Object(members)) => all(&mut members.values(), inner),
+        (Ty::Array(_) | Ty::Map(_), _) => Some(false),
+        (Ty::Named(name), value) => match shape(model, name) {
+            Some(Shape::StringEnum(values)) => {
+                Some(values.iter().any(|one| value.as_str() == Some(one)))
+            }
+            Some(Shape::Newtype(inner)) => admits(model, inner, value),
+            Some(Shape::Union(_)) => None,
+            _ if value.is_object() => None,
+            _ => Some(false),
         },
-        Ty::Runtime(..) => false,
+        (Ty::Runtime(..), _) => None,
     }
 }

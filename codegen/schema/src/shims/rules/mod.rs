@@ -19,9 +19,9 @@ use toml::Spanned;
 use super::changes::Changes;
 use super::pair::{Pair, Sender, Way};
 use crate::Error;
+use crate::rules::matches;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
-use exemplified::Exemplified;
 use rows::{Rename, Rows, placed};
 
 /// The rules of a pair.
@@ -66,10 +66,7 @@ impl PairRules {
     /// With what changes of the prose ask for, and every one that nothing answers.
     #[must_use]
     pub fn answering(mut self, changes: &Changes, pair: &Pair) -> (Self, Vec<Error>) {
-        let rules = self.rules().map(|rule| rule.id.as_str());
-        let methods = self.methods().map(|rule| rule.id.as_str());
-        let errors = self.errors().map(|rule| rule.id.as_str());
-        let ids = rules.chain(methods).chain(errors).collect();
+        let ids = self.rows.told().map(|row| row.id).collect();
         let (asked, unanswered) = changes.asked(pair, &ids);
         self.asked = asked;
         (self, unanswered)
@@ -208,10 +205,7 @@ impl PairRules {
 
     /// The ids of all rows.
     pub(super) fn ids(&self) -> BTreeSet<String> {
-        let rules = self.rules().map(|rule| &rule.id);
-        let methods = self.methods().map(|rule| &rule.id);
-        let errors = self.errors().map(|rule| &rule.id);
-        rules.chain(methods).chain(errors).cloned().collect()
+        self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 
     /// All rules, in the order of the file.
@@ -231,11 +225,7 @@ impl PairRules {
 
     /// What rules come to, on values: of every rule, in the order of the file.
     pub fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
-        let rules = self.rules().map(Exemplified::from);
-        let methods = self.methods().map(Exemplified::from);
-        let errors = self.errors().map(Exemplified::from);
-        let all = rules.chain(methods).chain(errors);
-        all.flat_map(Exemplified::samples)
+        self.rows.told().flat_map(|row| row.shown.samples())
     }
 
     /// Rules that nothing needed, or only in one of the directions that they speak of.
@@ -311,12 +301,4 @@ fn at(rule: &Rule, place: &str) -> Option<usize> {
         .all()
         .iter()
         .position(|pattern| matches(pattern, place))
-}
-
-/// A place, or `*` and the rest of one.
-fn matches(pattern: &str, place: &str) -> bool {
-    match pattern.strip_prefix('*') {
-        Some(rest) => place.ends_with(rest) && place.len() > rest.len(),
-        None => pattern == place,
-    }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::exemplified::Exemplified;
-use super::rows::{Action, Rows, Rule, error, placed};
+use super::rows::{Action, Rows, Rule, Told, error, placed};
 use crate::Error;
 use crate::naming::is_identifier;
 use crate::shims::open::UNDECIDED;
@@ -64,16 +63,10 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
 
 /// Every id and every hook that cannot be a name in Rust: a constant stands for each rule, and a function for each hook.
 fn unnameable(file: &RuleFile, rows: &Rows) -> Vec<Error> {
-    let rules = placed(&rows.rule).map(|(offset, row)| (offset, &row.id, &row.reason));
-    let methods = placed(&rows.method).map(|(offset, row)| (offset, &row.id, &row.reason));
-    let errors = placed(&rows.error).map(|(offset, row)| (offset, &row.id, &row.reason));
-    let ids = rules.chain(methods).chain(errors);
-    let mut faults: Vec<Error> = ids
-        .filter(|(_, id, _)| !is_rule_id(id))
-        .map(|(offset, id, reason)| {
-            let problem = "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter";
-            error(file, offset, id, problem, reason)
-        })
+    let problem = "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter";
+    let mut faults: Vec<Error> = (rows.told())
+        .filter(|row| !is_rule_id(row.id))
+        .map(|row| error(file, row.offset, row.id, problem, row.reason))
         .collect();
     for (offset, rule) in placed(&rows.rule) {
         let hooks = rule.actions().filter_map(Action::function);
@@ -97,18 +90,13 @@ fn is_rule_id(id: &str) -> bool {
 
 /// Every id that a second row bears: what a rule is for is said in one place.
 fn said_twice(file: &RuleFile, rows: &Rows) -> Vec<Error> {
-    let rules = placed(&rows.rule).map(|(offset, row)| (offset, &row.id, &row.reason));
-    let methods = placed(&rows.method).map(|(offset, row)| (offset, &row.id, &row.reason));
-    let errors = placed(&rows.error).map(|(offset, row)| (offset, &row.id, &row.reason));
-    let mut all: Vec<_> = rules.chain(methods).chain(errors).collect();
-    all.sort_unstable();
+    let mut all: Vec<Told<'_>> = rows.told().collect();
+    all.sort_by_key(|row| row.offset);
     let mut seen = BTreeSet::new();
+    let problem = "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart";
     all.into_iter()
-        .filter(|(_, id, _)| !seen.insert(*id))
-        .map(|(offset, id, reason)| {
-            let problem = "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart";
-            error(file, offset, id, problem, reason)
-        })
+        .filter(|row| !seen.insert(row.id))
+        .map(|row| error(file, row.offset, row.id, problem, row.reason))
         .collect()
 }
 
@@ -125,46 +113,26 @@ fn line(error: &Error) -> usize {
 /// The rows that do not show what they come to, or show it wrongly.
 fn unshown(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     let mut errors = Vec::new();
-    let mut look = |offset: usize, id: &str, row: Exemplified<'_>, reason: &str| {
-        for problem in row.faults() {
-            errors.push(error(file, offset, id, &problem, reason));
+    for row in rows.told() {
+        for problem in row.shown.faults() {
+            errors.push(error(file, row.offset, row.id, &problem, row.reason));
         }
-    };
-    for (offset, rule) in placed(&rows.rule) {
-        look(offset, &rule.id, rule.into(), &rule.reason);
-    }
-    for (offset, rule) in placed(&rows.method) {
-        look(offset, &rule.id, rule.into(), &rule.reason);
-    }
-    for (offset, rule) in placed(&rows.error) {
-        look(offset, &rule.id, rule.into(), &rule.reason);
     }
     errors
 }
 
 /// The rows that lack a reason or a source.
 fn unfounded(rows: &Rows) -> Vec<(usize, String, &'static str)> {
-    let texts = |offset: usize, id: String, reason: &str, source: Option<&str>| {
-        [("reason", Some(reason)), ("source", source)]
-            .into_iter()
-            .filter(|(_, text)| text.is_some_and(str::is_empty))
-            .map(move |(what, _)| (offset, id.clone(), what))
-            .collect::<Vec<_>>()
-    };
-    let also = placed(&rows.also).map(|(at, row)| texts(at, row.r#type.clone(), &row.reason, None));
-    let rename = placed(&rows.rename).map(|(at, row)| texts(at, row.id(), &row.reason, None));
-    let rule = placed(&rows.rule)
-        .map(|(at, row)| texts(at, row.id.clone(), &row.reason, Some(&row.source)));
-    let method = placed(&rows.method)
-        .map(|(at, row)| texts(at, row.id.clone(), &row.reason, Some(&row.source)));
-    let error = placed(&rows.error)
-        .map(|(at, row)| texts(at, row.id.clone(), &row.reason, Some(&row.source)));
-    also.chain(rename)
-        .chain(rule)
-        .chain(method)
-        .chain(error)
-        .flatten()
-        .collect()
+    let also = placed(&rows.also).map(|(at, row)| (at, row.r#type.clone(), &*row.reason, "-"));
+    let rename = placed(&rows.rename).map(|(at, row)| (at, row.id(), &*row.reason, "-"));
+    let told = (rows.told()).map(|row| (row.offset, row.id.to_owned(), row.reason, row.source));
+    let all = also.chain(rename).chain(told);
+    all.flat_map(|(at, id, reason, source)| {
+        let lacks = [("reason", reason), ("source", source)];
+        let lacks = lacks.into_iter().filter(|(_, text)| text.is_empty());
+        lacks.map(move |(what, _)| (at, id.clone(), what))
+    })
+    .collect()
 }
 
 /// Every hook and every type of an adapter that no other rule asks for.

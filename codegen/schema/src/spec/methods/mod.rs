@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
-use super::{Extension, Revision, Spec};
+use super::{Extension, Spec};
 use crate::Error;
 use crate::model::Direction;
 use areas::default_area;
 pub(crate) use areas::{AREA, is_area, module};
+use requests::takes;
 pub(crate) use requests::{messages, methods};
-use requests::{requests, takes};
-pub use results::{Answer, ResultRule};
-use results::{Rule, paired};
+pub use results::ResultRule;
+use results::Rule;
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -240,29 +240,6 @@ impl MethodRules {
     #[must_use]
     pub fn sender(&self, method: &str) -> Option<Direction> {
         self.senders.get(method).copied()
-    }
-
-    /// What answers each request of a revision, by method.
-    #[must_use]
-    pub fn answers(&self, revision: &Revision) -> BTreeMap<String, Answer> {
-        let mut answers = BTreeMap::new();
-        for (method, request) in requests(revision) {
-            let by_rule = self
-                .results
-                .iter()
-                .find(|rule| rule.method == method && rule.covers(revision));
-            let answer = paired(revision, request).or_else(|| {
-                by_rule.map(|rule| Answer {
-                    results: vec![rule.result.clone()],
-                    task_result: rule.task_result.clone(),
-                    response: None,
-                })
-            });
-            if let Some(answer) = answer {
-                answers.insert(method.to_owned(), answer);
-            }
-        }
-        answers
     }
 
     /// The rule for a request of a revision.

@@ -1,9 +1,8 @@
 //! Which result answers a request: by the schema, or by a rule where the schema does not say.
 
-use serde_json::Value;
-
 use super::requests::requests;
-use crate::spec::{Revision, Spec, roles};
+use crate::draft::{Answer, answer};
+use crate::spec::{Revision, Spec};
 
 /// One `[[result]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,17 +20,6 @@ pub struct ResultRule<'r> {
     pub result: &'r str,
     /// The result instead of it when the request's params carry `task`.
     pub task_result: Option<&'r str>,
-}
-
-/// What answers a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The result definitions, in the order of the schema; more than one where the protocol allows several.
-    pub results: Vec<String>,
-    /// The result instead of those when the request's params carry `task`.
-    pub task_result: Option<String>,
-    /// The definition of the whole response, where the schema has one.
-    pub response: Option<String>,
 }
 
 /// What is wrong with a rule, and of which revision where others may be right.
@@ -84,11 +72,11 @@ impl Rule {
                     let says = format!("revision `{id}` has no request of that method");
                     problems.push(Problem::of(id, says));
                 }
-                Some(request) if listed && paired(revision, request).is_some() => {
+                Some(request) if listed && is_paired(revision, request) => {
                     let says = format!("the schema of revision `{id}` says itself what answers it");
                     problems.push(Problem::of(id, says));
                 }
-                Some(request) if paired(revision, request).is_none() => {
+                Some(request) if !is_paired(revision, request) => {
                     matched = true;
                     for result in [Some(&self.result), self.task_result.as_ref()]
                         .into_iter()
@@ -120,30 +108,8 @@ impl Rule {
     }
 }
 
-/// What the schema itself says answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
-pub(super) fn paired(revision: &Revision, request: &str) -> Option<Answer> {
-    let response = roles::response(request.strip_suffix("Request")?);
-    let result = revision
-        .definition(&response)?
-        .pointer("/properties/result")?;
-    let single = std::slice::from_ref(result);
-    let choices = result
-        .get("anyOf")
-        .and_then(Value::as_array)
-        .map_or(single, Vec::as_slice);
-    let name = |choice: &Value| {
-        Some(
-            choice
-                .get("$ref")?
-                .as_str()?
-                .strip_prefix("#/$defs/")?
-                .to_owned(),
-        )
-    };
-    let results = choices.iter().map(name).collect::<Option<Vec<_>>>()?;
-    Some(Answer {
-        results,
-        task_result: None,
-        response: Some(response),
-    })
+/// Whether the schema itself says what answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
+fn is_paired(revision: &Revision, request: &str) -> bool {
+    let result = |response: &str| revision.definition(response)?.pointer("/properties/result");
+    matches!(answer(request, result, || None), Answer::Response(_))
 }

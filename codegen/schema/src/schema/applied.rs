@@ -23,7 +23,7 @@ const LIST: &[&str] = &["allOf", "prefixItems"];
 const NAMED: &[&str] = &["dependentSchemas", "patternProperties"];
 
 /// Keywords that hold schemas and that a comparison reads to the end.
-pub(super) fn is_applied(keyword: &str) -> bool {
+pub(crate) fn is_applied(keyword: &str) -> bool {
     ["$ref", "anyOf"].contains(&keyword)
         || [ONE, LIST, NAMED].iter().any(|all| all.contains(&keyword))
 }
@@ -61,17 +61,17 @@ const LIMITS: &[&str] = &[
 ];
 
 /// Whether a keyword is known, and refuses nothing.
-pub(super) fn is_hint(keyword: &str) -> bool {
+pub(crate) fn is_hint(keyword: &str) -> bool {
     HINTS.contains(&keyword)
 }
 
 /// Whether it is known what a keyword refuses.
-pub(super) fn is_understood(keyword: &str) -> bool {
+pub(crate) fn is_understood(keyword: &str) -> bool {
     is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
 }
 
 /// Whether a keyword takes values away from another one, so that what it adds can allow more.
-pub(super) fn loosens(keyword: &str) -> bool {
+pub(crate) fn loosens(keyword: &str) -> bool {
     matches!(
         keyword,
         "maxContains" | "minContains" | "patternProperties" | "prefixItems"
@@ -79,7 +79,7 @@ pub(super) fn loosens(keyword: &str) -> bool {
 }
 
 /// The schemas within these limits: by keyword and place in it, with the JSON pointer of each.
-pub(super) fn parts(limits: &BTreeMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
+pub(crate) fn parts(limits: &BTreeMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
     let mut parts = Vec::new();
     for (keyword, value) in limits {
         let inside = |name: &str| {
@@ -115,14 +115,14 @@ pub(super) fn parts(limits: &BTreeMap<String, Value>, at: &str) -> Vec<(String, 
 }
 
 /// The place that a reference leads to, as a JSON pointer.
-pub(super) fn target(place: &str, value: &Value) -> Option<String> {
+pub(crate) fn target(place: &str, value: &Value) -> Option<String> {
     let text = value.as_str().filter(|_| place == "$ref")?;
     let text = pointer::of_fragment(text)?;
     Some(text.strip_prefix('#')?.to_owned())
 }
 
 /// The patterns that stand in these limits.
-pub(super) fn patterns(limits: &BTreeMap<String, Value>) -> Vec<String> {
+pub(crate) fn patterns(limits: &BTreeMap<String, Value>) -> Vec<String> {
     let own = limits.get("pattern").and_then(Value::as_str);
     let names = limits.get("patternProperties").and_then(Value::as_object);
     let names = names.into_iter().flat_map(|names| names.keys().cloned());
@@ -130,7 +130,7 @@ pub(super) fn patterns(limits: &BTreeMap<String, Value>) -> Vec<String> {
 }
 
 /// The name of a part within its keyword: `^x-` of `patternProperties/^x-`.
-pub(super) fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
+pub(crate) fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
     let rest = place.strip_prefix(keyword)?.strip_prefix('/')?;
     Some(match rest.contains('~') {
         true => pointer::unescaped(rest).into(),
