@@ -54,6 +54,7 @@
 //! |---|---|
 //! | `stdio` | servers on standard input and output |
 //! | `http` | servers over streamable HTTP, as a tower service |
+//! | `redis` | sessions over HTTP that several processes share, in a Redis server |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `stdio` |
 //! | `schemars` | schemas of what those functions take and give, and forms to ask a person with |
 //! | `client` | clients over any two streams of bytes |

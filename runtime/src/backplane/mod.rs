@@ -4,7 +4,7 @@
 //! home, and its response comes back the same way. If the home is gone, the replica that notices takes the session over,
 //! from its [`SessionRecord`]. Clients of per-request revisions have no sessions, and need none of this.
 //!
-//! [`Memory`] is the backplane of one process, and the default.
+//! [`Memory`] is the backplane of one process, and the default; `Redis`, of feature `redis`, is that of several.
 //!
 //! ```
 //! use mcp_revisions::backplane::Memory;
@@ -18,6 +18,8 @@
 
 mod memory;
 mod record;
+#[cfg(feature = "redis")]
+mod redis;
 
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -26,6 +28,8 @@ use std::time::Duration;
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
 pub use memory::Memory;
 pub use record::{BrokenRecord, SessionRecord};
+#[cfg(feature = "redis")]
+pub use redis::{Redis, RedisError};
 
 /// The work of a backplane, on its way.
 pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, Unavailable>> + Send>>;
@@ -53,7 +57,8 @@ pub trait Receiver: Send + Sync {
     fn reconnected(&self) {}
 }
 
-/// What replicas share; its functions return at once, and what they return is the rest of the work.
+/// What replicas share; its functions return at once, and what they return is the rest of the work. They may be called
+/// outside of a runtime.
 ///
 /// An implementation bounds what it keeps: [`append`](Self::append) drops events beyond that, and
 /// [`after`](Self::after) says so.
@@ -108,10 +113,12 @@ fn fresh_address() -> Arc<str> {
 
 /// Does the rest of a work that nobody waits for.
 pub(crate) fn detach<T: Send + 'static>(mut reply: Reply<T>) {
+    // Outside of a runtime nothing more can be done of it than was done at once.
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        return;
+    };
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    if reply.as_mut().poll(&mut context).is_pending()
-        && let Ok(runtime) = tokio::runtime::Handle::try_current()
-    {
+    if reply.as_mut().poll(&mut context).is_pending() {
         runtime.spawn(reply);
     }
 }

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
@@ -305,7 +306,8 @@ impl Inner {
 }
 
 /// How often events are read that become more meanwhile.
-const READS: usize = 5;
+const READS: u32 = 5;
+const READ_AGAIN: Duration = Duration::from_millis(10);
 
 impl Inner {
     /// Sends what followed an event on its stream there. Says whether that ends with its exchange, rather than with the
@@ -320,7 +322,11 @@ impl Inner {
         let Some(behind) = behind.parse().ok().filter(|_| lane.resumes()) else {
             return Ok(None);
         };
-        for _ in 0..READS {
+        for read in 0..READS {
+            // What was said last is on its way to where it is kept.
+            if read > 0 {
+                tokio::time::sleep(READ_AGAIN * read).await;
+            }
             let events = self.replica.backplane.after(session, behind).await?;
             let Some(events) = events else {
                 return Ok(None);

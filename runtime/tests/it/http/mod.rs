@@ -4,6 +4,8 @@ pub(crate) mod attacks;
 mod budgets;
 mod http_sse;
 mod listener;
+#[cfg(unix)]
+mod redis;
 mod refusals;
 mod replicas;
 mod resume;

@@ -10,7 +10,8 @@ use crate::server::Owner;
 /// The first byte of a frame; other messages of a backplane begin with another.
 const MARK: u8 = b'R';
 
-/// A part of a request, or of its response; `number` is the number that the replica gave it which has its client.
+/// A part of a request, or of its response: `from` is the address of its sender, `number` the number that the replica gave
+/// the request which has its client.
 pub(super) enum Frame {
     /// A request, from the replica at this address.
     Request {
@@ -31,13 +32,18 @@ pub(super) enum Frame {
     NotHere { number: u64 },
     /// The head of the response; all of its body follows, or has come with it.
     Head {
+        from: String,
         number: u64,
         status: u16,
         headers: HeaderMap,
         body: Option<Vec<u8>>,
     },
     /// A part of the body.
-    Data { number: u64, bytes: Vec<u8> },
+    Data {
+        from: String,
+        number: u64,
+        bytes: Vec<u8>,
+    },
     /// The end of the body.
     End { number: u64 },
 }
@@ -129,18 +135,28 @@ impl Frame {
             }
             Self::NotHere { number } => written(&members("notHere", *number), &[]),
             Self::Head {
+                from,
                 number,
                 status,
                 headers,
                 body,
             } => {
                 let mut members = members("head", *number);
+                members.insert("from", text(from));
                 members.insert("status", text(&status.to_string()));
                 members.insert("headers", headers_out(headers));
                 members.insert("isWhole", Json::of(&body.is_some()));
                 written(&members, body.as_deref().unwrap_or_default())
             }
-            Self::Data { number, bytes } => written(&members("data", *number), bytes),
+            Self::Data {
+                from,
+                number,
+                bytes,
+            } => {
+                let mut members = members("data", *number);
+                members.insert("from", text(from));
+                written(&members, bytes)
+            }
             Self::End { number } => written(&members("end", *number), &[]),
         }
     }
@@ -176,12 +192,14 @@ impl Frame {
             },
             "notHere" => Self::NotHere { number },
             "head" => Self::Head {
+                from: text("from")?,
                 number,
                 status: text("status")?.parse().ok()?,
                 headers: headers_in(members.get("headers")?)?,
                 body: (members.get("isWhole")?.text() == "true").then(|| body.to_vec()),
             },
             "data" => Self::Data {
+                from: text("from")?,
                 number,
                 bytes: body.to_vec(),
             },

@@ -115,7 +115,9 @@ async fn respond(
     let (mut head, mut body) = response.into_parts();
     let whole = body.take_text();
     let is_whole = whole.is_some();
+    let me = || inner.replica.address.to_string();
     let sent = send(Frame::Head {
+        from: me(),
         number,
         status: head.status.as_u16(),
         headers: std::mem::take::<HeaderMap>(&mut head.headers),
@@ -133,7 +135,13 @@ async fn respond(
         window.room().await;
         window.bytes.fetch_add(bytes.len(), Ordering::AcqRel);
         let bytes = bytes.to_vec();
-        if send(Frame::Data { number, bytes }).await != Ok(true) {
+        let from = me();
+        let data = Frame::Data {
+            from,
+            number,
+            bytes,
+        };
+        if send(data).await != Ok(true) {
             return;
         }
     }

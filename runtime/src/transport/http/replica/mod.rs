@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use super::Body;
 use super::answers::{json, refusal, refused};
 use super::inner::Inner;
-use crate::backplane::{Backplane, Receiver, SessionRecord, To, Unavailable};
+use crate::backplane::{Backplane, Receiver, SessionRecord, To, Unavailable, detach};
 use crate::errors;
 use crate::serve::{Facts, Kept, Lane, route};
 use crate::server::Owner;
@@ -445,7 +445,7 @@ impl Receiver for Inner {
             return;
         };
         let replica = &self.replica;
-        let (number, part) = match frame {
+        let (number, from, part) = match frame {
             Frame::Request {
                 from,
                 number,
@@ -463,8 +463,9 @@ impl Receiver for Inner {
                 bytes,
             } => return home::read(replica, from, number, bytes),
             Frame::HungUp { from, number } => return home::hung_up(replica, from, number),
-            Frame::NotHere { number } => (number, Part::NotHere),
+            Frame::NotHere { number } => (number, None, Part::NotHere),
             Frame::Head {
+                from,
                 number,
                 status,
                 headers,
@@ -476,14 +477,23 @@ impl Receiver for Inner {
                     headers,
                     body,
                 };
-                (number, part)
+                (number, Some(from), part)
             }
-            Frame::Data { number, bytes } => (number, Part::Data(bytes.into())),
-            Frame::End { number } => (number, Part::End),
+            Frame::Data {
+                from,
+                number,
+                bytes,
+            } => (number, Some(from), Part::Data(bytes.into())),
+            Frame::End { number } => (number, None, Part::End),
         };
         if let Some(passed) = replica.passed().get(&number) {
             // Whoever waits for it may be gone, too.
             let _ = passed.parts.send(part);
+        } else if let Some(home) = from {
+            // It was given up, and that was not heard.
+            let from = replica.address.to_string();
+            let hung_up = Frame::HungUp { from, number }.to_bytes();
+            detach(replica.backplane.send(To::One(&home), hung_up));
         }
     }
 

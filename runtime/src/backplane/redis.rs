@@ -1,0 +1,548 @@
+//! The backplane of several processes, in a Redis server: a hash per session, a stream of its events, and publish/subscribe.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::{
+    Client, Cmd, IntoConnectionInfo, Pipeline, ProtocolVersion, PushInfo, PushKind, Value,
+};
+use tokio::runtime::Handle as Runtime;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::{
+    Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable, fresh_address,
+};
+
+/// A backplane in a Redis server, version 7 or newer; clones are one.
+///
+/// All replicas name the same server, and nobody else may reach it: it carries requests with their headers, and whoever
+/// can write to it can speak for any client. While it cannot be reached, requests of sessions get status 503.
+///
+/// ```no_run
+/// use mcp_revisions::backplane::Redis;
+/// use mcp_revisions::http::Options;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let backplane = Redis::connect("redis://127.0.0.1/").await?;
+/// let options = Options::new().with_backplane(backplane);
+/// # drop(options);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Redis(Arc<Handle>);
+
+/// What ends once nobody has the backplane any more.
+struct Handle {
+    shared: Arc<Shared>,
+    /// Where commands run that are not waited for.
+    runtime: Runtime,
+    tasks: Vec<AbortHandle>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+struct Shared {
+    connection: ConnectionManager,
+    /// What all keys and channels begin with.
+    prefix: String,
+    /// The channel of this process; addresses of its receivers have it as their key.
+    channel: String,
+    receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
+    /// The sizes of the events that are kept of each session that runs here.
+    sizes: Mutex<HashMap<String, Sizes>>,
+    appends: mpsc::Sender<Append>,
+    is_available: AtomicBool,
+}
+
+/// The sizes of events, the oldest first.
+struct Sizes {
+    sizes: VecDeque<usize>,
+    bytes: usize,
+    last: Instant,
+}
+
+/// An event that is to be written, and how many stay of its session then, if some have to go.
+struct Append {
+    session: String,
+    event: KeptEvent,
+    most: Option<usize>,
+}
+
+/// A Redis server that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot connect to Redis: {0}")]
+pub struct RedisError(#[from] redis::RedisError);
+
+/// How long a command may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often the server is asked whether it is there.
+const BEAT: Duration = Duration::from_millis(500);
+/// How long a replica is taken to be there that does not say so.
+const LIFE: Duration = Duration::from_secs(5);
+/// Bytes of the events of a session, and how many at most.
+const SESSION_BYTES: usize = 256 << 10;
+const SESSION_EVENTS: usize = 1_000;
+/// How long events are kept of which no more come.
+const EVENTS_KEPT: Duration = Duration::from_secs(3600);
+/// Events that wait to be written, and how many are written at a time.
+const APPENDS: usize = 4_096;
+const BATCH: usize = 128;
+/// What an event costs beside its bytes.
+const EVENT_BYTES: usize = 128;
+
+/// Writes the record of a session if its home is still the one that is named.
+const SAVE: &str = "
+local home = redis.call('HGET', KEYS[1], 'home')
+if (home or '') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'home', ARGV[2], 'record', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1";
+
+impl Redis {
+    /// Connects to a server, such as `redis://:password@redis.example.com:6379/0`. It connects again by itself.
+    ///
+    /// # Errors
+    /// Returns an error if the URL is not valid, or if the server does not answer within two seconds.
+    pub async fn connect(url: impl IntoConnectionInfo) -> Result<Self, RedisError> {
+        Self::connect_with_prefix(url, "mcp").await
+    }
+
+    /// As [`connect`](Self::connect), with keys and channels that begin with a prefix of your own: each group of replicas
+    /// that shares a server with others needs one [default: `mcp`].
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with_prefix(
+        url: impl IntoConnectionInfo,
+        prefix: &str,
+    ) -> Result<Self, RedisError> {
+        let info = url.into_connection_info()?;
+        let settings = info.redis_settings().clone();
+        let info = info.set_redis_settings(settings.set_protocol(ProtocolVersion::RESP3));
+        let (pushes, pushed) = mpsc::unbounded_channel();
+        let config = ConnectionManagerConfig::new()
+            .set_push_sender(pushes)
+            .set_automatic_resubscription()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE))
+            .set_max_delay(BEAT);
+        let client = Client::open(info)?;
+        let mut connection = ConnectionManager::new_with_config(client, config).await?;
+        let channel = fresh_address().to_string();
+        connection
+            .subscribe(format!("{prefix}:to:{channel}"))
+            .await?;
+        connection.subscribe(format!("{prefix}:all")).await?;
+        let (appends, appended) = mpsc::channel(APPENDS);
+        let shared = Arc::new(Shared {
+            connection,
+            prefix: prefix.to_owned(),
+            channel,
+            receivers: Mutex::default(),
+            sizes: Mutex::default(),
+            appends,
+            is_available: AtomicBool::new(true),
+        });
+        shared.beat().await?;
+        let tasks = [
+            tokio::spawn(Arc::clone(&shared).receive(pushed)),
+            tokio::spawn(Arc::clone(&shared).write(appended)),
+            tokio::spawn(Arc::clone(&shared).live()),
+        ];
+        let tasks = tasks.iter().map(tokio::task::JoinHandle::abort_handle);
+        let tasks = tasks.collect();
+        let runtime = Runtime::current();
+        Ok(Self(Arc::new(Handle {
+            shared,
+            runtime,
+            tasks,
+        })))
+    }
+
+    /// Begins a work at once, behind all that was begun before, whether it is waited for or not.
+    fn begin<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Unavailable>> + Send + 'static,
+    ) -> Reply<T> {
+        let runtime = &self.0.runtime;
+        let _inside = runtime.enter();
+        let mut work: Reply<T> = Box::pin(work);
+        let mut context = Context::from_waker(Waker::noop());
+        match work.as_mut().poll(&mut context) {
+            Poll::Ready(answer) => Box::pin(std::future::ready(answer)),
+            Poll::Pending => {
+                let work = runtime.spawn(work);
+                let ends = |_| Err(Unavailable("its runtime ends".to_owned()));
+                Box::pin(async move { work.await.unwrap_or_else(ends) })
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn receivers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<dyn Receiver>>> {
+        let receivers = self.receivers.lock();
+        receivers.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sizes(&self) -> MutexGuard<'_, HashMap<String, Sizes>> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn key(&self, kind: &str, name: &str) -> String {
+        format!("{}:{kind}:{name}", self.prefix)
+    }
+
+    /// Says that this process is there, and which receivers are in it.
+    async fn beat(&self) -> redis::RedisResult<()> {
+        let addresses: Vec<_> = self.receivers().keys().cloned().collect();
+        let mut beats = redis::pipe();
+        beats.cmd("PING").ignore();
+        for address in addresses {
+            let key = self.key("at", &address);
+            let life = LIFE.as_millis().to_string();
+            beats
+                .cmd("SET")
+                .arg(key)
+                .arg(&self.channel)
+                .arg("PX")
+                .arg(life)
+                .ignore();
+        }
+        beats.exec_async(&mut self.connection.clone()).await
+    }
+
+    /// Keeps saying so, and finds out whether the server is there.
+    async fn live(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(BEAT).await;
+            let beat = tokio::time::timeout(PATIENCE, self.beat()).await;
+            let is_there = matches!(beat, Ok(Ok(())));
+            // Of sessions that another replica runs now nothing comes any more.
+            self.sizes()
+                .retain(|_, sizes| sizes.last.elapsed() < EVENTS_KEPT);
+            let was_there = self.is_available.swap(is_there, Ordering::AcqRel);
+            if is_there && !was_there {
+                let receivers: Vec<_> = self.receivers().values().cloned().collect();
+                for receiver in receivers.iter().filter_map(Weak::upgrade) {
+                    receiver.reconnected();
+                }
+            }
+        }
+    }
+
+    /// Hands messages to whom they are for.
+    async fn receive(self: Arc<Self>, mut pushed: mpsc::UnboundedReceiver<PushInfo>) {
+        while let Some(push) = pushed.recv().await {
+            match push.kind {
+                PushKind::Disconnection => self.is_available.store(false, Ordering::Release),
+                PushKind::Message => {
+                    if let [_, Value::BulkString(message)] = push.data.as_slice() {
+                        self.deliver(message);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn deliver(&self, message: &[u8]) {
+        let Some((address, message)) = message.split_at_checked(ADDRESS) else {
+            return;
+        };
+        let receivers: Vec<_> = match address == EVERYONE {
+            true => self.receivers().values().cloned().collect(),
+            false => {
+                let address = std::str::from_utf8(address).unwrap_or_default();
+                Vec::from_iter(self.receivers().get(address).cloned())
+            }
+        };
+        for receiver in receivers.iter().filter_map(Weak::upgrade) {
+            receiver.receive(message);
+        }
+    }
+
+    /// Writes events, as many as have come at a time.
+    async fn write(self: Arc<Self>, mut appended: mpsc::Receiver<Append>) {
+        let mut batch = Vec::with_capacity(BATCH);
+        while appended.recv_many(&mut batch, BATCH).await > 0 {
+            let mut writes = redis::pipe();
+            for append in batch.drain(..) {
+                self.add(&mut writes, append);
+            }
+            // What is not written is a gap, which whoever reads notices.
+            let mut connection = self.connection.clone();
+            let _ = tokio::time::timeout(PATIENCE, writes.exec_async(&mut connection)).await;
+        }
+    }
+
+    fn add(&self, writes: &mut Pipeline, append: Append) {
+        let Append {
+            session,
+            event,
+            most,
+        } = append;
+        let key = self.key("events", &session);
+        writes.cmd("XADD").arg(&key);
+        if let Some(most) = most {
+            writes.arg("MAXLEN").arg(most);
+        }
+        writes.arg("*");
+        writes.arg("id").arg(event.id.to_string());
+        writes.arg("last").arg(i32::from(event.last));
+        writes.arg("text").arg(event.text).ignore();
+        let kept = EVENTS_KEPT.as_millis().to_string();
+        writes.cmd("PEXPIRE").arg(&key).arg(kept).ignore();
+    }
+
+    /// How many events of a session stay with one of this size that comes, if some have to go.
+    fn most(&self, session: &str, size: usize) -> Option<usize> {
+        let mut sizes = self.sizes();
+        let of_it = sizes.entry(session.to_owned()).or_insert_with(|| Sizes {
+            sizes: VecDeque::new(),
+            bytes: 0,
+            last: Instant::now(),
+        });
+        of_it.sizes.push_back(size);
+        of_it.bytes += size;
+        of_it.last = Instant::now();
+        let mut is_full = false;
+        while (of_it.bytes > SESSION_BYTES || of_it.sizes.len() > SESSION_EVENTS)
+            && let Some(oldest) = of_it.sizes.pop_front()
+        {
+            of_it.bytes -= oldest;
+            is_full = true;
+        }
+        is_full.then_some(of_it.sizes.len())
+    }
+
+    /// Runs a command, whose answer is waited for no longer than that makes sense.
+    async fn run<T: redis::FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
+        if !self.is_available.load(Ordering::Acquire) {
+            return Err(Unavailable("Redis does not answer".to_owned()));
+        }
+        let mut connection = self.connection.clone();
+        let answer = command.query_async(&mut connection);
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(Unavailable(error.to_string())),
+            Err(_) => Err(Unavailable("Redis does not answer".to_owned())),
+        }
+    }
+}
+
+/// The bytes of an address, before each message.
+const ADDRESS: usize = 8;
+const EVERYONE: &[u8] = b"everyone";
+
+impl Backplane for Redis {
+    fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
+        let address = fresh_address();
+        let shared = &self.0.shared;
+        let mut receivers = shared.receivers();
+        receivers.insert(Arc::clone(&address), receiver);
+        drop(receivers);
+        // Before anything that is sent from here, on the same connection.
+        let beating = Arc::clone(shared);
+        drop(self.begin(async move {
+            let _ = beating.beat().await;
+            Ok(())
+        }));
+        address
+    }
+
+    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
+        let shared = Arc::clone(&self.0.shared);
+        let to = match to {
+            To::One(address) => Some(address.to_owned()),
+            To::All => None,
+        };
+        self.begin(async move {
+            let addressed = |address: &[u8]| {
+                let mut bytes = Vec::with_capacity(ADDRESS + message.len());
+                bytes.extend_from_slice(address);
+                bytes.extend_from_slice(&message);
+                bytes
+            };
+            let Some(address) = to else {
+                let channel = format!("{}:all", shared.prefix);
+                let mut publish = redis::cmd("PUBLISH");
+                publish.arg(channel).arg(addressed(EVERYONE));
+                return Ok(shared.run::<i64>(&publish).await? > 0);
+            };
+            if address.len() != ADDRESS {
+                return Ok(false);
+            }
+            let mut send = redis::cmd("EVAL");
+            send.arg(SEND).arg(1).arg(shared.key("at", &address));
+            send.arg(format!("{}:to:", shared.prefix));
+            send.arg(addressed(address.as_bytes()));
+            Ok(shared.run::<i64>(&send).await? > 0)
+        })
+    }
+
+    fn save(
+        &self,
+        session: &str,
+        record: &SessionRecord,
+        of: Option<&str>,
+        keep: Duration,
+    ) -> Reply<bool> {
+        let shared = Arc::clone(&self.0.shared);
+        let keep = u64::try_from(keep.as_millis())
+            .unwrap_or(u64::MAX)
+            .min(MAX_KEPT);
+        let mut save = redis::cmd("EVAL");
+        save.arg(SAVE).arg(1).arg(shared.key("session", session));
+        save.arg(of.unwrap_or_default()).arg(&record.home);
+        save.arg(record.to_text()).arg(keep);
+        self.begin(async move { Ok(shared.run::<i64>(&save).await? == 1) })
+    }
+
+    fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
+        let shared = Arc::clone(&self.0.shared);
+        let mut find = redis::cmd("HGET");
+        find.arg(shared.key("session", session)).arg("record");
+        self.begin(async move {
+            let text: Option<String> = shared.run(&find).await?;
+            let record = text.as_deref().map(SessionRecord::from_text).transpose();
+            record.map_err(|broken| Unavailable(broken.to_string()))
+        })
+    }
+
+    fn end(&self, session: &str) -> Reply<()> {
+        let shared = Arc::clone(&self.0.shared);
+        shared.sizes().remove(session);
+        let keys = ["session", "events"].map(|kind| shared.key(kind, session));
+        let mut end = redis::cmd("DEL");
+        end.arg(&keys);
+        self.begin(async move { shared.run(&end).await })
+    }
+
+    fn append(&self, session: &str, event: KeptEvent) {
+        let shared = &self.0.shared;
+        let size = event.text.len() + EVENT_BYTES;
+        if size > SESSION_BYTES {
+            return;
+        }
+        let append = Append {
+            most: shared.most(session, size),
+            session: session.to_owned(),
+            event,
+        };
+        // One that is not kept is a gap, which whoever reads notices.
+        let _ = shared.appends.try_send(append);
+    }
+
+    fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
+        let shared = Arc::clone(&self.0.shared);
+        let mut read = redis::cmd("XRANGE");
+        read.arg(shared.key("events", session)).arg("-").arg("+");
+        self.begin(async move {
+            let kept: Vec<(String, HashMap<String, String>)> = shared.run(&read).await?;
+            let of_event = |mut fields: HashMap<String, String>| {
+                Some(KeptEvent {
+                    id: fields.get("id")?.parse().ok()?,
+                    last: fields.get("last")? == "1",
+                    text: fields.remove("text")?,
+                })
+            };
+            let events = kept.into_iter().filter_map(|(_, fields)| of_event(fields));
+            Ok(without_gaps(event, events))
+        })
+    }
+
+    fn is_available(&self) -> bool {
+        self.0.shared.is_available.load(Ordering::Acquire)
+    }
+}
+
+/// Sends a message on, if the replica at an address is there.
+const SEND: &str = "
+local channel = redis.call('GET', KEYS[1])
+if not channel then return 0 end
+return redis.call('PUBLISH', ARGV[1] .. channel, ARGV[2])";
+
+/// A year: as long as a record is kept at most.
+const MAX_KEPT: u64 = 365 * 24 * 3600 * 1000;
+
+/// The events of a stream behind one, in order; none if some are missing between them.
+fn without_gaps(
+    behind: EventId,
+    events: impl Iterator<Item = KeptEvent>,
+) -> Option<Vec<KeptEvent>> {
+    let is_behind =
+        |event: &KeptEvent| event.id.stream == behind.stream && event.id.place > behind.place;
+    let mut events: Vec<_> = events.filter(is_behind).collect();
+    events.sort_by_key(|event| event.id.place);
+    let mut place = behind.place;
+    for event in &events {
+        let next = event.id.place;
+        // A replica that takes a session over counts from where no place is taken.
+        let begins = next >> 32 > place >> 32 && next & 0xffff_ffff == 1;
+        if next != EventId::WILL && Some(next) != place.checked_add(1) && !begins {
+            return None;
+        }
+        place = next;
+    }
+    Some(events)
+}
+
+impl std::fmt::Debug for Redis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redis")
+            .field("prefix", &self.0.shared.prefix)
+            .field("is_available", &self.is_available())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_among_events_is_noticed_and_where_another_replica_goes_on_is_none() {
+        let event = |place| KeptEvent {
+            id: EventId { stream: 1, place },
+            text: String::new(),
+            last: false,
+        };
+        let read = |behind: u64, places: &[u64]| {
+            let behind = EventId {
+                stream: 1,
+                place: behind,
+            };
+            let events = without_gaps(behind, places.iter().copied().map(event));
+            events.map(|events| {
+                events
+                    .iter()
+                    .map(|event| event.id.place)
+                    .collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(read(1, &[1, 3, 2]), Some(vec![2, 3]));
+        assert_eq!(read(1, &[3]), None);
+        assert_eq!(read(0, &[2, 3]), None);
+        let taken_over = (1 << 32) + 1;
+        assert_eq!(
+            read(2, &[3, taken_over, taken_over + 1]),
+            Some(vec![3, taken_over, taken_over + 1])
+        );
+        assert_eq!(read(2, &[taken_over + 1]), None);
+        let will = EventId::WILL;
+        assert_eq!(read(1, &[will]), Some(vec![will]));
+    }
+}

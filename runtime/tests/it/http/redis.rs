@@ -1,0 +1,324 @@
+//! Replicas that share a Redis server: what a client notices while they, and the server, come and go.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use mcp_revisions::backplane::Redis;
+use mcp_revisions::http::{Body, Options, Service};
+use mcp_revisions::service::router::Changes;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tower::ServiceExt;
+
+use crate::http::replicas::{in_session, next, replica, request};
+use crate::http::{Post, VERSIONS, call, initialize, message};
+
+/// A Redis server of the test's own, on a socket in a folder.
+struct Server {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Server {
+    /// Starts a server; `None` without one on the PATH.
+    fn start(name: &str) -> Option<Self> {
+        let folder = std::env::temp_dir().join(format!("mcp-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let Ok(child) = Self::child(&folder) else {
+            eprintln!("skipped: redis-server is not on the PATH (apt-get install redis-server)");
+            return None;
+        };
+        let server = Self { child, folder };
+        server.is_up();
+        Some(server)
+    }
+
+    fn child(folder: &PathBuf) -> std::io::Result<Child> {
+        Command::new("redis-server")
+            .args(["--port", "0", "--unixsocket", "socket", "--save", ""])
+            .args(["--appendonly", "yes", "--appendfsync", "always"])
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .stdin(Stdio::null())
+            .spawn()
+    }
+
+    fn is_up(&self) {
+        let socket = self.folder.join("socket");
+        for _ in 0..1_000 {
+            if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("redis-server does not listen");
+    }
+
+    fn url(&self) -> String {
+        format!("redis+unix://{}", self.folder.join("socket").display())
+    }
+
+    fn stop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn restart(&mut self) {
+        let _ = std::fs::remove_file(self.folder.join("socket"));
+        self.child = Self::child(&self.folder).unwrap();
+        self.is_up();
+    }
+
+    /// Starts a replica, as a process of its own would be.
+    fn replica(&self) -> Replica {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let url = self.url();
+        let (service, changes) = runtime.block_on(async {
+            let redis = Redis::connect(url.as_str()).await.unwrap();
+            let changes = Changes::new().shared_by(redis.clone());
+            let options = Options::new().with_backplane(redis);
+            (replica(&changes).into_http_service(options), changes)
+        });
+        Replica {
+            runtime: Some(runtime),
+            service,
+            changes,
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+struct Replica {
+    runtime: Option<Runtime>,
+    service: Service,
+    changes: Changes,
+}
+
+impl Replica {
+    fn send(&self, request: Request<Full<bytes::Bytes>>) -> Response<Body> {
+        let service = self.service.clone();
+        let runtime = self.runtime.as_ref().unwrap();
+        runtime.block_on(async {
+            let answer = tokio::spawn(service.oneshot(request));
+            let answer = tokio::time::timeout(Duration::from_secs(20), answer).await;
+            answer.expect("an answer in time").unwrap().unwrap()
+        })
+    }
+
+    fn post(&self, post: Post) -> Response<Body> {
+        self.send(post.request(Method::POST))
+    }
+
+    fn get(&self, session: &str, behind: Option<&str>) -> Response<Body> {
+        let mut get = in_session(session, &json!(0)).with("accept", "text/event-stream");
+        if let Some(behind) = behind {
+            get = get.with("Last-Event-ID", behind);
+        }
+        self.send(get.request(Method::GET))
+    }
+
+    fn answer(&self, post: Post) -> Value {
+        let response = self.post(post);
+        self.block_on(message(response))
+    }
+
+    fn next(&self, body: &mut Body) -> (Option<String>, Value) {
+        self.block_on(next(body))
+    }
+
+    fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.as_ref().unwrap().block_on(work)
+    }
+
+    fn open(&self, version: &str) -> String {
+        let opened = self.post(initialize(version));
+        assert_eq!(opened.status(), StatusCode::OK);
+        let id = opened.headers()["mcp-session-id"].to_str().unwrap();
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let taken = self.post(in_session(id, &initialized));
+        assert_eq!(taken.status(), StatusCode::ACCEPTED);
+        id.to_owned()
+    }
+
+    /// Ends all that it does, from one moment to the next.
+    fn kill(mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn waiting(id: u64) -> Value {
+    let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+    request(id, "tools/call", params)
+}
+
+fn subscribe() -> Value {
+    request(3, "resources/subscribe", json!({"uri": "example://a"}))
+}
+
+#[test]
+fn a_session_is_one_whichever_process_its_requests_arrive_at() {
+    let Some(server) = Server::start("one") else {
+        return;
+    };
+    let replicas = [0, 1, 2].map(|_| server.replica());
+    for version in VERSIONS {
+        let session = replicas[0].open(version);
+        let mut stream = replicas[1].get(&session, None).into_body();
+        let subscribed = replicas[2].answer(in_session(&session, &subscribe()));
+        assert_eq!(subscribed["result"], json!({}), "{version}");
+        for replica in &replicas {
+            let answer = replica.answer(in_session(&session, &call("add", json!({}))));
+            assert_eq!(answer["result"]["content"][0]["text"], "3", "{version}");
+            replica.changes.resource("example://a");
+            let (_, told) = replicas[1].next(&mut stream);
+            assert_eq!(told["params"]["uri"], "example://a", "{version}: {told}");
+        }
+        let delete = in_session(&session, &json!(0)).request(Method::DELETE);
+        assert_eq!(replicas[2].send(delete).status(), StatusCode::NO_CONTENT);
+        for replica in &replicas {
+            let answer = replica.post(in_session(&session, &call("add", json!({}))));
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{version}");
+        }
+    }
+}
+
+#[test]
+fn a_killed_replica_costs_its_running_calls_an_error_and_its_sessions_nothing() {
+    let Some(server) = Server::start("killed") else {
+        return;
+    };
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let (home, other, third) = (server.replica(), server.replica(), server.replica());
+        let session = home.open(version);
+        home.answer(in_session(&session, &subscribe()));
+        // One call came to it, one through another replica; both have said something.
+        let mut here = home.post(in_session(&session, &waiting(7))).into_body();
+        let (behind, _) = home.next(&mut here);
+        let mut through = other.post(in_session(&session, &waiting(8))).into_body();
+        other.next(&mut through);
+        home.kill();
+        let (_, answer) = other.next(&mut through);
+        assert_eq!(answer["id"], 8, "{answer}");
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(why.contains("gone"), "{version}: {why}");
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{version}");
+        let mut rest = third.get(&session, behind.as_deref()).into_body();
+        let (_, answer) = third.next(&mut rest);
+        assert_eq!(
+            (&answer["id"], answer["error"].is_object()),
+            (&json!(7), true)
+        );
+        let mut stream = third.get(&session, None).into_body();
+        third.changes.resource("example://a");
+        let (_, told) = third.next(&mut stream);
+        assert_eq!(told["params"]["uri"], "example://a", "{version}: {told}");
+    }
+}
+
+#[test]
+fn without_redis_sessions_are_refused_for_now_and_everything_else_is_served() {
+    let Some(mut server) = Server::start("away") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let level = request(4, "logging/setLevel", json!({"level": "debug"}));
+    let _ = home.post(in_session(&session, &level));
+    let mut through = other.post(in_session(&session, &waiting(8))).into_body();
+    other.next(&mut through);
+    server.stop();
+    let (_, answer) = other.next(&mut through);
+    assert!(answer["error"].is_object(), "{answer}");
+    for replica in [&home, &other] {
+        let begun = Instant::now();
+        let refused = replica.post(in_session(&session, &call("add", json!({}))));
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refused.headers().contains_key("retry-after"));
+        let refused = replica.post(initialize("2025-11-25"));
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        let modern = Post::modern("tools/call", json!({"name": "add", "arguments": {}}));
+        assert_eq!(replica.answer(modern)["result"]["content"][0]["text"], "3");
+    }
+    server.restart();
+    for replica in [&other, &home] {
+        let mut tries = 0;
+        loop {
+            let answer = replica.post(in_session(&session, &call("add", json!({}))));
+            if answer.status() == StatusCode::OK {
+                let answer = replica.block_on(message(answer));
+                assert_eq!(answer["result"]["content"][0]["text"], "3");
+                break;
+            }
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+            tries += 1;
+            assert!(tries < 200, "it does not connect again");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    assert_eq!(replica_body(&other, &session), "3");
+}
+
+fn replica_body(replica: &Replica, session: &str) -> String {
+    let response = replica.post(in_session(session, &call("add", json!({}))));
+    let body = replica.block_on(response.into_body().collect()).unwrap();
+    let answer: Value = serde_json::from_slice(&body.to_bytes()).unwrap();
+    answer["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_suspended_request_goes_on_wherever_its_client_retries() {
+    let Some(server) = Server::start("suspended") else {
+        return;
+    };
+    let (keeps, other) = (server.replica(), server.replica());
+    let asking = |params: Value| {
+        let mut post = Post::modern("tools/call", params);
+        post.body = post.body.replace(
+            r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
+        );
+        post
+    };
+    let asked = keeps.answer(asking(json!({"name": "asks", "arguments": {}})));
+    let asked = &asked["result"];
+    let name = asked["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .next()
+        .unwrap();
+    let responses = json!({name: {"roots": [{"uri": "file:///a"}]}});
+    let retry = json!({"name": "asks", "arguments": {}, "requestState": asked["requestState"], "inputResponses": responses});
+    let answer = other.answer(asking(retry));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("file:///a"), "{answer}");
+}
