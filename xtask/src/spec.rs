@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_schema::Models;
-use mcp_schema::open::Open;
+use mcp_schema::open::{Open, Undocumented};
 use mcp_schema::spec::{
-    self, Directory, ImportOptions, Lifecycle, Revision, Spec, Status, Upstream, Verified,
+    self, Directory, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, Spec, Status,
+    Upstream, Verified,
 };
 
 use mcp_schema::command::Outcome;
@@ -24,7 +25,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Take an upstream schema.json as the schema of a revision
+    /// Take an upstream schema.json as the schema of a revision or of an extension
     Import(Import),
     /// Check that every schema is canonical, every erratum applies and every rule matches
     Verify {
@@ -51,7 +52,7 @@ enum Command {
         #[arg(long)]
         drop: bool,
     },
-    /// List the revisions
+    /// List the revisions and the extensions
     List,
     /// List definitions and members without a doc line
     Docs,
@@ -61,9 +62,15 @@ enum Command {
 struct Import {
     /// The upstream schema.json
     file: PathBuf,
-    /// Which revision it is
-    #[arg(long, value_name = "ID")]
-    revision: String,
+    /// Which revision it is; with --extension, the one that it rests on [default then: the one that handlers are written in]
+    #[arg(long, value_name = "ID", required_unless_present = "extension")]
+    revision: Option<String>,
+    /// Which extension it is
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["wire", "lifecycle", "status", "from", "after"])]
+    extension: Option<String>,
+    /// The identifier by which peers declare the extension; needed for a new one
+    #[arg(long, value_name = "PREFIX/NAME", requires = "extension")]
+    identifier: Option<String>,
     /// The version string on the wire [default: the id]
     #[arg(long)]
     wire: Option<String>,
@@ -82,10 +89,10 @@ struct Import {
     /// The revision that a new one follows [default: the last one, before drafts]
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// Path of the file in the specification's repository [default: schema/ID/schema.json]
+    /// Path of the file in the specification's repository [default: schema/ID/schema.json, of an extension schema/schema.json]
     #[arg(long, value_name = "PATH")]
     source: Option<String>,
-    /// Reference page, {anchor} for a definition in lower case [default: the schema page of ID]
+    /// Reference page, {anchor} for a definition in lower case [default: the schema page of ID, of an extension its overview]
     #[arg(long, value_name = "URL")]
     reference: Option<String>,
 }
@@ -97,6 +104,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             let Import {
                 file,
                 revision,
+                extension,
+                identifier,
                 wire,
                 lifecycle,
                 status,
@@ -106,8 +115,23 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 source,
                 reference,
             } = import;
+            let upstream = Upstream::read(&file)?;
+            let mut directory = Directory::read(&dir)?;
+            if let Some(name) = extension {
+                let options = ExtensionOptions {
+                    name,
+                    identifier,
+                    revision,
+                    source,
+                    reference,
+                };
+                let imported = directory.import_extension(&upstream, &options)?;
+                let text = told::imported_extension(&imported);
+                let stands = imported.stale.is_none();
+                return ends(&mut directory, &dir, text, stands, scaffold);
+            }
             let options = ImportOptions {
-                revision,
+                revision: revision.unwrap_or_default(),
                 wire,
                 lifecycle,
                 status,
@@ -116,22 +140,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 source,
                 reference,
             };
-            let mut directory = Directory::read(&dir)?;
-            let imported = directory.import(&Upstream::read(&file)?, &options)?;
-            let mut text = told::imported(&imported);
-            // With errata that do not apply, nothing more can be said of it.
-            if imported.stale.is_none() {
-                let open = Open::of(&directory.spec()?);
-                text.push_str(&told::open(&open));
-                if scaffold {
-                    text.push_str(&told::scaffolded(&directory.scaffold(&open)?));
-                }
-            }
-            directory.write(&dir)?;
-            Ok(Outcome {
-                passed: imported.stale.is_none(),
-                text,
-            })
+            let imported = directory.import(&upstream, &options)?;
+            let text = told::imported(&imported);
+            let stands = imported.stale.is_none();
+            ends(&mut directory, &dir, text, stands, scaffold)
         }
         Command::Remove { revision } => {
             let mut directory = Directory::read(&dir)?;
@@ -170,6 +182,29 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
+/// Says what an import leaves open, writes stubs for it where that is asked for, and writes the directory.
+fn ends(
+    directory: &mut Directory,
+    dir: &Path,
+    mut text: String,
+    stands: bool,
+    scaffold: bool,
+) -> anyhow::Result<Outcome> {
+    // With errata or facts that do not hold, nothing more can be said of it.
+    if stands {
+        let open = Open::of(&directory.spec()?);
+        text.push_str(&told::open(&open));
+        if scaffold {
+            text.push_str(&told::scaffolded(&directory.scaffold(&open)?));
+        }
+    }
+    directory.write(dir)?;
+    Ok(Outcome {
+        passed: stands,
+        text,
+    })
+}
+
 fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     let models = Models::build(spec)?;
     let undocumented = models.undocumented();
@@ -186,10 +221,10 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
             text.push_str(&format!("{revision}: {name} has no line in docs.toml\n"));
         }
     }
-    for (file, names) in models.undocumented_of_extensions() {
+    for Undocumented { of, file, names } in models.undocumented_of_extensions() {
         missing += names.len();
         for name in names {
-            text.push_str(&format!("{name} has no line in {file}\n"));
+            text.push_str(&format!("{of}: {name} has no line in {file}\n"));
         }
     }
     if of_drafts > 0 {
@@ -241,6 +276,7 @@ pub(crate) fn default_dir() -> PathBuf {
 fn verify_text(verified: &Verified) -> String {
     let Verified {
         revisions,
+        extensions,
         errata,
         upstream,
         moved_on,
@@ -253,8 +289,12 @@ fn verify_text(verified: &Verified) -> String {
             drafts.join(", ")
         ),
     };
+    let extensions = match extensions.as_slice() {
+        [] => String::new(),
+        names => format!("{} extensions: {}\n", names.len(), names.join(", ")),
+    };
     format!(
-        "{} revisions: {}\nschemas canonical, {errata} errata apply, rules match\n{upstream}\n",
+        "{} revisions: {}\n{extensions}schemas canonical, {errata} errata apply, rules match\n{upstream}\n",
         revisions.len(),
         revisions.join(", ")
     )
@@ -273,6 +313,7 @@ fn list_text(spec: &Spec) -> String {
     .map(str::to_owned);
     let mut table = vec![heading];
     table.extend(spec.revisions.iter().map(row));
+    table.extend(spec.extensions.iter().map(|of| extension_row(of, spec)));
     let mut widths = [0; 7];
     for row in &table {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -300,5 +341,21 @@ fn row(revision: &Revision) -> [String; 7] {
         revision.definitions().count().to_string(),
         revision.errata.len().to_string(),
         revision.sha256.chars().take(12).collect(),
+    ]
+}
+
+/// Lists an extension with what it has from the revision that it rests on.
+fn extension_row(extension: &Extension, spec: &Spec) -> [String; 7] {
+    let base = spec.revision(&extension.revision);
+    let lifecycle = base.map_or_else(|_| String::new(), |base| base.lifecycle.to_string());
+    let definitions = extension.raw.get("$defs").and_then(|all| all.as_object());
+    [
+        extension.name.clone(),
+        extension.revision.clone(),
+        lifecycle,
+        "extension".to_owned(),
+        definitions.map_or(0, |all| all.len()).to_string(),
+        extension.errata.len().to_string(),
+        extension.sha256.chars().take(12).collect(),
     ]
 }

@@ -9,6 +9,7 @@ mod classes;
 mod compare;
 mod errata;
 mod explain;
+mod extension;
 mod facts;
 mod filter;
 mod graph;
@@ -52,6 +53,8 @@ use witness::Forge;
 pub use baseline::Baseline;
 pub use errata::marked;
 pub use explain::{Explanation, explain};
+pub use extension::Extracted;
+use extension::extracted;
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};
@@ -93,6 +96,9 @@ pub struct Diff {
     pub notes: Vec<String>,
     /// What the prose changes and no row shows, hop by hop; nothing where only some rows are asked for.
     pub prose: Vec<Prose>,
+    /// What left the core for an extension.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<Extracted>,
     /// The area of each method of either side.
     #[serde(skip)]
     pub areas: BTreeMap<String, String>,
@@ -195,6 +201,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
         );
     }
+    let extensions = extracted(&new.cores, &rows);
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
@@ -204,6 +211,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
         hidden: 0,
         notes,
         prose: Vec::new(),
+        extensions,
         lines: [old.lines.clone(), new.lines.clone()],
         areas: old
             .areas

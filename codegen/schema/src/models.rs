@@ -7,6 +7,7 @@ use crate::decision::{Decision, Scope};
 use crate::docs::{Docs, TypeDocs};
 use crate::draft::draft;
 use crate::model::{Built, Model, join};
+use crate::open::Undocumented;
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::shims::changes::Changes;
@@ -201,12 +202,13 @@ impl<'s> Models<'s> {
             .collect()
     }
 
-    /// Definitions and members of extensions without a doc line, by the file that would have it.
+    /// Definitions and members of extensions without a doc line.
     #[must_use]
-    pub fn undocumented_of_extensions(&self) -> Vec<(String, Vec<String>)> {
-        let of = |of: &ExtensionModel<'_>| {
-            let missing = self.docs_of(of).missing(&of.model);
-            (of.extension.docs_file(), missing)
+    pub fn undocumented_of_extensions(&self) -> Vec<Undocumented> {
+        let of = |of: &ExtensionModel<'_>| Undocumented {
+            of: of.extension.name.clone(),
+            file: of.extension.docs_file(),
+            names: self.docs_of(of).missing(&of.model),
         };
         self.extensions.iter().map(of).collect()
     }

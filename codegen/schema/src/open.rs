@@ -2,6 +2,7 @@
 
 use crate::Models;
 use crate::decision::Decision;
+use crate::docs;
 use crate::{Error, Problems, Spec};
 
 /// What has to be decided, written or mended before a spec stands.
@@ -9,10 +10,21 @@ use crate::{Error, Problems, Spec};
 pub struct Open {
     /// Decisions, each once; a draft takes a safe answer for its own until they are made.
     pub decisions: Vec<Decision>,
-    /// Definitions and members without a doc line, by revision.
-    pub undocumented: Vec<(String, Vec<String>)>,
+    /// What has no doc line, by revision and extension.
+    pub undocumented: Vec<Undocumented>,
     /// What stands in the way besides, each once.
     pub problems: Vec<Error>,
+}
+
+/// Definitions and members without a doc line.
+#[derive(Debug, Clone)]
+pub struct Undocumented {
+    /// The id of the revision, or the name of the extension.
+    pub of: String,
+    /// The file that would have the lines, below the spec directory.
+    pub file: String,
+    /// What they are of, as `Type` or `Type.member`.
+    pub names: Vec<String>,
 }
 
 impl Open {
@@ -31,6 +43,9 @@ impl Open {
             }
         };
         for of in &models.revisions {
+            open.decisions.extend(of.decisions.iter().cloned());
+        }
+        for of in &models.extensions {
             open.decisions.extend(of.decisions.iter().cloned());
         }
         for pair in models.shim_pairs() {
@@ -55,9 +70,15 @@ impl Open {
             })
         };
         let undocumented = models.undocumented().into_iter();
+        let undocumented = undocumented.filter(|(id, _)| own(id));
+        let undocumented = undocumented.map(|(id, names)| Undocumented {
+            of: id.to_owned(),
+            file: docs::FILE.to_owned(),
+            names,
+        });
         open.undocumented = undocumented
-            .filter(|(id, names)| !names.is_empty() && own(id))
-            .map(|(id, names)| (id.to_owned(), names))
+            .chain(models.undocumented_of_extensions())
+            .filter(|one| !one.names.is_empty())
             .collect();
         open
     }

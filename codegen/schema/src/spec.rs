@@ -35,7 +35,9 @@ pub use directory::Directory;
 pub use errata::Erratum;
 pub use extensions::Extension;
 pub use facts::Fact;
-pub use import::{ImportOptions, Imported, Upstream, import, sha256};
+pub use import::{
+    ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream, import, sha256,
+};
 pub use remove::Removed;
 pub use revisions::{Lifecycle, Status};
 pub use rules::{RuleFile, RuleTexts};

@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use mcp_codegen::generate::{Crate, type_crates};
-use mcp_schema::spec::Directory;
+use mcp_schema::diff::{self, Sources};
+use mcp_schema::open::Open;
+use mcp_schema::render::text::{self, TextOptions};
+use mcp_schema::spec::{Directory, ExtensionOptions, ImportedExtension, Upstream};
 use mcp_schema::{Models, Spec};
+
+use crate::workspace::Workspace;
 
 const REVISIONS: &str = r#"
 [[revision]]
@@ -18,7 +23,7 @@ reference = "https://example.com/core#{anchor}"
 const CORE: &str = r##"{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$defs": {
-    "Result": {"type": "object", "properties": {"resultType": {"type": "string"}}, "required": ["resultType"]},
+    "Result": {"type": "object", "properties": {"resultType": {"type": "string"}}, "required": ["resultType"], "additionalProperties": {}},
     "JSONRPCRequest": {"type": "object", "properties": {"jsonrpc": {"const": "2.0", "type": "string"}, "id": {"$ref": "#/$defs/RequestId"}, "method": {"type": "string"}, "params": {"type": "object"}}, "required": ["id", "jsonrpc", "method"]},
     "JSONRPCNotification": {"type": "object", "properties": {"jsonrpc": {"const": "2.0", "type": "string"}, "method": {"type": "string"}, "params": {"type": "object"}}, "required": ["jsonrpc", "method"]},
     "RequestId": {"type": ["integer", "string"]},
@@ -150,4 +155,191 @@ fn a_revision_that_an_extension_rests_on_is_not_removed() {
         "{refused}"
     );
     assert_eq!(*directory.files(), files());
+}
+
+/// Imports the schema as an extension into a spec that has the core alone.
+fn imported(
+    directory: &mut Directory,
+    schema: &str,
+    identifier: Option<&str>,
+) -> ImportedExtension {
+    let upstream = Upstream::of_text("dice.json", schema).unwrap();
+    let options = ExtensionOptions {
+        name: "dice".to_owned(),
+        identifier: identifier.map(str::to_owned),
+        ..ExtensionOptions::default()
+    };
+    directory.import_extension(&upstream, &options).unwrap()
+}
+
+fn core() -> Directory {
+    let mut files = files();
+    files.retain(|name, _| !name.starts_with("extensions/"));
+    Directory::from_files(files)
+}
+
+#[test]
+fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
+    let mut directory = core();
+    let first = imported(&mut directory, DICE, Some("com.example/dice"));
+    assert!(first.stale.is_none(), "{:?}", first.stale);
+    assert_eq!((first.own, first.repeated), (5, 6));
+    let [(name, lines)] = &first.drifted[..] else {
+        panic!("{:?}", first.drifted);
+    };
+    assert_eq!(name, "Word");
+    assert!(lines.contains("+     \"tongue\": {"), "{lines}");
+    let facts = &directory.files()["extensions/dice/extension.toml"];
+    for line in [
+        "identifier = \"com.example/dice\"",
+        "revision = \"2027-01-01\"",
+        "settings = \"DiceCapability\"",
+        "name = \"dice/roll\"\nsender = \"\"",
+    ] {
+        assert!(facts.contains(line), "{line}: {facts}");
+    }
+    let open = Open::of(&directory.spec().unwrap());
+    let asked: Vec<&str> = open
+        .decisions
+        .iter()
+        .map(|one| one.place.as_str())
+        .collect();
+    for message in ["/$defs/RollRequest", "/$defs/FellNotification"] {
+        assert!(asked.contains(&message), "{asked:?}");
+    }
+    // Nothing is asked twice, and what somebody has answered stays.
+    let before = directory.files().clone();
+    directory.scaffold(&open).unwrap();
+    let again = imported(&mut directory, DICE, None);
+    assert!(!again.added && !again.schema_changed);
+    let facts = |files: &BTreeMap<String, String>| files["extensions/dice/extension.toml"].clone();
+    assert_eq!(facts(directory.files()), facts(&before));
+    let mut files = directory.files().clone();
+    let answered = facts(&files).replace(
+        "name = \"dice/roll\"\nsender = \"\"",
+        "name = \"dice/roll\"\nsender = \"client\"",
+    );
+    files.insert(
+        "extensions/dice/extension.toml".to_owned(),
+        answered.clone(),
+    );
+    let mut directory = Directory::from_files(files);
+    imported(&mut directory, DICE, None);
+    assert_eq!(facts(directory.files()), answered);
+}
+
+#[test]
+fn a_new_extension_has_to_be_called_by_its_identifier() {
+    let mut directory = core();
+    let upstream = Upstream::of_text("dice.json", DICE).unwrap();
+    for (identifier, says) in [(None, "--identifier"), (Some("dice"), "not the identifier")] {
+        let options = ExtensionOptions {
+            name: "dice".to_owned(),
+            identifier: identifier.map(str::to_owned),
+            ..ExtensionOptions::default()
+        };
+        let refused = directory.import_extension(&upstream, &options).unwrap_err();
+        assert!(refused.to_string().contains(says), "{refused}");
+    }
+}
+
+#[test]
+fn a_message_that_the_schema_has_no_more_is_told_by_the_import() {
+    let mut directory = Directory::from_files(files());
+    let schema = DICE.replace("dice/roll", "dice/throw");
+    let imported = imported(&mut directory, &schema, None);
+    let stale = imported.stale.unwrap().to_string();
+    assert!(
+        stale.contains("method `dice/roll`: the schema has no message of that method"),
+        "{stale}"
+    );
+}
+
+#[test]
+fn an_extension_that_nobody_has_written_code_for_compiles() {
+    let mut workspace = Workspace::new("extensions");
+    for one in crates(files()) {
+        if one.package != "mcp-shared" {
+            workspace.add(&one.package.clone(), &one);
+        }
+    }
+    if let Err(said) = workspace.cargo(&["clippy"]) {
+        panic!("{said}");
+    }
+}
+
+/// A spec in which dice were in the core of the revision before.
+fn with_dice_in_the_core() -> BTreeMap<String, String> {
+    let mut files = files();
+    let list = files.get_mut("revisions.toml").unwrap();
+    *list = list.replace("2027-01-01", "2026-12-12") + REVISIONS;
+    let lists = r##""ClientRequest": {"anyOf": [{"$ref": "#/$defs/RollRequest"}, {"$ref": "#/$defs/StayRequest"}]},
+    "RollRequest": {"type": "object", "properties": {"method": {"const": "dice/roll", "type": "string"}}, "required": ["method"]},
+    "StayRequest": {"type": "object", "properties": {"method": {"const": "stay", "type": "string"}}, "required": ["method"]},
+    "RollResult": {"$ref": "#/$defs/Result"},
+    "StayResult": {"$ref": "#/$defs/Result"},
+    "Level""##;
+    let older = CORE.replace("\"Level\"", lists);
+    let newer = older.replace("{\"$ref\": \"#/$defs/RollRequest\"}, ", "");
+    files.insert("2026-12-12/schema.json".to_owned(), older);
+    files.insert("2027-01-01/schema.json".to_owned(), newer);
+    let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
+    facts.push_str("[core]\nrevision = \"2026-12-12\"\nmethods = [\"dice/roll\"]\n");
+    files
+}
+
+#[test]
+fn what_left_the_core_for_an_extension_is_told_to_have_moved_there() {
+    let spec = Spec::from_files(with_dice_in_the_core()).unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let diff = diff::between(&sources, "2026-12-12", "2027-01-01", false).unwrap();
+    let [moved] = &diff.extensions[..] else {
+        panic!("{:?}", diff.extensions);
+    };
+    assert_eq!(
+        (moved.extension.as_str(), &moved.methods[..]),
+        ("com.example/dice", &["dice/roll".to_owned()][..])
+    );
+    let text = text::render(&diff, TextOptions::default());
+    assert!(
+        text.contains("dice/roll from the core to the extension com.example/dice"),
+        "{text}"
+    );
+    assert!(!text.contains("Removed"), "{text}");
+    let back = diff::between(&sources, "2027-01-01", "2026-12-12", false).unwrap();
+    assert!(back.extensions.is_empty());
+}
+
+#[test]
+fn a_core_that_the_extension_was_never_in_is_an_error() {
+    let mut files = with_dice_in_the_core();
+    let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
+    *facts = facts.replace("[\"dice/roll\"]", "[\"dice/throw\"]");
+    let refused = Spec::from_files(files).unwrap_err().to_string();
+    assert!(
+        refused.contains("revision `2026-12-12` has no method `dice/throw`"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn another_state_of_an_extension_is_compared_with_it() {
+    let spec = Spec::from_files(files()).unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let path = std::env::temp_dir().join(format!("mcp-dice-{}.json", std::process::id()));
+    let compared = |schema: &str| {
+        std::fs::write(&path, schema).unwrap();
+        let diff = diff::between(&sources, "dice", path.to_str().unwrap(), false);
+        std::fs::remove_file(&path).unwrap();
+        diff.unwrap()
+    };
+    // The file repeats the defects of its revision, and so the errata of that one hold for it.
+    assert_eq!(compared(DICE).rows, []);
+    let other = compared(&DICE.replace("\"sides\"", "\"corners\""));
+    let paths = other.rows.iter().flat_map(|row| &row.paths);
+    let paths: Vec<&str> = paths.map(|path| path.method.as_str()).collect();
+    assert!(
+        !paths.is_empty() && paths.iter().all(|method| *method == "dice/roll"),
+        "{paths:?}"
+    );
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcp_schema::open::Open;
-use mcp_schema::spec::{Carried, Fact, Imported, Removed};
+use mcp_schema::open::{Open, Undocumented};
+use mcp_schema::spec::{Carried, Fact, Imported, ImportedExtension, Removed};
 
 pub(super) fn imported(imported: &Imported) -> String {
     let Imported {
@@ -64,6 +64,44 @@ pub(super) fn imported(imported: &Imported) -> String {
         let _ = writeln!(
             text,
             "\nimported, but errata have to be looked at:\n{error}"
+        );
+    }
+    text
+}
+
+pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
+    let ImportedExtension {
+        name,
+        added,
+        schema_changed,
+        sha256,
+        revision,
+        own,
+        repeated,
+        drifted,
+        stale,
+    } = imported;
+    let what = match (added, schema_changed) {
+        (true, _) => "added",
+        (false, true) => "schema changed",
+        (false, false) => "schema as before",
+    };
+    let mut text = format!(
+        "extension {name}: {what}, {own} definitions of its own, {repeated} that repeat {revision}, sha256 {sha256}\n"
+    );
+    for (definition, lines) in drifted {
+        let _ = writeln!(
+            text,
+            "\n{definition} is not that of {revision} any more, and becomes a type of the extension (- {revision}, + {name}):"
+        );
+        for line in lines.lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    if let Some(error) = stale {
+        let _ = writeln!(
+            text,
+            "\nimported, but what is said of it has to be looked at:\n{error}"
         );
     }
     text
@@ -188,15 +226,15 @@ pub(super) fn open(open: &Open) -> String {
     for decision in decisions {
         let _ = writeln!(text, "{}", decision.clone().refused());
     }
-    for (revision, names) in undocumented {
+    for Undocumented { of, file, names } in undocumented {
         let _ = writeln!(
             text,
-            "spec/docs.toml: {} of {revision} without a doc line: {}",
+            "spec/{file}: {} of {of} without a doc line: {}",
             names.len(),
             names.join(", ")
         );
     }
-    let lines: usize = undocumented.iter().map(|(_, names)| names.len()).sum();
+    let lines: usize = undocumented.iter().map(|one| one.names.len()).sum();
     let _ = writeln!(
         text,
         "{} decisions, {lines} doc lines, {} problems",

@@ -7,15 +7,17 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::extension::{Extracted, cores, extension_of, with_lists};
 use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
 use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule};
+use crate::spec::extensions;
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Erratum, Revision, Spec, canonical, errata, json, sha256};
+use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub struct Side {
     /// The area of each method.
     pub(crate) areas: BTreeMap<String, String>,
     pub(crate) facts: Option<Facts>,
+    /// What left the core for extensions.
+    pub(crate) cores: Vec<Extracted>,
 }
 
 impl Side {
@@ -117,7 +121,10 @@ impl<'s> Sources<'s> {
         let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
         match self.spec.revision(name) {
             Ok(revision) => return self.of_revision(revision, raw),
-            Err(unknown) if !means_a_file && !path.exists() => return Err(unknown),
+            Err(unknown) if !means_a_file && !path.exists() => {
+                let extension = self.spec.extensions.iter().find(|one| one.name == name);
+                return self.of_extension(extension.ok_or(unknown)?, raw);
+            }
             Err(_) => {}
         }
         let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
@@ -146,6 +153,22 @@ impl<'s> Sources<'s> {
         Ok(side)
     }
 
+    /// The side of an extension, by the rules of the revision that it rests on; `raw` leaves out its errata.
+    ///
+    /// # Errors
+    /// Whatever stands against the schema.
+    pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<Side, Error> {
+        let file = format!("spec/extensions/{}/schema.json", extension.name);
+        let (schema, errata) = match raw {
+            true => (extension.raw.clone(), Vec::new()),
+            false => (extension.schema.clone(), extension.errata.clone()),
+        };
+        let mut side = self.side(&extension.name, &file, schema, &extension.revision)?;
+        side.errata = errata;
+        side.reference.clone_from(&extension.reference);
+        Ok(side)
+    }
+
     /// The side of a schema in upstream form.
     ///
     /// A file that some revision was imported from is that revision. Any other takes over the errata
@@ -169,11 +192,21 @@ impl<'s> Sources<'s> {
             return Ok(side);
         }
         let mut schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
-        let nearest = self.nearest(&schema);
+        let of = extension_of(&schema, self.spec);
+        let (nearest, known) = match of {
+            Some(of) => (self.spec.revision(&of.revision).ok(), Some(&of.errata)),
+            None => {
+                let nearest = self.nearest(&schema);
+                (nearest, nearest.map(|nearest| &nearest.errata))
+            }
+        };
+        if let (Some(_), Some(base), false) = (of, nearest, raw) {
+            schema = extensions::on(&schema, base);
+        }
         let mut errata = Vec::new();
-        if let Some(nearest) = nearest.filter(|_| !raw) {
+        if let Some(known) = known.filter(|_| !raw) {
             let file = RuleFile::new(name, "");
-            for erratum in &nearest.errata {
+            for erratum in known {
                 if let Ok(mended) = errata::apply(&schema, std::slice::from_ref(erratum), &file) {
                     schema = mended;
                     errata.push(erratum.clone());
@@ -198,6 +231,7 @@ impl<'s> Sources<'s> {
     }
 
     fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
+        let schema = with_lists(schema, self.spec);
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
         let areas = (messages.iter())
@@ -212,6 +246,7 @@ impl<'s> Sources<'s> {
             revision: None,
             schema,
             errata: Vec::new(),
+            cores: cores(self.spec),
             notes: Vec::new(),
             reference: String::new(),
             graph,

@@ -287,11 +287,7 @@ fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef
 /// The messages of which it is said beside the schema that the side of a role sends them.
 fn stated(model: &Model, role: &Role, rules: &MethodRules) -> BTreeSet<String> {
     let is_of = |method: &str| {
-        let kind = match method.starts_with("notifications/") {
-            true => MethodKind::Notification,
-            false => MethodKind::Request,
-        };
-        kind == role.kind && rules.sender(method) == Some(role.direction)
+        roles::kind_of(method) == role.kind && rules.sender(method) == Some(role.direction)
     };
     let messages = model.types.values().filter(|def| match &def.shape {
         Shape::Object(object) => {

@@ -106,10 +106,15 @@ pub(super) fn unlisted(
         scope: scope.clone(),
         place: def.at(),
         question: Question::Direction,
-        open: format!(
-            "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
-            roles.join(", ")
-        ),
+        open: match scope {
+            Scope::Extension { .. } => {
+                format!("expected client or server as the sender of `{method}`, found nothing")
+            }
+            _ => format!(
+                "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
+                roles.join(", ")
+            ),
+        },
         answer: format!("`{}` is a type, and no method of either side", name(def)),
         settle: match scope {
             Scope::Extension { name, .. } => Settle {

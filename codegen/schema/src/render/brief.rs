@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::themes::{Change, changes};
-use crate::diff::{Diff, Kind, Level, Part, Row, Step, View, WirePath, direction_id};
+use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, Step, View, WirePath, direction_id};
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,6 +75,7 @@ impl Head {
 pub fn brief(diff: &Diff) -> Vec<Line> {
     let mut all: BTreeMap<Head, Vec<(Level, Item)>> = BTreeMap::new();
     let mut messages: BTreeMap<(Head, &'static str), BTreeSet<&str>> = BTreeMap::new();
+    let mut extracted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for change in changes(diff) {
         let row = change.lead();
         let head = match row.kind {
@@ -89,6 +90,13 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
             }
         };
         for path in change.main() {
+            let mut extensions = diff.extensions.iter();
+            let left = |of: &&Extracted| of.methods.contains(&path.method);
+            if let (Head::Gone, Some(of)) = (head, extensions.find(left)) {
+                let methods = extracted.entry(of.extension.as_str()).or_default();
+                methods.insert(&path.method);
+                continue;
+            }
             let sender = match head {
                 Head::Asked => "",
                 _ => sender(path),
@@ -98,6 +106,15 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
                 .or_default()
                 .insert(&path.method);
         }
+    }
+    for (extension, methods) in extracted {
+        let item = Item {
+            before: String::new(),
+            names: braced(&methods),
+            after: format!("from the core to the extension {extension}"),
+        };
+        let moved = all.entry(Head::Moved).or_default();
+        moved.push((Level::Breaking, item));
     }
     for ((head, sender), methods) in messages.into_iter().rev() {
         let (before, after) = match head {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::carried::{self, Carried};
 use super::carry;
 use super::facts::{Fact, held};
-use super::import::{self, ImportOptions, Imported, Upstream};
+use super::import::{self, ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream};
 use super::journal::Journal;
 use super::remove::{self, Removed, record};
 use super::{Files, Spec, collect, root_of};
@@ -78,6 +78,21 @@ impl Directory {
     ) -> Result<Imported, Error> {
         let mut files = self.files.clone();
         let imported = import::into(&self.root, &mut files, upstream, options)?;
+        self.files = files;
+        Ok(imported)
+    }
+
+    /// Takes an upstream schema as that of an extension.
+    ///
+    /// # Errors
+    /// Options that do not fit. Nothing has changed then.
+    pub fn import_extension(
+        &mut self,
+        upstream: &Upstream,
+        options: &ExtensionOptions,
+    ) -> Result<ImportedExtension, Error> {
+        let mut files = self.files.clone();
+        let imported = import::into_extension(&self.root, &mut files, upstream, options)?;
         self.files = files;
         Ok(imported)
     }

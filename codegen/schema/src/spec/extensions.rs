@@ -42,6 +42,8 @@ pub struct Extension {
     pub methods: Vec<ExtensionMethod>,
     /// Results by which requests of the revision may be answered instead, as pairs of method and definition.
     pub results: Vec<(String, String)>,
+    /// The same feature in the core of an earlier revision.
+    pub core: Option<Core>,
     /// The schema in canonical form, errata applied; a definition that repeats one of the revision is that one.
     pub schema: Value,
     /// The schema in canonical form, as upstream has it.
@@ -61,27 +63,45 @@ pub struct ExtensionMethod {
     pub result: Option<String>,
 }
 
+/// What `extension.toml` says.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rows {
-    identifier: Spanned<String>,
-    revision: Spanned<String>,
-    source: Option<String>,
-    sha256: Option<String>,
-    reference: Spanned<String>,
+pub(super) struct Rows {
+    pub(super) identifier: Spanned<String>,
+    pub(super) revision: Spanned<String>,
+    pub(super) source: Option<String>,
+    pub(super) sha256: Option<Spanned<String>>,
+    pub(super) reference: Spanned<String>,
     settings: Option<Spanned<String>>,
     #[serde(default)]
-    method: Vec<MethodRow>,
+    pub(super) method: Vec<MethodRow>,
     #[serde(default)]
     result: Vec<ResultRow>,
+    core: Option<CoreRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MethodRow {
-    name: Spanned<String>,
+pub(super) struct MethodRow {
+    pub(super) name: Spanned<String>,
     sender: Spanned<String>,
     result: Option<Spanned<String>>,
+}
+
+/// What an extension was before it left the core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Core {
+    /// The id of the last revision whose core has the feature.
+    pub revision: String,
+    /// The methods that it has there.
+    pub methods: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CoreRow {
+    revision: Spanned<String>,
+    methods: Vec<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -159,11 +179,15 @@ impl Extension {
             identifier: rows.identifier.into_inner(),
             revision: base.id.clone(),
             source: rows.source.unwrap_or_default(),
-            sha256: rows.sha256.unwrap_or_default(),
+            sha256: rows.sha256.map(Spanned::into_inner).unwrap_or_default(),
             reference: rows.reference.into_inner(),
             settings: rows.settings.map(Spanned::into_inner),
             methods: methods.collect(),
             results: results.collect(),
+            core: rows.core.map(|core| Core {
+                revision: core.revision.into_inner(),
+                methods: core.methods.into_iter().map(Spanned::into_inner).collect(),
+            }),
             schema,
             raw,
             errata,
@@ -208,7 +232,7 @@ pub(super) fn file(root: &str, files: &Files, extension: &str, file: &str) -> Ru
 }
 
 /// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
-fn on(raw: &Value, base: &Revision) -> Value {
+pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
     let mut schema = raw.clone();
     let repeated: BTreeMap<String, Value> = (copied(raw, base))
         .filter(|(_, copy, original)| copy == original)
@@ -304,6 +328,24 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         if let Some(result) = row.result.as_ref().filter(|name| !defines(name.get_ref())) {
             let problem = format!("the schema has no definition `{}`", result.get_ref());
             fault(result, rule, problem, "");
+        }
+    }
+    if let Some(CoreRow { revision, methods }) = &rows.core {
+        let id = revision.get_ref();
+        let before = revisions.iter().find(|one| one.id == *id);
+        if before.is_none() {
+            let problem = format!("no revision `{id}`");
+            fault(revision, "core".to_owned(), problem, "");
+        }
+        for method in before.iter().flat_map(|before| {
+            let has = |name: &Spanned<String>| {
+                let mut all = messages(&before.schema);
+                all.any(|(method, _)| method == name.get_ref())
+            };
+            methods.iter().filter(move |name| !has(name))
+        }) {
+            let problem = format!("revision `{id}` has no method `{}`", method.get_ref());
+            fault(method, "core".to_owned(), problem, "");
         }
     }
     let theirs = revisions.iter().flat_map(|one| messages(&one.schema));

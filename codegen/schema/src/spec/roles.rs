@@ -46,6 +46,15 @@ pub const ROLES: &[Role] = &[
     role("InputRequest", Direction::ServerToClient, MethodKind::Input),
 ];
 
+/// Returns the kind of a message that no union lists, by its method.
+#[must_use]
+pub fn kind_of(method: &str) -> MethodKind {
+    match method.starts_with("notifications/") {
+        true => MethodKind::Notification,
+        false => MethodKind::Request,
+    }
+}
+
 /// What a request is called in the names of what answers it: `CallTool` of `CallToolRequest`.
 #[must_use]
 pub fn stem(request: &str) -> &str {

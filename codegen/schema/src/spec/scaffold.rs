@@ -6,8 +6,7 @@ use super::directory::Directory;
 use super::sheet::{self, Entry};
 use crate::Error;
 use crate::decision::{Decision, Scope};
-use crate::docs;
-use crate::open::Open;
+use crate::open::{Open, Undocumented};
 
 impl Directory {
     /// Write a stub for each thing that is open; what stands there already is not written twice.
@@ -45,10 +44,10 @@ impl Directory {
             }
             *written.entry(name.clone()).or_default() += 1;
         }
-        for (_, names) in &open.undocumented {
+        for Undocumented { file, names, .. } in &open.undocumented {
             for name in names {
-                if self.doc_stub(name)? {
-                    *written.entry(docs::FILE.to_owned()).or_default() += 1;
+                if self.doc_stub(file, name)? {
+                    *written.entry(file.clone()).or_default() += 1;
                 }
             }
         }
@@ -56,13 +55,13 @@ impl Directory {
     }
 
     /// An empty doc line for `Type` or `Type.member`; not where there is one.
-    fn doc_stub(&mut self, name: &str) -> Result<bool, Error> {
+    fn doc_stub(&mut self, file: &str, name: &str) -> Result<bool, Error> {
         let (section, member) = match name.split_once('.') {
             Some((section, member)) => (section, Some(member)),
             None => (name, None),
         };
-        let text = self.files.entry(docs::FILE.to_owned()).or_default();
-        let entries = sheet::entries(docs::FILE, text)?;
+        let text = self.files.entry(file.to_owned()).or_default();
+        let entries = sheet::entries(file, text)?;
         let members = [section, "members"];
         let within = |entry: &&Entry, table: &[&str]| entry.table.iter().eq(table.iter());
         let last = |table: &[&str]| entries.iter().rfind(|entry| within(entry, table));

@@ -3,12 +3,15 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use serde_json::Value;
+
+use super::extensions::FOLDER;
 use super::facts::{self, Fact};
 use super::import::Upstream;
 use super::revisions::{self, Row, Status};
 use super::{
-    Files, Revision, Spec, canonical, carried, collect, errors, extensions, methods, remove,
-    revisions_file, root_of, schema_name,
+    Files, Revision, Spec, canonical, carried, collect, errors, methods, remove, revisions_file,
+    root_of, schema_name,
 };
 use crate::Error;
 use crate::files::diff;
@@ -21,6 +24,8 @@ const SHOWN_LINES: usize = 10;
 pub struct Verified {
     /// The revisions, in order.
     pub revisions: Vec<String>,
+    /// The extensions, in order.
+    pub extensions: Vec<String>,
     /// How many errata apply.
     pub errata: usize,
     /// The schemas were compared with upstream files.
@@ -48,7 +53,15 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
         match Revision::load(&root, &files, &list, row) {
             Ok(revision) => {
                 errata += revision.errata.len();
-                failures.extend(in_canonical_form(&root, &files, &revision));
+                let import = format!("--revision {}", revision.id);
+                let name = schema_name(&revision.id);
+                failures.extend(in_canonical_form(
+                    &root,
+                    &files,
+                    &name,
+                    &revision.raw,
+                    &import,
+                ));
             }
             Err(error) => failures.push(error),
         }
@@ -61,13 +74,27 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
         }
     }
     failures.extend(unlisted(&root, &files, &rows));
-    if let Ok(spec) = Spec::load(&root, &files) {
-        failures.extend(methods::MethodRules::read(&spec).err());
-        failures.extend(errors::ErrorRules::read(&spec).err());
+    let mut extensions = Vec::new();
+    match Spec::load(&root, &files) {
+        Ok(spec) => {
+            for of in &spec.extensions {
+                errata += of.errata.len();
+                let import = format!("--extension {}", of.name);
+                let name = format!("{FOLDER}/{}/schema.json", of.name);
+                failures.extend(in_canonical_form(&root, &files, &name, &of.raw, &import));
+                extensions.push(of.name.clone());
+            }
+            failures.extend(methods::MethodRules::read(&spec).err());
+            failures.extend(errors::ErrorRules::read(&spec).err());
+        }
+        // What a revision has wrong is among the failures already.
+        Err(error) if failures.is_empty() => failures.push(error),
+        Err(_) => {}
     }
     Error::check(failures)?;
     Ok(Verified {
         revisions: rows.iter().map(|row| row.id().to_owned()).collect(),
+        extensions,
         errata,
         upstream: upstream.is_some(),
         moved_on,
@@ -122,19 +149,20 @@ fn unconfirmed(root: &str, files: &Files, row: &Row) -> Vec<Error> {
     failures
 }
 
-fn in_canonical_form(root: &str, files: &Files, revision: &Revision) -> Option<Error> {
-    let name = schema_name(&revision.id);
-    let found = files.get(&name)?;
-    let wanted = canonical::to_text(&revision.raw);
+fn in_canonical_form(
+    root: &str,
+    files: &Files,
+    name: &str,
+    raw: &Value,
+    import: &str,
+) -> Option<Error> {
+    let found = files.get(name)?;
+    let wanted = canonical::to_text(raw);
     (*found != wanted).then(|| Error::File {
         file: format!("{root}/{name}").into(),
         problem: "not in canonical form (- as it is, + as it should be)".into(),
         detail: diff::lines(found, &wanted, SHOWN_LINES).into(),
-        help: format!(
-            "import it again: cargo xtask spec import FILE --revision {}",
-            revision.id
-        )
-        .into(),
+        help: format!("import it again: cargo xtask spec import FILE {import}").into(),
     })
 }
 
@@ -207,7 +235,7 @@ fn unlisted(root: &str, files: &Files, rows: &[Row]) -> Vec<Error> {
     let schemas = files
         .keys()
         .filter_map(|name| name.strip_suffix("/schema.json"));
-    let extension = |id: &&str| id.starts_with(&format!("{}/", extensions::FOLDER));
+    let extension = |id: &&str| id.starts_with(&format!("{}/", FOLDER));
     schemas
         .filter(|id| rows.iter().all(|row| row.id() != *id) && !extension(id))
         .map(|id| Error::File {

@@ -452,7 +452,7 @@ fn lines_are_open_as_removed(id: &str, anew: &Anew, [ever, open]: [&Open; 2]) {
     let (before, after) = (lines(&anew.before), lines(&anew.after));
     let removed: BTreeSet<&String> = before.difference(&after).collect();
     let names = |open: &'_ Open| -> BTreeSet<String> {
-        let names = open.undocumented.iter().flat_map(|(_, names)| names);
+        let names = open.undocumented.iter().flat_map(|one| &one.names);
         names.cloned().collect()
     };
     let found = &names(open) - &names(ever);

@@ -27,7 +27,7 @@ fn opened() -> (Directory, Open) {
         Scope::Pair(pair) => pair.new == "new",
         Scope::Schema(_) | Scope::Extension { .. } => false,
     });
-    open.undocumented.retain(|(id, _)| id == "new");
+    open.undocumented.retain(|one| one.of == "new");
     (directory, open)
 }
 
@@ -48,9 +48,9 @@ fn everything_that_is_open_is_said_once() {
             ("change", "wall/praise"),
         ]
     );
-    let of_new = open.undocumented.iter().filter(|(id, _)| id == "new");
+    let of_new = open.undocumented.iter().filter(|one| one.of == "new");
     let names: Vec<&str> = of_new
-        .flat_map(|(_, names)| names)
+        .flat_map(|one| &one.names)
         .map(String::as_str)
         .collect();
     for name in ["PraiseRequest", "Wall.shine"] {

@@ -1,6 +1,7 @@
 //! Import: an upstream schema.json becomes the schema of a revision, in canonical form, with its digest on record.
 
 mod conversions;
+mod extension;
 mod source;
 mod upstream;
 
@@ -16,6 +17,8 @@ use super::rules::RuleFile;
 use super::{Files, REVISIONS, canonical, errata, errata_file, remove, schema_name};
 use crate::Error;
 
+pub(super) use extension::into as into_extension;
+pub use extension::{ExtensionOptions, ImportedExtension};
 use source::source;
 pub use upstream::{Upstream, sha256};
 

@@ -1,0 +1,105 @@
+//! What a diff says of extensions: methods that left the core for one, and the messages of a schema that lists none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::kind::Kind;
+use super::row::Row;
+use crate::model::MethodKind;
+use crate::pointer::escaped;
+use crate::spec::methods::messages;
+use crate::spec::roles::{ROLES, Role, kind_of};
+use crate::spec::{Extension, Spec};
+
+/// Methods of the core that the newer side has no more, and an extension has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Extracted {
+    /// The identifier of the extension.
+    pub extension: String,
+    /// The revision that the extension rests on.
+    pub revision: String,
+    /// The methods that are gone, in order of their names.
+    pub methods: Vec<String>,
+}
+
+/// All that extensions say they were in the core.
+pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
+    let of = |extension: &Extension| {
+        Some(Extracted {
+            extension: extension.identifier.clone(),
+            revision: extension.revision.clone(),
+            methods: extension.core.as_ref()?.methods.clone(),
+        })
+    };
+    spec.extensions.iter().filter_map(of).collect()
+}
+
+/// What of that is gone by these rows.
+pub(super) fn extracted(cores: &[Extracted], rows: &[Row]) -> Vec<Extracted> {
+    let of = |core: &Extracted| {
+        let gone = rows.iter().filter(|row| row.kind == Kind::MethodRemoved);
+        let gone = gone.flat_map(|row| row.paths.iter().map(|path| &path.method));
+        let gone = gone.filter(|method| core.methods.contains(method));
+        let methods: BTreeSet<String> = gone.cloned().collect();
+        (!methods.is_empty()).then(|| Extracted {
+            methods: methods.into_iter().collect(),
+            ..core.clone()
+        })
+    };
+    cores.iter().filter_map(of).collect()
+}
+
+/// Whether a schema lists messages itself, apart from those within results.
+fn lists(schema: &Value) -> bool {
+    let has = |union: &str| {
+        let definitions = schema.get("$defs");
+        definitions.is_some_and(|all| all.get(union).is_some())
+    };
+    let mut of_core = (ROLES.iter()).filter(|role| role.kind != MethodKind::Input);
+    of_core.any(|role| has(role.union))
+}
+
+/// The extension that a schema is a state of: the first one that has one of its messages.
+pub(super) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
+    if lists(schema) {
+        return None;
+    }
+    let has = |extension: &&Extension| {
+        messages(schema).any(|(name, _)| extension.methods.iter().any(|own| own.name == name))
+    };
+    spec.extensions.iter().find(has)
+}
+
+/// Lists the messages of an extension where its schema does not, by what the facts of extensions say of their senders.
+pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> Value {
+    if lists(&schema) {
+        return schema;
+    }
+    let methods = spec
+        .extensions
+        .iter()
+        .flat_map(|extension| &extension.methods);
+    let senders: BTreeMap<&str, _> = methods
+        .filter_map(|method| Some((method.name.as_str(), method.sender?)))
+        .collect();
+    let mut listed: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (method, definition) in messages(&schema) {
+        let is_of = |role: &&Role| {
+            role.kind == kind_of(method) && senders.get(method) == Some(&role.direction)
+        };
+        if let Some(role) = ROLES.iter().find(is_of) {
+            let reference = json!({ "$ref": format!("#/$defs/{}", escaped(definition)) });
+            listed.entry(role.union).or_default().push(reference);
+        }
+    }
+    let unions = listed
+        .into_iter()
+        .map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
+    let unions: Vec<(String, Value)> = unions.collect();
+    if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
+        definitions.extend(unions);
+    }
+    schema
+}

@@ -1,0 +1,228 @@
+//! Import of an extension: its schema in canonical form, its facts as far as they are known, and where it has drifted
+//! from the revision that it rests on.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Upstream, usage};
+use crate::Error;
+use crate::files::diff;
+use crate::spec::extensions::{self, FACTS, FOLDER, Rows};
+use crate::spec::methods::messages;
+use crate::spec::{Files, Revision, Spec, canonical, revisions};
+
+/// How many differing lines are shown of a definition.
+const SHOWN_LINES: usize = 12;
+
+/// What is to be imported as which extension.
+///
+/// An extension that is there already keeps its facts: an option that says otherwise is refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtensionOptions {
+    /// The name of its folder.
+    pub name: String,
+    /// The identifier by which peers declare it; needed for a new one.
+    pub identifier: Option<String>,
+    /// The revision that it rests on; by default the one that handlers are written in.
+    pub revision: Option<String>,
+    /// Where the file stands in the extension's repository; by default `schema/schema.json`.
+    pub source: Option<String>,
+    /// URL of the reference page, with `{anchor}` for a definition's name in lower case; by default the page of the name.
+    pub reference: Option<String>,
+}
+
+/// What the import of an extension did.
+#[derive(Debug)]
+pub struct ImportedExtension {
+    /// The extension.
+    pub name: String,
+    /// It was not there before.
+    pub added: bool,
+    /// Its wire facts are others than before, or were not there.
+    pub schema_changed: bool,
+    /// SHA-256 of the upstream file.
+    pub sha256: String,
+    /// The revision that it rests on.
+    pub revision: String,
+    /// How many definitions are its own.
+    pub own: usize,
+    /// How many definitions it repeats of the revision.
+    pub repeated: usize,
+    /// The definitions that it has otherwise than the revision, each with the lines that differ: `-` of the revision.
+    pub drifted: Vec<(String, String)>,
+    /// Facts that do not hold for the schema: the import stands, and they have to be looked at.
+    pub stale: Option<Error>,
+}
+
+/// Puts an upstream schema into the folder of an extension, and starts its facts or brings their digest up to date.
+pub(in crate::spec) fn into(
+    root: &str,
+    files: &mut Files,
+    upstream: &Upstream,
+    options: &ExtensionOptions,
+) -> Result<ImportedExtension, Error> {
+    let name = options.name.as_str();
+    if !revisions::is_id(name) {
+        let problem = format!("`{name}` cannot name an extension");
+        return Err(usage(problem, revisions::ID_HELP));
+    }
+    // The core has to stand without the extension: what is imported may be what mends it.
+    let core: Files = (files.iter())
+        .filter(|(path, _)| !path.starts_with(&format!("{FOLDER}/")))
+        .map(|(path, text)| (path.clone(), text.clone()))
+        .collect();
+    let core = Spec::load(root, &core)?;
+    let facts = extensions::file(root, files, name, FACTS);
+    let added = facts.text.is_empty();
+    let (base, mut text) = match added {
+        true => {
+            let base = match &options.revision {
+                Some(id) => core.revision(id)?,
+                None => Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
+                    let problem = "no revision is released that the extension could rest on";
+                    usage(problem.to_owned(), "name one with --revision")
+                })?,
+            };
+            (base, started(upstream, base, options)?)
+        }
+        false => {
+            let rows: Rows = facts.parse()?;
+            keeps_its_facts(name, &rows, options)?;
+            let base = core.revision(rows.revision.get_ref())?;
+            let mut text = facts.text.clone();
+            if let Some(old) = &rows.sha256 {
+                let new = toml::Value::from(upstream.sha256.as_str()).to_string();
+                text.replace_range(old.span(), &new);
+            }
+            (base, text)
+        }
+    };
+    let said: Rows = crate::spec::rules::RuleFile::new(facts.path, text.as_str()).parse()?;
+    let said: BTreeSet<&str> = (said.method.iter())
+        .map(|row| row.name.get_ref().as_str())
+        .collect();
+    let theirs: BTreeSet<&str> = messages(&base.schema).map(|(method, _)| method).collect();
+    let unsaid = messages(&upstream.canonical).map(|(method, _)| method);
+    for method in unsaid.filter(|method| !said.contains(method) && !theirs.contains(method)) {
+        let method = toml::Value::from(method);
+        text.push_str(&format!(
+            "\n# To decide: client or server.\n[[method]]\nname = {method}\nsender = \"\"\n"
+        ));
+    }
+    let mut repeated = 0;
+    let mut drifted = Vec::new();
+    for (name, copy, original) in extensions::copied(&upstream.canonical, base) {
+        repeated += 1;
+        if copy != original {
+            let [was, is] =
+                [original, copy].map(|of| serde_json::to_string_pretty(of).unwrap_or_default());
+            drifted.push((name.to_owned(), diff::lines(&was, &is, SHOWN_LINES)));
+        }
+    }
+    let schema = canonical::to_text(&upstream.canonical);
+    let path = format!("{FOLDER}/{name}/schema.json");
+    let schema_changed = files.get(&path) != Some(&schema);
+    let revision = base.id.clone();
+    files.insert(path, schema);
+    files.insert(format!("{FOLDER}/{name}/{FACTS}"), text);
+    Ok(ImportedExtension {
+        name: name.to_owned(),
+        added,
+        schema_changed,
+        sha256: upstream.sha256.clone(),
+        revision,
+        own: upstream.definitions() - repeated,
+        repeated,
+        drifted,
+        stale: Spec::load(root, files).err(),
+    })
+}
+
+/// The facts of an extension that is new, without its messages.
+fn started(
+    upstream: &Upstream,
+    base: &Revision,
+    options: &ExtensionOptions,
+) -> Result<String, Error> {
+    let name = &options.name;
+    let Some(identifier) = &options.identifier else {
+        return Err(usage(
+            format!("extension `{name}` is new: its identifier has to be given"),
+            "--identifier PREFIX/NAME, as peers declare it: io.modelcontextprotocol/tasks",
+        ));
+    };
+    if !extensions::is_identifier(identifier) {
+        let problem = format!("`{identifier}` is not the identifier of an extension");
+        return Err(usage(
+            problem,
+            "a prefix, `/` and a name: io.modelcontextprotocol/tasks",
+        ));
+    }
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let page = format!("https://modelcontextprotocol.io/extensions/{name}/overview");
+    let settings = settings(&upstream.canonical, base).map_or_else(
+        || "# settings = \"\"\n".to_owned(),
+        |settings| format!("settings = {}\n", quoted(settings)),
+    );
+    Ok(format!(
+        "# What the schema of the extension does not say. `cargo xtask spec import FILE --extension {name}` writes the digest\n\
+         # and asks for the sender of each new message; comments stay.\n\
+         #\n\
+         # A result by which a request of the revision may be answered instead is a row of its own:\n\
+         # [[result]]\n\
+         # method = \"tools/call\"\n\
+         # result = \"\"\n\
+         \n\
+         identifier = {}\n\
+         # The revision that it rests on: what the schema repeats of it are the types of that revision.\n\
+         revision = {}\n\
+         source = {}\n\
+         sha256 = {}\n\
+         reference = {}\n\
+         # The definition of what both sides declare under the identifier.\n\
+         {settings}",
+        quoted(identifier),
+        quoted(&base.id),
+        quoted(options.source.as_deref().unwrap_or("schema/schema.json")),
+        quoted(&upstream.sha256),
+        quoted(options.reference.as_deref().unwrap_or(&page)),
+    ))
+}
+
+/// The one definition of its own that is called like a capability.
+fn settings<'s>(canonical: &'s Value, base: &Revision) -> Option<&'s str> {
+    let names = canonical.get("$defs")?.as_object()?.keys();
+    let mut called = names.filter(|name| {
+        let is_called = name.ends_with("Capability") || name.ends_with("Capabilities");
+        is_called && base.definition(name).is_none()
+    });
+    let first = called.next()?;
+    called.next().is_none().then_some(first.as_str())
+}
+
+fn keeps_its_facts(name: &str, rows: &Rows, options: &ExtensionOptions) -> Result<(), Error> {
+    let ExtensionOptions {
+        name: _,
+        identifier,
+        revision,
+        source,
+        reference,
+    } = options;
+    let asked = [
+        ("--identifier", identifier, Some(rows.identifier.get_ref())),
+        ("--revision", revision, Some(rows.revision.get_ref())),
+        ("--source", source, rows.source.as_ref()),
+        ("--reference", reference, Some(rows.reference.get_ref())),
+    ];
+    let differs = |(_, asked, stands): &&(&str, &Option<String>, Option<&String>)| {
+        asked.is_some() && asked.as_ref() != *stands
+    };
+    match asked.iter().find(differs) {
+        Some((option, ..)) => Err(usage(
+            format!("extension `{name}` is there already, and {option} says something else of it"),
+            "leave the option out, or change its extension.toml by hand",
+        )),
+        None => Ok(()),
+    }
+}
