@@ -251,6 +251,7 @@ impl Settings {
             .serving(self.client_revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
+            .with_task_tools_for_all()
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
     }
 

@@ -114,9 +114,9 @@ impl Handler for Proxy {
         if let Some(level) = log_level.filter(|_| is_told_each_time) {
             ask = ask.with_log_level(level.name());
         }
-        // A client of the server's revision answers questions under the keys that the server gives them.
+        // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {
-            ask = ask.with_questions_in_result();
+            ask = ask.with_questions_in_result().with_task_in_result();
         }
         for (name, value) in repeated(&peer) {
             ask = ask.with_param_header(&name, value);

@@ -8,6 +8,7 @@ use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, R
 
 use super::events::Token;
 use super::profile::Profile;
+use crate::methods;
 
 /// A request of the application, to be sent by [`Connection::ask`](super::Connection::ask).
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub struct Ask {
     pub(crate) about: Option<Token>,
     pub(crate) behalf: Option<Arc<Profile>>,
     pub(crate) takes_questions: bool,
+    pub(crate) takes_task: bool,
+    pub(crate) resumes: Option<String>,
 }
 
 impl Ask {
@@ -35,6 +38,18 @@ impl Ask {
             about: None,
             behalf: None,
             takes_questions: false,
+            takes_task: false,
+            resumes: None,
+        }
+    }
+
+    /// Asks for the result of a task that an earlier call of a tool became, by its id: a client that was started again can
+    /// have it, as long as the server keeps it. The client has to take tasks.
+    #[must_use]
+    pub fn for_task(id: impl Into<String>) -> Self {
+        Self {
+            resumes: Some(id.into()),
+            ..Self::new(methods::TOOLS_CALL, None)
         }
     }
 
@@ -83,6 +98,14 @@ impl Ask {
     #[must_use]
     pub fn with_questions_in_result(mut self) -> Self {
         self.takes_questions = true;
+        self
+    }
+
+    /// Takes a task as [`Answer::Result`], if the server speaks the application's revision and whom the request is made for
+    /// has tasks: the application looks after it. Another task is looked after as without this.
+    #[must_use]
+    pub fn with_task_in_result(mut self) -> Self {
+        self.takes_task = true;
         self
     }
 

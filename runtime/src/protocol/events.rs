@@ -7,6 +7,7 @@ use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
 use super::ask::Answered;
 use super::needs::NeedsAdapter;
+use super::tasks::TaskStatus;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,12 +76,31 @@ pub enum Event {
         /// The exchange of the request that takes its place.
         exchange: Exchange,
     },
+    /// At a client that takes tasks: the server runs a request of the application as a task, and how far it has come. The
+    /// answer to the request comes later.
+    Task {
+        /// The request.
+        token: Token,
+        /// The task.
+        task: TaskState,
+    },
     /// At a client: the revision to speak with the server is settled, or has changed.
     Settled(ServerFacts),
     /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
     NeedsAdapter(NeedsAdapter),
     /// Something came that is of no use, and was left out.
     Ignored(Ignored),
+}
+
+/// The task that a server makes of a call, as the server describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskState {
+    /// Its id, by which [`Ask::for_task`](super::Ask::for_task) asks for the result again.
+    pub id: String,
+    /// How far it has come.
+    pub status: TaskStatus,
+    /// What its server says of it, for people.
+    pub message: Option<String>,
 }
 
 /// A call that need not be answered any more; its token is no longer known.

@@ -37,8 +37,9 @@ pub use ask::{Answer, Answered, Ask, Failure, InputRequired, Question, Retry};
 pub use connection::{Connection, Role};
 pub use events::{
     Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, OtherCall,
-    OtherNotice, Output, Said, ServerFacts, To, Token,
+    OtherNotice, Output, Said, ServerFacts, TaskState, To, Token,
 };
 pub use needs::NeedsAdapter;
 pub use negotiate as settle;
 pub use profile::{Profile, ProfileError};
+pub use tasks::TaskStatus;

@@ -140,6 +140,8 @@ impl Link {
                     }
                     return Ok(answered);
                 }
+                // Its client waits for the result, or looks at the task itself.
+                Some(Reply::Task(_)) => {}
                 Some(Reply::Notification(told, params)) => {
                     let room = tokio::time::timeout(patience, peer.notify(&told, Some(&params)));
                     if room.await.is_err() {

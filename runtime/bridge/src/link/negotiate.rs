@@ -30,6 +30,7 @@ pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionS
         .with_unknown_fields(settings.policy)
         .with_revisions(revisions)
         .with_other_methods()
+        .with_tasks()
 }
 
 /// Connects to the server, and asks it which revision it speaks.

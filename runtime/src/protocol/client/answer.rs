@@ -16,6 +16,8 @@ use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::json::member;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
+use crate::protocol::tasks::client::TaskStage;
+use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
@@ -134,19 +136,25 @@ impl Connection<Client> {
             (Purpose::Initialize, Err(error)) => self.handshake_refused(error),
             (
                 Purpose::Application {
-                    request, losses, ..
+                    request,
+                    losses,
+                    progress_token,
                 },
                 result,
             ) => match result {
                 Ok(result) => {
                     self.state.stage.confirm();
-                    self.take_result(*request, said.as_ref(), &result, revision, losses, now);
+                    let beside = (losses, progress_token);
+                    self.take_result(*request, said.as_ref(), &result, revision, beside, now);
                 }
                 Err(error) => {
                     self.take_error(*request, said.as_ref(), error, revision, losses, now);
                 }
             },
             (Purpose::Relist, result) => self.relisted(result, revision, now),
+            (Purpose::Task { token, look }, result) => {
+                self.looked_at_task(token, look, result, now);
+            }
             (Purpose::Listen, result) => {
                 if let Some(id) = id {
                     self.listened(id, result.err(), now);
@@ -157,18 +165,22 @@ impl Connection<Client> {
     }
 
     /// A result, read by the method of its request in the revision of its request.
-    fn take_result(
+    pub(in crate::protocol) fn take_result(
         &mut self,
         request: Waiting,
         id: Option<&RequestId>,
         result: &Json,
         revision: Revision,
-        mut losses: Vec<Loss>,
+        (mut losses, progress_token): (Vec<Loss>, Option<Json>),
         now: Duration,
     ) {
         let method = &request.ask.method;
         if self.is_other(method) {
             return self.tell_answer(request, Answer::Result(result.clone()), losses);
+        }
+        if let Some(task) = self.task_given(&request, result, revision) {
+            let beside = (losses, progress_token);
+            return self.take_task(request, task, revision, beside, now);
         }
         let may_ask_back = |method| (self.role.translator.inner).may_ask_back(revision, method);
         let mut completed = None;
@@ -176,6 +188,7 @@ impl Connection<Client> {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
+                Some(Ok(RESULT_TYPE)) if self.hands_on_task(&request, revision) => {}
                 Some(Ok("input_required"))
                     if request.ask.takes_questions
                         && may_ask_back(method)
@@ -211,6 +224,13 @@ impl Connection<Client> {
             _ => None,
         };
         let result = learned.as_ref().unwrap_or(result);
+        let plain = match method.as_str() {
+            methods::TOOLS_LIST if Form::of(self.role.app()) != Form::of(revision) => {
+                plain_tools(result)
+            }
+            _ => None,
+        };
+        let result = plain.as_ref().unwrap_or(result);
         let carried = self.role.translator.result_in(method, result, revision);
         self.role.on_loss.tell(method, revision, id, &carried);
         let answer = match carried {
@@ -226,7 +246,7 @@ impl Connection<Client> {
     /// An error; one about the revision is not the application's business, as long as another can be tried.
     fn take_error(
         &mut self,
-        request: Waiting,
+        mut request: Waiting,
         id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,
@@ -258,6 +278,11 @@ impl Connection<Client> {
                     );
                 }
             }
+        }
+        if self.asks_for_task(&request, &error, revision) {
+            request.task = TaskStage::Asked;
+            self.state.waiting.push_back(request);
+            return self.start(now);
         }
         if self.relists(&request, &error, revision) {
             let refused = RefusedCall {

@@ -10,6 +10,7 @@ use super::{Client, Post, Refused, Retry, Verdict, Waiting};
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::input_required::client::Resumed;
 use crate::protocol::negotiate::client::Stage;
+use crate::protocol::tasks::client::TaskStage;
 use crate::protocol::{Answer, Answered, Ask, Connection, Event, Role, Token};
 
 impl Sealed for Client {}
@@ -38,7 +39,13 @@ impl Connection<Client> {
     /// Returns when [`wake`](Self::wake) has something to do.
     #[must_use]
     pub fn wake_at(&self) -> Option<Duration> {
-        let adapters = [self.state.rounds.deadline(), self.state.changes.deadline()];
+        let State {
+            rounds,
+            changes,
+            polls,
+            ..
+        } = &self.state;
+        let adapters = [rounds.deadline(), changes.deadline(), polls.deadline()];
         let negotiating = self.state.stage.deadline().into_iter();
         negotiating.chain(adapters.into_iter().flatten()).min()
     }
@@ -48,6 +55,7 @@ impl Connection<Client> {
         self.probe_timeout(now);
         self.late_rounds(now);
         self.listen_again(now);
+        self.look_at_tasks(now);
     }
 
     /// Returns how many requests of the application wait for their answer.
@@ -59,9 +67,11 @@ impl Connection<Client> {
             rounds,
             changes,
             tools,
+            polls,
             ..
         } = &self.state;
-        waiting.len() + pending.len() + rounds.len() + changes.len() + tools.len()
+        let adapters = rounds.len() + changes.len() + tools.len() + polls.len();
+        waiting.len() + pending.len() + adapters
     }
 
     /// Settles the revision before the application asks anything; [`Event::Settled`] says what came of it.
@@ -122,6 +132,7 @@ impl Connection<Client> {
             sent: 0,
             rounds: 0,
             has_relisted: false,
+            task: TaskStage::None,
         });
         self.start(now);
         Ok(token)

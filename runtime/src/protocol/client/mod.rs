@@ -52,7 +52,7 @@ pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Failure, Fate,
     Ignored, InputRequired, Notice, OtherCall, OtherNotice, Output, Profile, Question, Retry, Said,
-    ServerFacts, To, Token,
+    ServerFacts, TaskState, TaskStatus, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
 pub use output::{Post, Refused};
@@ -85,6 +85,8 @@ impl Client {
         let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
         translator.session.client_capabilities =
             latest.and_then(|latest| translator.capabilities_of(&options.profile, latest));
+        let capabilities = &mut translator.session.client_capabilities;
+        *capabilities = capabilities.take().map(|it| options.with_extension(it));
         Self {
             translator,
             on_loss: LossHook::default(),

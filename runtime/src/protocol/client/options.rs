@@ -5,8 +5,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use mcp_protocol::{Revision, UnknownFields, UnknownRevision};
+use mcp_wire::{Json, Map};
 
 use crate::protocol::Profile;
+use crate::protocol::json::{member, with_members};
+use crate::protocol::tasks::EXTENSION;
 use crate::{Limits, RevisionSet};
 
 /// What carries the messages.
@@ -30,6 +33,7 @@ pub struct Options {
     pub(in crate::protocol) verdict: Option<Verdict>,
     pub(in crate::protocol) adapts: bool,
     pub(in crate::protocol) takes_others: bool,
+    pub(in crate::protocol) takes_tasks: bool,
 }
 
 impl Options {
@@ -46,7 +50,29 @@ impl Options {
             verdict: None,
             adapts: true,
             takes_others: false,
+            takes_tasks: false,
         }
+    }
+
+    /// Takes tasks in the place of results: declares the extension to servers of a per-request revision, asks others for a
+    /// task where a tool runs no other way, and looks at a task until the call has its result.
+    #[must_use]
+    pub fn with_tasks(self) -> Self {
+        Self {
+            takes_tasks: true,
+            ..self
+        }
+    }
+
+    /// Client capabilities of a per-request revision, with the extension if tasks are taken.
+    pub(in crate::protocol) fn with_extension(&self, capabilities: Json) -> Json {
+        if !self.takes_tasks {
+            return capabilities;
+        }
+        let empty = || Json::of(&Map::<Json>::new());
+        let extensions = member(&capabilities, "extensions").unwrap_or_else(empty);
+        let extensions = with_members(&extensions, &[(EXTENSION, Some(empty()))]);
+        with_members(&capabilities, &[("extensions", Some(extensions))])
     }
 
     /// The revisions that it is willing to speak.

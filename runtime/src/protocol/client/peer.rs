@@ -160,6 +160,12 @@ impl Connection<Client> {
                     false => Fate::Unknown,
                 });
             }
+            Some(Called::TaskQuestion { task, key, method }) => {
+                return Said::of(match self.answer_task(task, (key, method), answer) {
+                    true => Fate::Adapted,
+                    false => Fate::Unknown,
+                });
+            }
             Some(Called::Other { id }) => {
                 self.post_answer(&id, answer, self.spoken());
                 return Said::of(Fate::Sent);
@@ -344,11 +350,13 @@ impl Connection<Client> {
     ) -> Option<Token> {
         let token_of = |purpose: &Purpose| match purpose {
             Purpose::Application { request, .. } => Some(request.token),
+            Purpose::Task { token, .. } => Some(*token),
             _ => None,
         };
         if method == methods::NOTIFICATIONS_PROGRESS {
             let wanted = member(params?, "progressToken")?;
-            return (self.state.pending.values()).find_map(|pending| match &pending.purpose {
+            let mut pending = self.state.pending.values();
+            let found = pending.find_map(|pending| match &pending.purpose {
                 Purpose::Application {
                     request,
                     progress_token: Some(token),
@@ -356,6 +364,7 @@ impl Connection<Client> {
                 } if *token == wanted => Some(request.token),
                 _ => None,
             });
+            return found.or_else(|| self.state.polls.by_progress_token(&wanted));
         }
         if let Some(id) = subscription(params) {
             let pending = self.state.pending.get(&id);

@@ -161,6 +161,7 @@ impl Connection<Client> {
             Purpose::LogLevel | Purpose::Adapter => {}
             Purpose::Listen => self.listened(id, None, now),
             Purpose::Relist => self.tell_refused(),
+            Purpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
             Purpose::Application {
                 request, losses, ..
             } => {

@@ -14,6 +14,7 @@ use crate::methods;
 use crate::protocol::json::member;
 use crate::protocol::params;
 use crate::protocol::revisions::known;
+use crate::protocol::tasks::Form;
 use crate::protocol::translate::{Translated, without_claims};
 use crate::protocol::{
     Answer, Ask, Connection, Exchange, Failure, Fate, NeedsAdapter, Output, Profile, Said, To,
@@ -36,6 +37,10 @@ impl Connection<Client> {
             let Some(request) = self.state.waiting.pop_front() else {
                 return;
             };
+            if let Some(id) = request.ask.resumes.clone() {
+                self.resume_task(request, id, revision);
+                continue;
+            }
             let request = match self.role.options.adapts {
                 true => self.adapted(request, revision),
                 false => Some(request),
@@ -81,6 +86,7 @@ impl Connection<Client> {
             Some(resumed) => Some(resumed.put_into(params)),
             None => params,
         };
+        let params = Self::with_task(request, params);
         Ok(Prepared {
             params,
             losses,
@@ -90,7 +96,10 @@ impl Connection<Client> {
 
     /// Whether a method is none of any revision, and goes through as it is.
     pub(in crate::protocol) fn is_other(&self, method: &str) -> bool {
-        self.role.options.takes_others && known(method).is_none()
+        // Requests of the extension have names that a revision has for others.
+        let app = Form::of(self.role.app());
+        let is_of_extension = app == Some(Form::Extension) && Form::Extension.has(method);
+        self.role.options.takes_others && (known(method).is_none() || is_of_extension)
     }
 
     /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.
@@ -215,7 +224,10 @@ impl Connection<Client> {
         let translator = &self.role.translator;
         let profile = behalf.unwrap_or(&self.role.options.profile);
         let capabilities = match behalf {
-            Some(behalf) => translator.capabilities_of(behalf, revision),
+            Some(behalf) => {
+                let capabilities = translator.capabilities_of(behalf, revision);
+                capabilities.map(|it| self.role.options.with_extension(it))
+            }
             None => translator.session.client_capabilities.clone(),
         };
         Some(Claim {
@@ -310,6 +322,9 @@ impl Connection<Client> {
         let cancelled = Answer::Failed(Failure::Cancelled);
         if let Some((request, losses)) = self.end_round(token) {
             return self.tell_answer(request, cancelled, losses);
+        }
+        if self.has_task(token) {
+            return self.give_up_task(token, cancelled);
         }
         if let Some(refused) = self.state.tools.take(token) {
             return self.tell_answer(refused.request, cancelled, refused.losses);

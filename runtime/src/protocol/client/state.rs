@@ -9,6 +9,7 @@ use super::tools::Tools;
 use crate::protocol::input_required::client::{Resumed, Rounds};
 use crate::protocol::negotiate::client::Stage;
 use crate::protocol::subscriptions::client::Changes;
+use crate::protocol::tasks::client::{Look, Polls, TaskStage};
 use crate::protocol::{Ask, Exchange, Token};
 
 /// What changes while a client's end of a conversation runs.
@@ -35,6 +36,8 @@ pub struct State {
     pub(in crate::protocol) changes: Changes,
     /// Parameters of tools that headers repeat.
     pub(in crate::protocol) tools: Tools,
+    /// Calls whose server has answered with a task.
+    pub(in crate::protocol) polls: Polls,
 }
 
 /// How the server has called.
@@ -46,6 +49,12 @@ pub(in crate::protocol) enum Called {
     Other { id: RequestId },
     /// In the result of a request.
     Question { round: u64, key: String },
+    /// In the course of a task.
+    TaskQuestion {
+        task: Token,
+        key: String,
+        method: &'static str,
+    },
 }
 
 /// A request of the application that is not on its way.
@@ -60,6 +69,8 @@ pub(in crate::protocol) struct Waiting {
     pub(in crate::protocol) rounds: u32,
     /// Whether the tools were listed anew for it.
     pub(in crate::protocol) has_relisted: bool,
+    /// How far it is with a task.
+    pub(in crate::protocol) task: TaskStage,
 }
 
 /// A request on its way.
@@ -82,6 +93,11 @@ pub(in crate::protocol) enum Purpose {
     Listen,
     /// A list of tools, for calls that were refused.
     Relist,
+    /// A look at the task of a call.
+    Task {
+        token: Token,
+        look: Look,
+    },
     Application {
         request: Box<Waiting>,
         progress_token: Option<Json>,

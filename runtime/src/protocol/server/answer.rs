@@ -86,7 +86,7 @@ impl Connection<Server> {
             },
             error => error,
         };
-        match result {
+        match result.map(|result| self.role.with_plain_tools(method, result, peer)) {
             Ok(result) => match self.role.result_out(method, result.clone(), peer) {
                 Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Ok(result), now),
                 translated => self.deliver(

@@ -338,7 +338,9 @@ impl Connection<Client> {
         for request in self.state.changes.drain() {
             self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
         }
-        for (request, losses) in self.end_rounds() {
+        let mut ended = self.end_rounds();
+        ended.extend(self.end_tasks());
+        for (request, losses) in ended {
             self.tell_answer(request, Answer::Failed(failure.clone()), losses);
         }
     }

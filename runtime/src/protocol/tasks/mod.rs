@@ -4,15 +4,17 @@
 //! that twice: as [`Form::Core`], where the client asks for a task, and as [`Form::Extension`], where the server decides.
 //! A [`Task`] is kept in the application's revision by a [`TaskStore`]; each of its readers gets it converted.
 
+pub(crate) mod client;
 mod options;
 mod record;
 pub(crate) mod server;
 mod store;
 
+use mcp_protocol::extensions::tasks as extension;
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{Direction, Json, Map, MethodKind};
+use mcp_wire::{Direction, Json, Map, MethodKind, Request};
 
-use super::json::declares;
+use super::json::{declares, member, with_members};
 use super::rows::find_method;
 use crate::methods;
 
@@ -21,9 +23,9 @@ pub use record::{Count, Task, TaskAnswer, TaskQuestion, TaskStatus};
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 
 /// The extension, as capabilities name it.
-pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+pub(crate) const EXTENSION: &str = extension::IDENTIFIER;
 /// The method of the extension that answers what a task wants to know.
-pub(crate) const TASKS_UPDATE: &str = "tasks/update";
+pub(crate) const TASKS_UPDATE: &str = extension::UpdateTaskRequest::METHOD;
 /// The key of `_meta` that names the task of a message in [`Form::Core`].
 pub(crate) const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The `resultType` of an answer that is a task.
@@ -70,4 +72,21 @@ pub(crate) fn declares_extension(capabilities: &Json) -> bool {
 pub(crate) fn extension_capability() -> Json {
     let extension = Map::from_iter([(EXTENSION, Json::of(&Map::<Json>::new()))]);
     Json::of(&Map::from_iter([("extensions", Json::of(&extension))]))
+}
+
+/// The tools of a list that only run as tasks, as tools like any other; `None` if there are none.
+pub(super) fn plain_tools(result: &Json) -> Option<Json> {
+    if !result.text().contains("\"taskSupport\"") {
+        return None;
+    }
+    let tools: Vec<Json> = member(result, "tools")?.read().ok()?;
+    let plain = tools.into_iter().map(|tool| {
+        let support = member(&tool, "execution").and_then(|it| member(&it, "taskSupport"));
+        match support.and_then(|it| it.read::<String>().ok()).as_deref() {
+            Some("required") => with_members(&tool, &[("execution", None)]),
+            _ => tool,
+        }
+    });
+    let plain = Json::of(&plain.collect::<Vec<_>>());
+    Some(with_members(result, &[("tools", Some(plain))]))
 }

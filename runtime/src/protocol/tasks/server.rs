@@ -8,12 +8,12 @@ use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{
     Count, Form, RESULT_TYPE, Task, TaskOptions, TaskQuestion, TaskStatus, TaskSupport,
-    declares_extension, extension_capability,
+    declares_extension, extension_capability, plain_tools,
 };
 use crate::errors::{self, Refusal, shortened};
 use crate::methods;
 use crate::protocol::input_required::known;
-use crate::protocol::json::{member, with_members};
+use crate::protocol::json::{declares, member, with_members};
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::Stopped;
 use crate::protocol::{Caller, Connection, Token};
@@ -52,6 +52,36 @@ impl Server {
         self.introductions.change_capabilities(declared);
         self.tasks = Some(tasks);
         self
+    }
+
+    /// Lists tools that only run as tasks to clients without tasks, too, as tools like any other: the application runs them
+    /// for those as well.
+    #[must_use]
+    pub fn with_task_tools_for_all(self) -> Self {
+        Self {
+            task_tools_for_all: true,
+            ..self
+        }
+    }
+
+    /// The application's answer to `tools/list` for a client without the tasks of its revision: a tool that only runs as a
+    /// task is a tool like any other where the application runs it for all, or never offered tasks.
+    pub(in crate::protocol) fn with_plain_tools(
+        &self,
+        method: &str,
+        result: Json,
+        peer: Revision,
+    ) -> Json {
+        let core = Some(Form::Core);
+        if method != methods::TOOLS_LIST || Form::of(self.app) != core || Form::of(peer) == core {
+            return result;
+        }
+        let path = ["tasks", "requests", "tools", "call"];
+        let offers =
+            (self.introductions.capabilities(self.app)).is_some_and(|it| declares(it, &path));
+        let is_plain = !offers || self.tasks.is_some() || self.task_tools_for_all;
+        let plain = is_plain.then(|| plain_tools(&result)).flatten();
+        plain.unwrap_or(result)
     }
 
     /// The tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
@@ -181,14 +211,19 @@ impl Server {
 }
 
 impl Connection<Server> {
-    /// Whether the runtime answers a request, which is about tasks; `None` if it is none of those.
+    /// Whether a request about tasks is handed on as it is, to the runtime or an application; `None` if it is not.
     pub(in crate::protocol) fn task_request(
         &self,
         message: &Peeked<'_>,
         peer: Revision,
     ) -> Option<Result<(), Box<Refusal>>> {
         let name = message.method.as_deref().unwrap_or_default();
-        let form = Form::of(peer).filter(|form| self.role.tasks.is_some() && form.has(name))?;
+        let form = Form::of(peer).filter(|form| form.has(name))?;
+        if self.role.tasks.is_none() {
+            // An application of the extension's own revisions may have its requests, which no table names.
+            let is_own = form == Form::Extension && Form::of(self.role.app) == Some(form);
+            return (is_own && self.role.takes_others).then_some(Ok(()));
+        }
         let capabilities = message.meta.client_capabilities.map(Raw::to_json);
         let is_declared = || capabilities.as_ref().is_some_and(declares_extension);
         Some(match form == Form::Core || is_declared() {

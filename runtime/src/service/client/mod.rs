@@ -30,7 +30,7 @@ use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Encode, Json};
 
 use super::Error;
-use crate::client::{Answer, Ask, Failure, Fate, Profile, ServerFacts, Verdict};
+use crate::client::{Answer, Ask, Failure, Fate, Profile, ServerFacts, TaskState, Verdict};
 use crate::methods;
 use crate::server::LogLevel;
 use crate::transport::client::{Handle, Reply};
@@ -67,6 +67,8 @@ struct How {
     patience: Option<Duration>,
     progress: Option<Tell<Progress>>,
     log: Option<Tell<Log>>,
+    task: Option<Tell<TaskState>>,
+    resumes: Option<String>,
     log_level: Option<&'static str>,
     behalf: Option<Arc<Profile>>,
 }
@@ -77,6 +79,8 @@ impl Default for How {
             patience: Some(PATIENCE),
             progress: None,
             log: None,
+            task: None,
+            resumes: None,
             log_level: None,
             behalf: None,
         }
@@ -90,7 +94,10 @@ impl How {
             progress: self.progress.is_some(),
             log: self.log.is_some(),
         };
-        let mut ask = Ask::new(method, params);
+        let mut ask = match &self.resumes {
+            Some(id) => Ask::for_task(id),
+            None => Ask::new(method, params),
+        };
         if wants.progress {
             ask = ask.with_progress();
         }
@@ -178,6 +185,32 @@ impl<App: Spoken> Client<App> {
         client
     }
 
+    /// Returns a client whose calls pass the task that a server makes of them to `tell`, each time that they look at it.
+    ///
+    /// A call of a tool returns its result in any case, and a call that is dropped cancels its task. The id of the task is
+    /// for [`resume_task`](Self::resume_task).
+    #[must_use]
+    pub fn on_task(&self, tell: impl Fn(TaskState) + Send + Sync + 'static) -> Self {
+        let mut client = self.clone();
+        client.how.task = Some(Arc::new(tell));
+        client
+    }
+
+    /// Returns the result of a task that an earlier call became, such as a `CallToolResult`: a program that was started again
+    /// can have it by the id that [`on_task`](Self::on_task) gave, as long as the server keeps the task.
+    ///
+    /// # Errors
+    /// As the call itself.
+    pub async fn resume_task<T: mcp_wire::Decode>(
+        &self,
+        id: impl Into<String>,
+    ) -> Result<T, Error> {
+        let mut client = self.clone();
+        client.how.resumes = Some(id.into());
+        let result = client.request(methods::TOOLS_CALL, None).await?;
+        Ok(result.read()?)
+    }
+
     /// Returns a client, and a stream of the progress and log messages of its calls, from the level of
     /// [`with_log_level`](Self::with_log_level) on. The stream ends once the client and its calls are gone.
     ///
@@ -260,6 +293,11 @@ impl<App: Spoken> Caller for Client<App> {
             loop {
                 match replies.next().await {
                     Some(Reply::Notification(method, params)) => self.how.tell(&method, &params),
+                    Some(Reply::Task(task)) => {
+                        if let Some(tell) = &self.how.task {
+                            tell(task);
+                        }
+                    }
                     Some(Reply::Answered(answered)) => return outcome(answered.answer),
                     Some(Reply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),

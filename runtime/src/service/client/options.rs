@@ -36,6 +36,7 @@ struct Told {
     probe_time: Option<Duration>,
     unknown_fields: UnknownFields,
     takes_custom: bool,
+    takes_tasks: bool,
     on_loss: LossHook,
 }
 
@@ -50,6 +51,7 @@ impl<App: Spoken> ClientBuilder<App, ()> {
             probe_time: None,
             unknown_fields: UnknownFields::default(),
             takes_custom: false,
+            takes_tasks: true,
             on_loss: LossHook::default(),
         };
         Self {
@@ -105,6 +107,13 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// dropped and recorded as lost]; `UnknownFields::Preserve` preserves them.
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.told.unknown_fields = policy;
+        self
+    }
+
+    /// Does not take tasks [default: they are taken]. A server then answers each call with its result, and refuses tools that
+    /// only run as tasks.
+    pub fn without_tasks(mut self) -> Self {
+        self.told.takes_tasks = false;
         self
     }
 
@@ -216,6 +225,7 @@ where
             probe_time,
             unknown_fields,
             takes_custom,
+            takes_tasks,
             on_loss,
         } = self.told;
         let implemented =
@@ -227,6 +237,9 @@ where
             .with_limits(limits);
         if takes_custom {
             options = options.with_other_methods();
+        }
+        if takes_tasks {
+            options = options.with_tasks();
         }
         if let Some(verdict) = verdict {
             options = options.with_verdict(verdict);

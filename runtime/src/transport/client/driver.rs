@@ -296,6 +296,13 @@ impl<C: Send + 'static> Driver<C> {
             Event::Cancelled(cancelled) => {
                 self.end_question(cancelled.token);
             }
+            Event::Task { token, task } => {
+                // The next look has what a slow reader misses.
+                if let Some(open) = self.calls.get(token) {
+                    open.replies.try_push(Reply::Task(task.clone()));
+                }
+                return;
+            }
             Event::Answered(answered) => {
                 if let Some(open) = self.calls.remove(&answered.token) {
                     self.tokens.remove(&open.key);

@@ -8,7 +8,7 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 
 use super::Incoming;
-use crate::client::{Answered, Ask, Client, Fate, Refused, Said, ServerFacts, Token};
+use crate::client::{Answered, Ask, Client, Fate, Refused, Said, ServerFacts, TaskState, Token};
 use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
 
 /// How many bytes of notifications wait for the reader of a request.
@@ -74,6 +74,8 @@ impl<C> Held<C> {
 pub enum Reply {
     /// A notification about the request: its method and params.
     Notification(String, Json),
+    /// The task that the server makes of the request.
+    Task(TaskState),
     /// The answer, which is the last.
     Answered(Answered),
     /// The request was not sent.
@@ -84,6 +86,7 @@ impl Queued for Reply {
     fn bytes(&self) -> usize {
         match self {
             Self::Notification(method, params) => method.len() + params.text().len(),
+            Self::Task(task) => task.id.len() + task.message.as_ref().map_or(0, String::len),
             Self::Answered(_) | Self::Refused(_) => 0,
         }
     }
@@ -102,7 +105,7 @@ impl<C> Replies<C> {
     /// Waits for the next reply; `None` if the connection has ended.
     pub async fn next(&mut self) -> Option<Reply> {
         let reply = self.replies.recv().await;
-        if !matches!(reply, Some(Reply::Notification(..))) {
+        if !matches!(reply, Some(Reply::Notification(..) | Reply::Task(_))) {
             self.commands = None;
         }
         reply

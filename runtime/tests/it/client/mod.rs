@@ -8,6 +8,7 @@ mod multi;
 mod once;
 mod peer;
 mod relist;
+mod tasks;
 mod verdict;
 
 use std::time::Duration;

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcp_revisions::http::{Options, Principal};
-use mcp_revisions::server::{MemoryTasks, TaskOptions, TaskSupport};
-use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
-use mcp_revisions::{Latest, Lifecycle, Revision};
+use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::server::{MemoryTasks, TaskOptions, TaskStatus, TaskSupport};
+use mcp_revisions::service::client::ClientContext;
+use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
+use mcp_revisions::{Latest, Lifecycle, Revision, words};
 use serde_json::{Value, json};
 use tokio::io::duplex;
 use tokio::sync::Notify;
@@ -81,6 +84,8 @@ impl World {
             })
             .as_task()
             .tool("only", "Runs as a task alone.", || async { "only" })
+            .only_as_task()
+            .tool("must_ask", "Asks as a task alone.", asks)
             .only_as_task();
         let server = router.build("example", "1").unwrap();
         server.with_tasks(change(options))
@@ -535,4 +540,125 @@ fn a_task_that_follows_no_tool_is_a_mistake_of_its_author() {
         problem.to_string().contains("add the tool first"),
         "{problem}"
     );
+}
+
+/// Says who it is.
+struct Ada;
+
+impl ClientHandlers<ClientContext<Latest>> for Ada {
+    async fn elicit(
+        &self,
+        _: mcp::ElicitRequestParams,
+        _: ClientContext<Latest>,
+    ) -> Result<mcp::ElicitResult, Error> {
+        Ok(Json::from(json!({"action": "accept", "content": {"name": "Ada"}})).read()?)
+    }
+}
+
+impl World {
+    fn client(&self, revision: Revision) -> Client {
+        let (near, far) = duplex(1 << 16);
+        let server = self.server(|it| it);
+        tokio::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            server.lines(input, output).await.unwrap();
+        });
+        let (input, output) = tokio::io::split(near);
+        Client::builder(&mcp::Implementation::new("client", words::Version("1")))
+            .with_revisions([revision].into_iter().collect())
+            .with_handlers(Ada)
+            .lines(input, output)
+    }
+}
+
+async fn text(client: &Client, tool: &str) -> Result<String, Error> {
+    let result = client
+        .call_tool(mcp::CallToolRequestParams::new(tool))
+        .await?;
+    let result: Value = Json::of(&result).parse().unwrap();
+    Ok(result["content"][0]["text"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_client_gets_the_result_of_a_tool_whichever_tasks_its_server_has() {
+    for revision in revisions() {
+        let world = World::default();
+        let client = world.client(revision);
+        let tools = client.list_tools(None).await.unwrap().tools;
+        assert_eq!(tools.len(), 7, "{revision}");
+        let has_tasks = revision == CORE || revision.lifecycle() == Lifecycle::PerRequest;
+        let mut methods = revision.methods().iter();
+        let can_ask = methods.any(|method| method.name == "elicitation/create");
+        assert_eq!(text(&client, "plain").await.unwrap(), "plain");
+        assert_eq!(text(&client, "fails").await.unwrap(), "no luck");
+        let crashed = text(&client, "crashes").await.unwrap_err();
+        assert!(
+            matches!(&crashed, Error::Rpc(error) if error.message == "crashed"),
+            "{crashed:?}"
+        );
+        if can_ask {
+            assert_eq!(
+                text(&client, "asks").await.unwrap(),
+                "Hello, Ada",
+                "{revision}"
+            );
+        }
+        match has_tasks {
+            true => {
+                assert_eq!(text(&client, "only").await.unwrap(), "only", "{revision}");
+                assert_eq!(
+                    text(&client, "must_ask").await.unwrap(),
+                    "Hello, Ada",
+                    "{revision}"
+                );
+                assert!(world.store.len() >= 2, "{revision}");
+            }
+            false => assert!(text(&client, "only").await.is_err(), "{revision}"),
+        }
+        client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_its_client_drops_stops_the_task() {
+    let world = World::default();
+    let client = world.client(Revision::LATEST);
+    let call = tokio::spawn(async move { text(&client, "waits").await });
+    comes_true(|| world.at_work.load(Ordering::SeqCst) == 1 && world.store.len() == 1).await;
+    call.abort();
+    comes_true(|| world.at_work.load(Ordering::SeqCst) == 0).await;
+}
+
+#[tokio::test]
+async fn a_program_that_was_started_again_fetches_the_result_of_its_task() {
+    let world = World::default();
+    let (seen, mut ids) = tokio::sync::mpsc::unbounded_channel();
+    let service = world.server(|it| it).into_http_service(Options::new());
+    let connect = || {
+        Client::builder(&mcp::Implementation::new("client", words::Version("1")))
+            .with_revisions([Revision::LATEST].into_iter().collect())
+            .http(mcp_revisions::service::client::Http::in_process(
+                service.clone(),
+            ))
+    };
+    let client = connect().on_task(move |task| drop(seen.send(task)));
+    let call = tokio::spawn(async move { text(&client, "waits").await });
+    let task = ids.recv().await.unwrap();
+    assert_eq!(task.status, TaskStatus::Working);
+    // It looks again, and hears how far the task is.
+    let message = loop {
+        match ids.recv().await.unwrap().message {
+            Some(message) => break message,
+            None => continue,
+        }
+    };
+    assert_eq!(message, "half way");
+    let again = connect();
+    let resumed = again.resume_task::<mcp::CallToolResult>(task.id.clone());
+    world.leave.notify_one();
+    let result: Value = Json::of(&resumed.await.unwrap()).parse().unwrap();
+    assert_eq!(result["content"][0]["text"], "done");
+    assert_eq!(call.await.unwrap().unwrap(), "done");
+    let unknown = again.resume_task::<mcp::CallToolResult>("made up").await;
+    assert!(matches!(unknown, Err(Error::Rpc(error)) if error.code.as_i64() == Some(-32602)));
 }

@@ -1,0 +1,512 @@
+//! A client's end of tasks: a call that a server answers with a task is looked at until it has a result, as often as the
+//! server says, and the application gets the result.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mcp_protocol::{Loss, Revision};
+use mcp_wire::{ErrorObject, Json, Map};
+
+use super::{Count, Form, RESULT_TYPE, TASK_ID, TASKS_UPDATE, TaskStatus, declares_extension};
+use crate::errors;
+use crate::methods;
+use crate::protocol::client::Client;
+use crate::protocol::client::peer::named;
+use crate::protocol::client::stamp::Stamp;
+use crate::protocol::client::state::{Called, Purpose, Waiting};
+use crate::protocol::json::{declares, member, with_members};
+use crate::protocol::revisions::same;
+use crate::protocol::{
+    Answer, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, TaskState,
+    Token,
+};
+
+/// How often a task is looked at whose server names no interval.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Within which an interval of a server is taken.
+const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(60));
+/// How many looks in a row may have no answer.
+const MOST_UNANSWERED: u32 = 5;
+
+/// How far a call of the application is with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::protocol) enum TaskStage {
+    /// It has none.
+    #[default]
+    None,
+    /// It asks for one, since the server runs the tool no other way.
+    Asked,
+    /// Its server gave it one, and gives no second one.
+    Given,
+}
+
+/// What is asked of the server about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::protocol) enum Look {
+    /// How far it has come.
+    Status,
+    /// Its result, in [`Form::Core`].
+    Result,
+}
+
+/// Calls whose server has answered with a task, by their token.
+#[derive(Debug, Default)]
+pub(in crate::protocol) struct Polls {
+    open: BTreeMap<Token, Poll>,
+}
+
+#[derive(Debug)]
+struct Poll {
+    request: Waiting,
+    losses: Vec<Loss>,
+    id: String,
+    form: Form,
+    revision: Revision,
+    interval: Duration,
+    /// When it is looked at next; `None` while an answer of the server is on its way.
+    at: Option<Duration>,
+    unanswered: u32,
+    /// The keys of the questions that the application was asked.
+    asked: BTreeSet<String>,
+    /// The progress token of its request, which its task goes on with.
+    progress_token: Option<Json>,
+}
+
+impl Polls {
+    /// Returns when a task is looked at next.
+    pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
+        self.open.values().filter_map(|poll| poll.at).min()
+    }
+
+    pub(in crate::protocol) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Returns the call whose task goes on with a progress token.
+    pub(in crate::protocol) fn by_progress_token(&self, token: &Json) -> Option<Token> {
+        let mut open = self.open.iter();
+        let (call, _) = open.find(|(_, poll)| poll.progress_token.as_ref() == Some(token))?;
+        Some(*call)
+    }
+}
+
+impl Connection<Client> {
+    /// The form of the task that a result is, if this end looks after it.
+    pub(in crate::protocol) fn task_given(
+        &self,
+        request: &Waiting,
+        result: &Json,
+        revision: Revision,
+    ) -> Option<(Form, Json)> {
+        let takes = self.role.options.takes_tasks && request.task != TaskStage::Given;
+        if !takes || request.ask.method != methods::TOOLS_CALL {
+            return None;
+        }
+        let form = Form::of(revision)?;
+        match form {
+            _ if self.hands_on_task(request, revision) => None,
+            Form::Core => {
+                let task = member(result, "task").filter(|_| request.task == TaskStage::Asked)?;
+                Some((form, task))
+            }
+            Form::Extension => {
+                let kind = member(result, "resultType")?;
+                (kind.read::<String>().ok()? == RESULT_TYPE).then(|| (form, result.clone()))
+            }
+        }
+    }
+
+    /// Looks after a task that an earlier connection was given.
+    pub(in crate::protocol) fn resume_task(
+        &mut self,
+        request: Waiting,
+        id: String,
+        revision: Revision,
+    ) {
+        let form = Form::of(revision).filter(|_| self.role.options.takes_tasks);
+        let Some(form) = form else {
+            let why = "the server's revision has no tasks, or the client takes none".to_owned();
+            let answer = Answer::Failed(Failure::UnknownMethod(why));
+            return self.tell_answer(request, answer, Vec::new());
+        };
+        let task = Json::of(&Map::from_iter([(TASK_ID, Json::of(&id))]));
+        let beside = (Vec::new(), None);
+        self.take_task(request, (form, task), revision, beside, Duration::ZERO);
+    }
+
+    /// Tells the application how far its task has come.
+    fn tell_task(&mut self, token: Token, task: &Json) {
+        let text = |name| member(task, name).and_then(|it| it.read::<String>().ok());
+        let status = member(task, "status").and_then(|it| it.read::<TaskStatus>().ok());
+        if let (Some(id), Some(status)) = (text(TASK_ID), status) {
+            let message = text("statusMessage");
+            let task = TaskState {
+                id,
+                status,
+                message,
+            };
+            self.tell(Event::Task { token, task });
+        }
+    }
+
+    /// Whether the application looks after the task of a call itself.
+    pub(in crate::protocol) fn hands_on_task(&self, request: &Waiting, revision: Revision) -> bool {
+        let declares = || {
+            let behalf = request.ask.behalf.as_deref();
+            declares_extension(&behalf.unwrap_or(&self.role.options.profile).capabilities)
+        };
+        let has_tasks = match Form::of(revision) {
+            Some(Form::Core) => true,
+            Some(Form::Extension) => declares(),
+            None => false,
+        };
+        request.ask.takes_task && has_tasks && same(revision, self.role.app())
+    }
+
+    /// Looks after a task from now on.
+    pub(in crate::protocol) fn take_task(
+        &mut self,
+        request: Waiting,
+        (form, task): (Form, Json),
+        revision: Revision,
+        (losses, progress_token): (Vec<Loss>, Option<Json>),
+        now: Duration,
+    ) {
+        let Some(id) = member(&task, TASK_ID).and_then(|id| id.read::<String>().ok()) else {
+            let failure = Failure::InvalidResult("a task without `taskId`".to_owned());
+            return self.tell_answer(request, Answer::Failed(failure), losses);
+        };
+        let interval = interval_of(&task, form).unwrap_or(INTERVAL);
+        let poll = Poll {
+            request: Waiting {
+                task: TaskStage::Given,
+                ..request
+            },
+            losses,
+            id,
+            form,
+            revision,
+            interval,
+            at: Some(now + interval),
+            unanswered: 0,
+            asked: BTreeSet::new(),
+            progress_token,
+        };
+        let token = poll.request.token;
+        self.state.polls.open.insert(token, poll);
+        self.tell_task(token, &task);
+    }
+
+    /// Looks at the tasks whose time has come.
+    pub(in crate::protocol) fn look_at_tasks(&mut self, now: Duration) {
+        let due = |poll: &&mut Poll| poll.at.is_some_and(|at| at <= now);
+        let due = self.state.polls.open.values_mut().filter(due);
+        let due: Vec<Token> = due
+            .map(|poll| {
+                poll.at = None;
+                poll.request.token
+            })
+            .collect();
+        for token in due {
+            self.post_of_task(token, methods::TASKS_GET, Some(Look::Status), &[]);
+        }
+    }
+
+    /// Sends a request about a task.
+    fn post_of_task(
+        &mut self,
+        token: Token,
+        method: &str,
+        look: Option<Look>,
+        members: &[(&str, Option<Json>)],
+    ) {
+        let Some(poll) = self.state.polls.open.get(&token) else {
+            return;
+        };
+        let (id, revision) = (Json::of(&poll.id), poll.revision);
+        let behalf = poll.request.ask.behalf.clone();
+        let params = Json::of(&Map::from_iter([(TASK_ID, id)]));
+        let stamp = Stamp {
+            claim: self.claim(revision, None, behalf.as_deref()),
+            progress_token: None,
+        };
+        let params = stamp.put_into(Some(with_members(&params, members)));
+        let purpose = match look {
+            Some(look) => Purpose::Task { token, look },
+            None => Purpose::Adapter,
+        };
+        let id = self.fresh_id();
+        self.post_request(id, method, params, revision, purpose, &[]);
+    }
+
+    /// What the server answers about a task.
+    pub(in crate::protocol) fn looked_at_task(
+        &mut self,
+        token: Token,
+        look: Look,
+        answer: Result<Json, ErrorObject>,
+        now: Duration,
+    ) {
+        let Some(poll) = self.state.polls.open.get_mut(&token) else {
+            return;
+        };
+        poll.unanswered = 0;
+        let (form, revision) = (poll.form, poll.revision);
+        let state = match (look, answer) {
+            (Look::Status, Ok(state)) => state,
+            (Look::Result, answer) => return self.end_with(token, answer, now),
+            (Look::Status, Err(error)) => return self.end_with(token, Err(error), now),
+        };
+        poll.interval = interval_of(&state, form).unwrap_or(poll.interval);
+        self.tell_task(token, &state);
+        let Some(poll) = self.state.polls.open.get_mut(&token) else {
+            return;
+        };
+        let status = member(&state, "status").and_then(|it| it.read::<TaskStatus>().ok());
+        match (status, form) {
+            (Some(TaskStatus::Working), _) => poll.at = Some(now + poll.interval),
+            // Whatever else it is, the request for the result has the rest: questions come while it waits.
+            (Some(_), Form::Core) => {
+                self.post_of_task(token, methods::TASKS_RESULT, Some(Look::Result), &[]);
+            }
+            (Some(TaskStatus::InputRequired), Form::Extension) => {
+                poll.at = Some(now + poll.interval);
+                self.ask_for_task(token, &state, revision);
+            }
+            (Some(TaskStatus::Completed), Form::Extension) => match member(&state, "result") {
+                Some(result) => self.end_with(token, Ok(result), now),
+                None => self.end_invalid(token, "a completed task without `result`"),
+            },
+            (Some(TaskStatus::Failed), Form::Extension) => {
+                match member(&state, "error").and_then(|error| error.read::<ErrorObject>().ok()) {
+                    Some(error) => self.end_with(token, Err(error), now),
+                    None => self.end_invalid(token, "a failed task without `error`"),
+                }
+            }
+            (Some(TaskStatus::Cancelled), Form::Extension) => {
+                let error = errors::internal("the server cancelled the task").error;
+                self.end_with(token, Err(error), now);
+            }
+            (None, _) => self.end_invalid(token, "a task of no known `status`"),
+        }
+    }
+
+    /// A look at a task has no answer: the next one may have.
+    pub(in crate::protocol) fn not_looked_at_task(
+        &mut self,
+        token: Token,
+        failure: &Failure,
+        now: Duration,
+    ) {
+        let Some(poll) = self.state.polls.open.get_mut(&token) else {
+            return;
+        };
+        poll.unanswered += 1;
+        if poll.unanswered < MOST_UNANSWERED {
+            poll.at = Some(now + poll.interval);
+            return;
+        }
+        if let Some((request, losses)) = self.end_task(token) {
+            self.tell_answer(request, Answer::Failed(failure.clone()), losses);
+        }
+    }
+
+    /// Asks the application what a task wants to know, each question once.
+    fn ask_for_task(&mut self, token: Token, state: &Json, revision: Revision) {
+        let Some(request) = (self.state.polls.open.get(&token)).map(|poll| poll.request.clone())
+        else {
+            return;
+        };
+        let most = self.role.options.limits.questions;
+        let questions = match self.input_required(&request, state, revision) {
+            Ok(InputRequired { questions, .. }) => questions,
+            Err(what) => return self.end_invalid(token, &what),
+        };
+        let caller = self.caller(revision);
+        for question in questions {
+            let Question {
+                key,
+                method,
+                params,
+                losses,
+            } = question;
+            let Some(poll) = self.state.polls.open.get_mut(&token) else {
+                return;
+            };
+            if poll.asked.contains(&key) {
+                continue;
+            }
+            // Keys are never used twice, so that a server cannot have an endless number of them kept.
+            if poll.asked.len() >= most {
+                return self.end_invalid(token, "too many questions of one task");
+            }
+            poll.asked.insert(key.clone());
+            let named = named(&method, revision);
+            let (method, params) = match (named, params) {
+                (Ok(method), Ok(params)) => (method, params),
+                (Err(stopped), _) => {
+                    let error = stopped.into_error(ErrorObject::METHOD_NOT_FOUND);
+                    return self.give_up_task(token, Answer::Failed(Failure::Rejected(error)));
+                }
+                (_, Err(error)) => {
+                    return self.give_up_task(token, Answer::Failed(Failure::Rejected(error)));
+                }
+            };
+            (self.role.on_loss).tell_losses(method, revision, None, &losses);
+            let call = self.new_token();
+            let called = Called::TaskQuestion {
+                task: token,
+                key,
+                method,
+            };
+            self.state.calls.insert(call, called);
+            self.tell(Event::Call(Call {
+                token: call,
+                id: None,
+                exchange: Exchange::NONE,
+                method,
+                params,
+                peer: revision,
+                caller: caller.clone(),
+                about: Some(token),
+                log_level: None,
+                progress_token: None,
+                losses,
+            }));
+        }
+    }
+
+    /// The application's answer to a question of a task; false if nothing waits for it.
+    pub(in crate::protocol) fn answer_task(
+        &mut self,
+        token: Token,
+        (key, method): (String, &'static str),
+        answer: Result<Json, ErrorObject>,
+    ) -> bool {
+        let Some(poll) = self.state.polls.open.get(&token) else {
+            return false;
+        };
+        let asked = Retry {
+            ask: poll.request.ask.clone(),
+            state: None,
+            methods: vec![(key.clone(), method.to_owned())],
+            revision: poll.revision,
+        };
+        match answer {
+            Ok(answer) => {
+                let (_, resumed) = self.resumed(asked, [(key, answer)]);
+                let members = [("inputResponses", resumed.responses)];
+                self.post_of_task(token, TASKS_UPDATE, None, &members);
+            }
+            // An update has no errors: the task is given up.
+            Err(error) => self.give_up_task(token, Answer::Error(error)),
+        }
+        true
+    }
+
+    /// The task of a call has ended with this.
+    fn end_with(&mut self, token: Token, answer: Result<Json, ErrorObject>, now: Duration) {
+        let revision = self.state.polls.open.get(&token).map(|poll| poll.revision);
+        let (Some(revision), Some((request, losses))) = (revision, self.end_task(token)) else {
+            return;
+        };
+        match answer {
+            Ok(result) => self.take_result(request, None, &result, revision, (losses, None), now),
+            Err(error) => self.tell_error(request, None, error, revision, losses),
+        }
+    }
+
+    fn end_invalid(&mut self, token: Token, what: &str) {
+        if let Some((request, losses)) = self.end_task(token) {
+            let failure = Failure::InvalidResult(what.to_owned());
+            self.tell_answer(request, Answer::Failed(failure), losses);
+        }
+    }
+
+    /// Ends a call, and cancels its task at the server.
+    pub(in crate::protocol) fn give_up_task(&mut self, token: Token, answer: Answer) {
+        self.post_of_task(token, methods::TASKS_CANCEL, None, &[]);
+        if let Some((request, losses)) = self.end_task(token) {
+            self.tell_answer(request, answer, losses);
+        }
+    }
+
+    /// Whether the task of a call is being looked at.
+    pub(in crate::protocol) fn has_task(&self, token: Token) -> bool {
+        self.state.polls.open.contains_key(&token)
+    }
+
+    /// Takes out a call; what is on its way for it is for nothing.
+    fn end_task(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
+        let poll = self.state.polls.open.remove(&token)?;
+        let is_look = |purpose: &Purpose| matches!(purpose, Purpose::Task { token: one, .. } if *one == token);
+        let looks = self.state.pending.iter();
+        let looks: Vec<i64> = looks
+            .filter(|(_, pending)| is_look(&pending.purpose))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in looks {
+            self.withdraw(id, None);
+        }
+        let is_asked =
+            |called: &Called| matches!(called, Called::TaskQuestion { task, .. } if *task == token);
+        let calls = self.state.calls.iter();
+        let calls: Vec<Token> = calls
+            .filter(|(_, called)| is_asked(called))
+            .map(|(call, _)| *call)
+            .collect();
+        for call in calls {
+            self.call_off(call, None);
+        }
+        Some((poll.request, poll.losses))
+    }
+
+    /// Takes out all calls: the server is left.
+    pub(in crate::protocol) fn end_tasks(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
+        let tokens: Vec<Token> = self.state.polls.open.keys().copied().collect();
+        let ended = tokens.into_iter().filter_map(|token| {
+            let poll = self.state.polls.open.remove(&token)?;
+            Some((poll.request, poll.losses))
+        });
+        ended.collect()
+    }
+
+    /// Whether a call that the server refused is made again as a task: it has tools that run no other way.
+    pub(in crate::protocol) fn asks_for_task(
+        &self,
+        request: &Waiting,
+        error: &ErrorObject,
+        revision: Revision,
+    ) -> bool {
+        let path = ["tasks", "requests", "tools", "call"];
+        self.role.options.takes_tasks
+            && !self.hands_on_task(request, revision)
+            && error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND)
+            && request.ask.method == methods::TOOLS_CALL
+            && request.task == TaskStage::None
+            && Form::of(revision) == Some(Form::Core)
+            && (self.state.changes.capabilities.as_ref()).is_some_and(|it| declares(it, &path))
+    }
+
+    /// The params of a call that asks for a task.
+    pub(in crate::protocol) fn with_task(request: &Waiting, params: Option<Json>) -> Option<Json> {
+        if request.task != TaskStage::Asked {
+            return params;
+        }
+        let empty = Json::of(&Map::<Json>::new());
+        let params = params.unwrap_or_else(|| empty.clone());
+        Some(with_members(&params, &[("task", Some(empty))]))
+    }
+}
+
+/// How often a server wants a task looked at, within reason.
+fn interval_of(task: &Json, form: Form) -> Option<Duration> {
+    let name = match form {
+        Form::Core => "pollInterval",
+        Form::Extension => "pollIntervalMs",
+    };
+    let Count(ms) = member(task, name)?.read().ok()?;
+    let interval = Duration::from_millis(u64::try_from(ms).ok()?);
+    let (least, most) = INTERVALS;
+    Some(interval.clamp(least, most))
+}

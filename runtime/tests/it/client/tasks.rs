@@ -1,0 +1,291 @@
+//! Calls that a server answers with a task: when the client looks at it, what it asks, and what the application gets.
+
+use std::time::Duration;
+
+use mcp_revisions::client::{Answer, Channel, Event};
+use mcp_revisions::{Limits, Revision};
+use mcp_wire::Json;
+use serde_json::{Value, json};
+
+use crate::client::{End, NOW, call, error, hear, list, open, options, result, say, settle};
+
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// A client that takes tasks, settled on a revision.
+fn client(version: &str) -> End {
+    let limits = Limits {
+        questions: 2,
+        ..Limits::default()
+    };
+    let options = options(Channel::Stdio).with_tasks().with_limits(limits);
+    let mut client = open(Revision::V2025_11_25, options);
+    settle(&mut client, version);
+    client
+}
+
+/// A client of the extension whose call was answered with this.
+fn given(answer: Value) -> (End, Value) {
+    let mut client = client("2026-07-28");
+    client.ask(call("build"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &result(&sent["id"], answer));
+    (client, sent)
+}
+
+fn task(status: &str) -> Value {
+    json!({"resultType": "task", "taskId": "t1", "status": status, "createdAt": "2026-01-01T00:00:00Z",
+        "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttlMs": 60_000, "pollIntervalMs": 5_000})
+}
+
+fn state(status: &str, more: Value) -> Value {
+    let mut state = task(status);
+    state["resultType"] = json!("complete");
+    for (name, value) in more.as_object().unwrap() {
+        state[name] = value.clone();
+    }
+    state
+}
+
+/// Lets time pass until the client looks at its task; the id of that.
+fn look(client: &mut End) -> Value {
+    let at = client.wake_at().expect("a time to look");
+    client.wake(at);
+    let (_, look) = hear(client).only();
+    assert_eq!(
+        (&look["method"], &look["params"]["taskId"]),
+        (&json!("tasks/get"), &json!("t1"))
+    );
+    look["id"].clone()
+}
+
+#[test]
+fn a_task_is_looked_at_as_often_as_its_server_says_until_it_has_a_result() {
+    let (mut client, sent) = given(task("working"));
+    let declared = &sent["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    assert_eq!(declared["extensions"][EXTENSION], json!({}));
+    assert!(hear(&mut client).answers().is_empty());
+    assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(5)));
+    let id = look(&mut client);
+    assert_eq!(client.wake_at(), None);
+    let more = json!({"pollIntervalMs": 100});
+    say(&mut client, &result(&id, state("working", more)));
+    assert_eq!(client.wake_at(), Some(NOW + Duration::from_millis(100)));
+    let id = look(&mut client);
+    let done = json!({"content": [{"type": "text", "text": "built"}]});
+    say(
+        &mut client,
+        &result(&id, state("completed", json!({"result": done}))),
+    );
+    let answer = hear(&mut client).answer().unwrap();
+    assert_eq!(answer["content"][0]["text"], "built");
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
+}
+
+#[test]
+fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
+    for (status, more, expected) in [
+        (
+            "failed",
+            json!({"error": {"code": -32000, "message": "crashed"}}),
+            "crashed",
+        ),
+        ("cancelled", json!({}), "cancelled"),
+        ("failed", json!({}), "without `error`"),
+        ("completed", json!({}), "without `result`"),
+        ("asleep", json!({}), "`status`"),
+        // A task in the place of its own result would never end.
+        (
+            "completed",
+            json!({"result": task("working")}),
+            "resultType",
+        ),
+    ] {
+        let (mut client, _) = given(task("working"));
+        let id = look(&mut client);
+        say(&mut client, &result(&id, state(status, more)));
+        let why = hear(&mut client).answer().unwrap_err();
+        assert!(why.contains(expected), "{status}: {why}");
+        assert_eq!((client.pending(), client.wake_at()), (0, None));
+    }
+    let (mut client, _) = given(json!({"resultType": "task", "status": "working"}));
+    assert!(hear(&mut client).answer().unwrap_err().contains("taskId"));
+    // Its server has forgotten it.
+    let (mut client, _) = given(task("working"));
+    let id = look(&mut client);
+    say(&mut client, &error(&id, -32602, Value::Null));
+    assert!(hear(&mut client).answer().unwrap_err().contains("-32602"));
+}
+
+#[test]
+fn a_server_cannot_have_its_task_looked_at_without_a_pause() {
+    for (interval, expected) in [(0, 20), (1, 20), (86_400_000, 60_000), (-5, 1_000)] {
+        let mut answer = task("working");
+        answer["pollIntervalMs"] = json!(interval);
+        let (client, _) = given(answer);
+        assert_eq!(
+            client.wake_at(),
+            Some(NOW + Duration::from_millis(expected)),
+            "{interval}"
+        );
+    }
+}
+
+/// The questions that the application is asked.
+fn asked(client: &mut End) -> Vec<mcp_revisions::client::Call> {
+    let call = |event| match event {
+        Event::Call(call) => Some(call),
+        _ => None,
+    };
+    hear(client).events.into_iter().filter_map(call).collect()
+}
+
+fn question() -> Value {
+    json!({"method": "elicitation/create", "params": {"mode": "form", "message": "who?",
+        "requestedSchema": {"type": "object", "properties": {}}}})
+}
+
+#[test]
+fn a_question_of_a_task_is_asked_once_and_answered_by_an_update() {
+    let (mut client, _) = given(task("working"));
+    let id = look(&mut client);
+    let questions = json!({"inputRequests": {"q": question()}});
+    say(
+        &mut client,
+        &result(&id, state("input_required", questions.clone())),
+    );
+    let mut calls = asked(&mut client);
+    assert_eq!((calls.len(), calls[0].method), (1, "elicitation/create"));
+    // The next look shows it again, for nobody has answered yet.
+    let id = look(&mut client);
+    say(
+        &mut client,
+        &result(&id, state("input_required", questions)),
+    );
+    assert!(asked(&mut client).is_empty(), "asked twice");
+    let answer = Json::from(json!({"action": "accept", "content": {"name": "Ada"}}));
+    let _ = client.answer(calls.remove(0).token, Ok(answer), NOW);
+    let (_, update) = hear(&mut client).only();
+    assert_eq!(
+        (&update["method"], &update["params"]["taskId"]),
+        (&json!("tasks/update"), &json!("t1"))
+    );
+    assert_eq!(
+        update["params"]["inputResponses"]["q"]["content"]["name"],
+        "Ada"
+    );
+    // A server that always has one more question is left.
+    let id = look(&mut client);
+    let more = json!({"q2": question(), "q3": question()});
+    say(
+        &mut client,
+        &result(&id, state("input_required", json!({"inputRequests": more}))),
+    );
+    let why = hear(&mut client).answer().unwrap_err();
+    assert!(why.contains("too many questions"), "{why}");
+}
+
+#[test]
+fn a_call_that_is_given_up_cancels_its_task() {
+    let (mut client, _) = given(task("working"));
+    let id = look(&mut client);
+    let questions = json!({"inputRequests": {"q": question()}});
+    say(
+        &mut client,
+        &result(&id, state("input_required", questions)),
+    );
+    let call = asked(&mut client).remove(0);
+    client.cancel(call.about.expect("the call of the task"), None, NOW);
+    let heard = hear(&mut client);
+    assert_eq!(heard.methods(), ["tasks/cancel"]);
+    let is_over = |event: &Event| matches!(event, Event::Cancelled(it) if it.token == call.token);
+    assert!(
+        heard.events.iter().any(is_over),
+        "the question is called off"
+    );
+    assert_eq!(heard.answers().len(), 1);
+    assert_eq!(client.wake_at(), None);
+}
+
+#[test]
+fn a_tool_that_only_runs_as_a_task_is_called_as_one_and_waited_for() {
+    let mut client = client("2025-11-25");
+    // The handshake declared no tasks: a refusal stays one.
+    client.ask(call("build"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(sent["params"].get("task"), None);
+    say(&mut client, &error(&sent["id"], -32601, Value::Null));
+    assert!(hear(&mut client).answer().unwrap_err().contains("-32601"));
+
+    let options = options(Channel::Stdio).with_tasks();
+    let mut client = open(Revision::V2025_11_25, options);
+    client.connect(NOW).unwrap();
+    let (_, probe) = hear(&mut client).only();
+    say(&mut client, &error(&probe["id"], -32601, Value::Null));
+    let (_, initialize) = hear(&mut client).only();
+    let capabilities = json!({"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}});
+    let answer = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+        "serverInfo": {"name": "s", "version": "1"}});
+    say(&mut client, &result(&initialize["id"], answer));
+    hear(&mut client);
+    client.ask(call("build"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &error(&sent["id"], -32601, Value::Null));
+    let (_, again) = hear(&mut client).only();
+    assert_eq!(
+        (&again["method"], &again["params"]["task"]),
+        (&json!("tools/call"), &json!({}))
+    );
+    let task = json!({"taskId": "t1", "status": "working", "createdAt": "2026-01-01T00:00:00Z",
+        "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttl": null, "pollInterval": 50});
+    say(&mut client, &result(&again["id"], json!({"task": task})));
+    let id = look(&mut client);
+    let mut waits = task.clone();
+    waits["status"] = json!("input_required");
+    say(&mut client, &result(&id, waits));
+    // What the task wants to know comes while its result is waited for.
+    let (_, fetch) = hear(&mut client).only();
+    assert_eq!(
+        (&fetch["method"], &fetch["params"]["taskId"]),
+        (&json!("tasks/result"), &json!("t1"))
+    );
+    assert_eq!(client.wake_at(), None);
+    say(
+        &mut client,
+        &result(
+            &fetch["id"],
+            json!({"content": [{"type": "text", "text": "built"}]}),
+        ),
+    );
+    assert_eq!(
+        hear(&mut client).answer().unwrap()["content"][0]["text"],
+        "built"
+    );
+    assert_eq!(client.pending(), 0);
+}
+
+#[test]
+fn an_application_without_tasks_sees_tools_that_only_run_as_tasks() {
+    let options = options(Channel::Stdio).with_tasks();
+    let mut client = open(Revision::V2026_07_28, options);
+    settle(&mut client, "2025-11-25");
+    client.ask(list(), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    let tool = json!({"name": "build", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}});
+    say(&mut client, &result(&sent["id"], json!({"tools": [tool]})));
+    let tools = hear(&mut client).answer().unwrap();
+    assert_eq!(tools["tools"][0]["name"], "build", "{tools}");
+    assert_eq!(tools["tools"][0].get("execution"), None);
+}
+
+#[test]
+fn a_client_that_takes_no_tasks_declares_none_and_is_given_none() {
+    let mut client = open(Revision::V2025_11_25, options(Channel::Stdio));
+    settle(&mut client, "2026-07-28");
+    client.ask(call("build"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    assert!(!sent.to_string().contains(EXTENSION), "{sent}");
+    say(&mut client, &result(&sent["id"], task("working")));
+    let mut answers = hear(&mut client).answers();
+    let (_, answer) = answers.remove(0);
+    assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
+}
