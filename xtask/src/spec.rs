@@ -38,17 +38,17 @@ enum Command {
         /// Which revision
         revision: String,
     },
-    /// Say that facts carried over by an import hold, or, with --drop, take them back
+    /// Say that facts hold for an imported revision, or, with --drop, end them before it
     Confirm {
         /// Which revision
         revision: String,
-        /// Which facts, as `spec import` names them [default: list them]
+        /// Which facts, by the names that `spec confirm REVISION` lists [default: list them]
         #[arg(value_name = "FACT", conflicts_with = "all")]
         facts: Vec<String>,
         /// Every one of them
         #[arg(long)]
         all: bool,
-        /// They do not hold: take them back
+        /// They do not hold: end them with the revision before
         #[arg(long)]
         drop: bool,
     },
@@ -80,7 +80,7 @@ struct Import {
     /// released, candidate or draft; needed for a new revision
     #[arg(long)]
     status: Option<Status>,
-    /// The revision whose facts a new one takes over [default: the one it follows, or the draft if it has the same schema]
+    /// The draft that a new revision was: what begins with the draft begins with it [default: the draft if it has the same schema]
     #[arg(long, value_name = "ID")]
     from: Option<String>,
     /// Write a stub into spec/ for each thing that is open
@@ -159,17 +159,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         } => {
             let mut directory = Directory::read(&dir)?;
             if facts.is_empty() && !all {
-                let carried = directory.carried(&revision)?;
-                return Ok(Outcome::passed(told::carried(&revision, carried.as_ref())));
+                let open = directory.unconfirmed(&revision)?;
+                return Ok(Outcome::passed(told::unconfirmed(&revision, &open)));
             }
             let settled = directory.confirm(&revision, &facts, !drop)?;
             directory.write(&dir)?;
-            let left = directory.carried(&revision)?;
-            Ok(Outcome::passed(told::confirmed(
-                &settled,
-                drop,
-                left.as_ref(),
-            )))
+            let left = directory.unconfirmed(&revision)?.len();
+            Ok(Outcome::passed(told::confirmed(&settled, drop, left)))
         }
         Command::Verify { upstream } => {
             let verified = spec::verify(&dir, upstream.as_deref())?;
@@ -243,19 +239,15 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Lists the revisions with facts that their import carried over and that are not confirmed, one per line.
+/// Lists the revisions with facts that are not confirmed, one per line.
 pub(crate) fn unconfirmed(dir: &Path, spec: &Spec) -> anyhow::Result<String> {
     let directory = Directory::read(dir)?;
     let mut text = String::new();
-    for revision in &spec.revisions {
-        let carried = directory.carried(&revision.id)?;
-        if let Some(carried) = carried.filter(|carried| !carried.facts.is_empty()) {
+    for Revision { id, .. } in &spec.revisions {
+        let open = directory.unconfirmed(id)?.len();
+        if open > 0 {
             text.push_str(&format!(
-                "{} facts of {} are carried over from {} and not confirmed: cargo xtask spec confirm {}\n",
-                carried.facts.len(),
-                revision.id,
-                carried.from,
-                revision.id
+                "{open} facts hold for {id} and are not confirmed: cargo xtask spec confirm {id}\n"
             ));
         }
     }

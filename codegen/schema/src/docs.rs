@@ -1,8 +1,8 @@
 //! Doc lines in our own words, from `spec/docs.toml`.
 //!
 //! A section is named after a definition, or after the name of an inline schema before renames.
-//! What means the same in every type stands once, under `[everywhere]`; what differs in one
-//! revision stands under `[Type.revisions."ID"]`.
+//! What means the same in every type stands once, under `[everywhere]`; what differs from a
+//! revision on stands under `[Type.since."ID"]`, up to `until` where that is given.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::decision::Scope;
+use crate::Error;
 use crate::model::{Model, Shape, TypeDef};
-use crate::rules::Rules;
-use crate::spec::methods::MethodRules;
+use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
-use crate::{Error, Spec};
 
 /// The file of the doc lines, below the spec directory.
 pub const FILE: &str = "docs.toml";
@@ -40,32 +38,74 @@ struct Section {
     #[serde(default)]
     members: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
-    revisions: BTreeMap<String, Override>,
+    since: BTreeMap<Spanned<String>, Override>,
 }
 
+/// Lines that hold for a range of revisions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Override {
+    until: Option<String>,
+    /// The revisions, oldest first.
+    #[serde(skip)]
+    revisions: Vec<String>,
     doc: Option<Spanned<String>>,
     #[serde(default)]
     members: BTreeMap<String, Spanned<String>>,
+}
+
+impl Section {
+    /// Returns a line that holds for a revision by a range: of several, that of the range which begins last.
+    fn latest<'s>(
+        &'s self,
+        revision: &str,
+        pick: impl Fn(&'s Override) -> Option<&'s Spanned<String>>,
+    ) -> Option<&'s Spanned<String>> {
+        let lines = self.since.values().filter_map(|lines| {
+            let at = lines.revisions.iter().position(|id| id == revision)?;
+            Some((at, pick(lines)?))
+        });
+        lines.min_by_key(|(at, _)| *at).map(|(_, line)| line)
+    }
 }
 
 impl Docs {
     /// Reads `docs.toml`.
     ///
     /// # Errors
-    /// [`Error::Toml`] with its line.
+    /// [`Error::Toml`] and [`Error::Rule`] with the line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
-        Self::from_file(texts.get(FILE))
+        Self::from_file(texts.get(FILE), &texts.order)
     }
 
-    /// Reads the lines of a file.
+    /// Reads the lines of a file, with ranges in an order of revisions.
     ///
     /// # Errors
-    /// [`Error::Toml`] with its line.
-    pub fn from_file(file: RuleFile) -> Result<Self, Error> {
-        let sections = file.parse()?;
+    /// [`Error::Toml`] and [`Error::Rule`] with the line.
+    pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
+        let mut sections: BTreeMap<String, Section> = file.parse()?;
+        let mut errors = Vec::new();
+        for (name, section) in &mut sections {
+            for (since, lines) in &mut section.since {
+                let (offset, since) = (since.span().start, since.get_ref());
+                let range = order.range(since, lines.until.as_deref());
+                let range =
+                    range.and_then(
+                        |range| match lines.doc.is_none() && lines.members.is_empty() {
+                            true => Err("there is no line in it".to_owned()),
+                            false => Ok(range),
+                        },
+                    );
+                match range {
+                    Ok(range) => lines.revisions = range,
+                    Err(problem) => {
+                        let of = format!("doc lines of `{name}` since {since}");
+                        errors.push(file.error(offset, of, problem, "", ""));
+                    }
+                }
+            }
+        }
+        Error::check(errors)?;
         Ok(Self {
             file,
             sections,
@@ -85,13 +125,16 @@ impl Docs {
     }
 
     fn type_line(&self, revision: &str, key: &str) -> Option<&str> {
-        self.line(|section| section.revisions.get(revision)?.doc.as_ref(), key)
-            .or_else(|| self.line(|section| section.doc.as_ref(), key))
+        self.line(
+            |section| section.latest(revision, |lines| lines.doc.as_ref()),
+            key,
+        )
+        .or_else(|| self.line(|section| section.doc.as_ref(), key))
     }
 
     fn member_line(&self, revision: &str, key: &str, wire: &str) -> Option<&str> {
         self.line(
-            |section| section.revisions.get(revision)?.members.get(wire),
+            |section| section.latest(revision, |lines| lines.members.get(wire)),
             key,
         )
         .or_else(|| self.line(|section| section.members.get(wire), key))
@@ -131,32 +174,19 @@ impl Docs {
             for (wire, line) in &section.members {
                 check(line, format!("doc line of `{name}.{wire}`"));
             }
-            for (revision, section) in &section.revisions {
+            for (since, section) in &section.since {
+                let since = since.get_ref();
                 section
                     .doc
                     .iter()
-                    .for_each(|line| check(line, format!("doc line of `{name}` in {revision}")));
+                    .for_each(|line| check(line, format!("doc line of `{name}` since {since}")));
                 for (wire, line) in &section.members {
-                    check(line, format!("doc line of `{name}.{wire}` in {revision}"));
+                    check(line, format!("doc line of `{name}.{wire}` since {since}"));
                 }
             }
         }
         errors
     }
-}
-
-/// Doc lines of its own that one revision has no use for, among others that it was not asked about.
-///
-/// # Errors
-/// What cannot be typed.
-pub fn needless(spec: &Spec, id: &str) -> Result<Vec<Error>, Error> {
-    let docs = Docs::read(&spec.rules)?;
-    let scope = Scope::Revision(id.to_owned());
-    let (rules, methods) = (Rules::read(&spec.rules)?, MethodRules::read(spec)?);
-    let schema = &spec.revision(id)?.schema;
-    let built = Model::build(schema, &scope, &rules, &methods, &BTreeMap::new())?;
-    let _ = TypeDocs::new(&docs, id).missing(&built.model);
-    Ok(docs.unused())
 }
 
 /// The doc lines of one revision, with what to fall back on.

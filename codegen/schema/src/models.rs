@@ -128,7 +128,7 @@ impl<'s> Models<'s> {
                     mut decisions,
                     ..
                 }) => {
-                    decisions.extend(stated.open(revision));
+                    decisions.extend(stated.open(revision, &spec.rules.order));
                     revisions.push(RevisionModel {
                         revision,
                         model,
@@ -334,7 +334,7 @@ impl<'s> ExtensionModel<'s> {
             extension,
             model,
             decisions,
-            docs: Docs::from_file(spec.rules.get(&extension.docs_file()))?,
+            docs: Docs::from_file(spec.rules.get(&extension.docs_file()), &spec.rules.order)?,
         })
     }
 }

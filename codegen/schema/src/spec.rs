@@ -9,8 +9,6 @@ use serde_json::Value;
 use crate::Error;
 
 pub mod canonical;
-mod carried;
-mod carry;
 mod complaints;
 mod directory;
 pub(crate) mod errata;
@@ -18,9 +16,9 @@ pub mod errors;
 pub mod extensions;
 mod facts;
 mod import;
-mod journal;
 pub mod json;
 pub mod methods;
+pub(crate) mod range;
 mod remove;
 mod revisions;
 pub mod roles;
@@ -29,14 +27,12 @@ mod scaffold;
 mod sheet;
 mod verify;
 
-pub use carried::Carried;
-pub use carry::Left;
 pub use directory::Directory;
 pub use errata::Erratum;
 pub use extensions::Extension;
 pub use facts::Fact;
 pub use import::{
-    ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream, import, sha256,
+    ExtensionOptions, ImportOptions, Imported, ImportedExtension, Left, Upstream, import, sha256,
 };
 pub use remove::Removed;
 pub use revisions::{Lifecycle, Status};
@@ -45,6 +41,9 @@ pub use verify::{Verified, verify};
 
 /// The list of revisions in a spec directory.
 const REVISIONS: &str = "revisions.toml";
+
+/// The errata of all revisions, in a spec directory.
+pub(crate) const ERRATA: &str = "errata.toml";
 
 /// Everything that spec/ says.
 #[derive(Clone, Debug)]
@@ -104,9 +103,12 @@ impl Spec {
     fn load(root: &str, files: &Files) -> Result<Self, Error> {
         let list = revisions_file(root, files)?;
         let rows = revisions::read(&list)?;
+        let order = range::Order::of(&rows);
+        let errata_file = errata_file(root, files);
+        let errata = errata::read(&errata_file, Some(&order))?;
         let (mut revisions, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in &rows {
-            match Revision::load(root, files, &list, row) {
+            match Revision::load(root, files, &list, row, (&errata, &errata_file)) {
                 Ok(revision) => revisions.push(revision),
                 Err(error) => errors.push(error),
             }
@@ -116,7 +118,7 @@ impl Spec {
         let mut errors = Vec::new();
         let extensions = Extension::all(root, files, &revisions, &mut errors);
         Error::check(errors)?;
-        let mut rules = RuleTexts::new(root);
+        let mut rules = RuleTexts::new(root, order);
         for (name, text) in files {
             let of_revision = rows
                 .iter()
@@ -157,6 +159,7 @@ impl Revision {
         files: &Files,
         list: &RuleFile,
         row: &revisions::Row,
+        (errata, errata_file): (&[Erratum], &RuleFile),
     ) -> Result<Self, Error> {
         let id = row.id();
         let name = schema_name(id);
@@ -171,14 +174,16 @@ impl Revision {
         })?;
         let path = format!("{root}/{name}");
         let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
-        let errata_file = errata_file(root, files, id);
-        let errata = errata::read(&errata_file)?;
-        let schema = errata::apply(&raw, &errata, &errata_file)?;
+        let status = *row.status.get_ref();
+        let mut errata = errata.to_vec();
+        errata.retain(|erratum| erratum.revisions.iter().any(|other| other == id));
+        let errata::Applied { schema, errata, .. } =
+            errata::apply(&raw, &errata, errata_file, id, status)?;
         Ok(Self {
             id: id.to_owned(),
             wire: row.wire().to_owned(),
             lifecycle: *row.lifecycle.get_ref(),
-            status: *row.status.get_ref(),
+            status,
             handlers: row.handlers(),
             source: revisions::text(&row.source).unwrap_or_default().to_owned(),
             sha256: row.sha256().to_owned(),
@@ -231,11 +236,10 @@ fn schema_name(id: &str) -> String {
     format!("{id}/schema.json")
 }
 
-fn errata_file(root: &str, files: &Files, id: &str) -> RuleFile {
-    let name = format!("{id}/errata.toml");
+fn errata_file(root: &str, files: &Files) -> RuleFile {
     RuleFile::new(
-        format!("{root}/{name}"),
-        files.get(&name).map_or("", String::as_str),
+        format!("{root}/{ERRATA}"),
+        files.get(ERRATA).map_or("", String::as_str),
     )
 }
 

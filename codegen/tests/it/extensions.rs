@@ -40,6 +40,7 @@ const ERRATA: &str = r#"
 id = "height"
 reason = "A height may be any number."
 source = "the page"
+since = "2027-01-01"
 at = "/$defs/Level/properties/height/type"
 expect = "integer"
 replace = "number"
@@ -98,7 +99,7 @@ fn files() -> BTreeMap<String, String> {
         ("revisions.toml", REVISIONS),
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2027-01-01/schema.json", CORE),
-        ("2027-01-01/errata.toml", ERRATA),
+        ("errata.toml", ERRATA),
         ("extensions/dice/schema.json", DICE),
         ("extensions/dice/extension.toml", FACTS),
     ];

@@ -55,7 +55,7 @@ fn generate(feature: &str) -> Crate {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let text = || fs::read_to_string(&path).unwrap();
         match name.as_str() {
-            "schema.json" | "errata.toml" => {
+            "schema.json" => {
                 files.insert(format!("{feature}/{name}"), text());
             }
             rules if rules.ends_with(".toml") => {

@@ -15,7 +15,7 @@ fn draft(name: &str) -> String {
 
 /// A spec with one release, which the first draft is.
 fn spec() -> Directory {
-    let methods = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\nrevisions = [\"old\"]\n";
+    let methods = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\nsince = \"old\"\nuntil = \"old\"\n";
     let mut directory = Directory::from_files(BTreeMap::from([
         ("methods.toml".to_owned(), methods.to_owned()),
         (

@@ -96,20 +96,20 @@ fn without_more_rules_nothing_is_said() {
 fn an_erratum() {
     let erratum = |at: &str, expect: &str| {
         format!(
-            "\n[[erratum]]\nid = \"e\"\nreason = \"walls are many\"\nsource = \"the page on walls\"\nat = \"{at}\"\nexpect = \"{expect}\"\nreplace = \"number\"\n"
+            "\n[[erratum]]\nid = \"e\"\nreason = \"walls are many\"\nsource = \"the page on walls\"\nsince = \"old\"\nuntil = \"old\"\nat = \"{at}\"\nexpect = \"{expect}\"\nreplace = \"number\"\n"
         )
     };
     let colour = "/$defs/Wall/properties/colour/type";
-    passes("old/errata.toml", &erratum(colour, "string"));
+    passes("errata.toml", &erratum(colour, "string"));
     bites(
-        "old/errata.toml",
+        "errata.toml",
         &erratum(colour, "integer"),
-        "spec/old/errata.toml:3: erratum `e`: another value stands at `/$defs/Wall/properties/colour/type`\n  expected: \"integer\"\n  found:    \"string\"\n  reason: walls are many\n  help: look at the page on walls again",
+        "spec/errata.toml:3: erratum `e` of `old`: another value stands at `/$defs/Wall/properties/colour/type`\n  expected: \"integer\"\n  found:    \"string\"\n  reason: walls are many\n  help: look at the page on walls again",
     );
     bites(
-        "old/errata.toml",
+        "errata.toml",
         &erratum("/$defs/Wall/properties/color/type", "string"),
-        "spec/old/errata.toml:3: erratum `e`: `/$defs/Wall/properties/color/type` leads nowhere",
+        "spec/errata.toml:3: erratum `e` of `old`: `/$defs/Wall/properties/color/type` leads nowhere",
     );
 }
 
@@ -280,7 +280,7 @@ fn a_method_result() {
         (
             "wall/wash",
             "Wall",
-            "revisions = [\"new\"]\n",
+            "since = \"new\"\n",
             "the schema of revision `new` says itself what answers it",
         ),
         (
@@ -292,7 +292,7 @@ fn a_method_result() {
         (
             "wall/wash",
             "Wall",
-            "revisions = [\"latest\"]\n",
+            "since = \"latest\"\n",
             "no revision `latest`",
         ),
     ] {
@@ -319,7 +319,7 @@ fn a_method_result_that_is_no_definition_and_one_that_is_missing() {
         "spec/methods.toml:2: result of `wall/paint`: revision `old` has no definition `Floor`\n";
     assert!(said.starts_with(start), "{said}");
     let said = with("");
-    let start = "spec/new/schema.json#/$defs/PaintRequest: nothing says what answers `wall/paint`\n  help: to settle it, add to spec/methods.toml:\n    [[result]]\n    method = \"wall/paint\"\n    result = \"\"\n    revisions = [\"new\"]\n";
+    let start = "spec/new/schema.json#/$defs/PaintRequest: nothing says what answers `wall/paint`\n  help: to settle it, add to spec/methods.toml:\n    [[result]]\n    method = \"wall/paint\"\n    result = \"\"\n    since = \"new\"\n";
     assert!(said.starts_with(start), "{said}");
 }
 

@@ -117,10 +117,11 @@ fn a_method_under_another_name_is_proposed_as_a_rename() {
     let mut files = directory().files().clone();
     // What answers the embedded request is said of it under its new name.
     let methods = files.get_mut("methods.toml").unwrap();
-    let at = methods.find("\"elicitation/create\"\nresult").unwrap();
-    let row = methods.split_off(at).replacen(", \"draft\"]", "]", 1);
-    methods.push_str(&row);
-    methods.push_str("\n[[result]]\nmethod = \"elicitation/ask\"\nresult = \"ElicitResult\"\nrevisions = [\"draft\"]\n");
+    *methods = methods.replace(
+        "\"elicitation/create\"\nresult = \"ElicitResult\"\nsince = \"2026-07-28-rc\"\n",
+        "\"elicitation/create\"\nresult = \"ElicitResult\"\nsince = \"2026-07-28-rc\"\nuntil = \"2026-07-28\"\n",
+    );
+    methods.push_str("\n[[result]]\nmethod = \"elicitation/ask\"\nresult = \"ElicitResult\"\nsince = \"draft\"\n");
     let mut spec = Spec::from_files(files).unwrap();
     let latest = latest(&spec);
     for (definition, name) in [

@@ -52,12 +52,12 @@ fn read(extra: &[(&str, &str)]) -> Result<Spec, Error> {
     Spec::from_files(files)
 }
 
-/// The spec with an erratum of these lines (from line 5 on) in revision `one`.
+/// The spec with an erratum of these lines (from line 7 on) in revision `one`.
 fn with_erratum(lines: &str) -> Result<Spec, Error> {
     let text = format!(
-        "[[erratum]]\nid = \"the-id\"\nreason = \"the reason\"\nsource = \"the page\"\n{lines}\n"
+        "[[erratum]]\nid = \"the-id\"\nreason = \"the reason\"\nsource = \"the page\"\nsince = \"one\"\nuntil = \"one\"\n{lines}\n"
     );
-    read(&[("one/errata.toml", &text)])
+    read(&[("errata.toml", &text)])
 }
 
 fn pointer<'a>(revision: &'a Revision, pointer: &str) -> &'a Value {
@@ -111,6 +111,8 @@ replace = "number"
 id = "add"
 reason = "r"
 source = "s"
+since = "one"
+until = "one"
 at = ["/$defs/PaintResult/properties/_meta", "/$defs/EmptyResult/additionalProperties"]
 expect-absent = true
 replace = { "type" = "object" }
@@ -119,6 +121,8 @@ replace = { "type" = "object" }
 id = "remove"
 reason = "r"
 source = "s"
+since = "one"
+until = "one"
 at = "/$defs/PaintResult/required"
 expect = ["colours"]
 remove = true
@@ -127,6 +131,8 @@ remove = true
 id = "null, in a list"
 reason = "r"
 source = "s"
+since = "one"
+until = "one"
 at = "/$defs/Union/anyOf/1"
 expect-json = '{"type": "integer"}'
 replace-json = '{"const": null}'
@@ -204,7 +210,7 @@ fn an_erratum_that_does_not_apply_is_an_error() {
         assert!(matches!(error, Error::Rule { line: 2, .. }), "{error:?}");
         let message = error.to_string();
         assert!(
-            message.starts_with("spec/one/errata.toml:2: erratum `the-id`: "),
+            message.starts_with("spec/errata.toml:2: erratum `the-id` of `one`: "),
             "{message}"
         );
         assert!(message.contains(expected), "{message}");
@@ -260,15 +266,15 @@ fn an_erratum_that_does_not_say_what_it_has_to_is_an_error() {
         ),
         (
             format!(
-                "{place}expect = \"object\"\nreplace = \"array\"\n[[erratum]]\nid = \"the-id\"\nreason = \"r\"\nsource = \"s\"\n{place}expect = \"array\"\nreplace = \"object\""
+                "{place}expect = \"object\"\nreplace = \"array\"\n[[erratum]]\nid = \"the-id\"\nreason = \"r\"\nsource = \"s\"\nsince = \"one\"\nuntil = \"one\"\n{place}expect = \"array\"\nreplace = \"object\""
             ),
             "has the same id",
         ),
-        ("at = [".to_owned(), "spec/one/errata.toml:"),
+        ("at = [".to_owned(), "spec/errata.toml:"),
     ] {
         let message = with_erratum(&lines).unwrap_err().to_string();
         assert!(
-            message.contains("spec/one/errata.toml:") && message.contains(expected),
+            message.contains("spec/errata.toml:") && message.contains(expected),
             "{lines}: {message}"
         );
     }
@@ -276,7 +282,7 @@ fn an_erratum_that_does_not_say_what_it_has_to_is_an_error() {
 
 #[test]
 fn all_errata_that_do_not_apply_are_named() {
-    let lines = "at = \"/$defs/A\"\nexpect = 1\nremove = true\n[[erratum]]\nid = \"b\"\nreason = \"r\"\nsource = \"s\"\nat = [\"/$defs/B\", \"/$defs/C\"]\nexpect = 1\nremove = true";
+    let lines = "at = \"/$defs/A\"\nexpect = 1\nremove = true\n[[erratum]]\nid = \"b\"\nreason = \"r\"\nsource = \"s\"\nsince = \"one\"\nuntil = \"one\"\nat = [\"/$defs/B\", \"/$defs/C\"]\nexpect = 1\nremove = true";
     let Error::Many(errors) = with_erratum(lines).unwrap_err() else {
         unreachable!()
     };
@@ -392,7 +398,7 @@ fn methods_are_answered_by_rule_or_by_the_schema() {
     let by_rule = rules.result("one", "wall/paint").unwrap();
     assert_eq!((by_rule.result, by_rule.task_result), ("PaintResult", None));
     let needless =
-        "[[result]]\nmethod = \"wall/paint\"\nresult = \"PaintResult\"\nrevisions = [\"two\"]\n";
+        "[[result]]\nmethod = \"wall/paint\"\nresult = \"PaintResult\"\nsince = \"two\"\n";
     let files = [
         ("methods.toml", needless),
         ("two/schema.json", &*paired.to_string()),
@@ -424,19 +430,19 @@ fn a_method_rule_that_matches_nothing_is_an_error() {
             "spec/methods.toml:8: result of `gone`: it matches nothing",
         ),
         (
-            "method = \"ping\"\nresult = \"EmptyResult\"\nrevisions = [\"three\"]",
+            "method = \"ping\"\nresult = \"EmptyResult\"\nsince = \"three\"",
             "no revision `three`",
         ),
         (
-            "method = \"gone\"\nresult = \"EmptyResult\"\nrevisions = [\"one\"]",
+            "method = \"gone\"\nresult = \"EmptyResult\"\nsince = \"one\"",
             "revision `one` has no request of that method",
         ),
         (
-            "method = \"notifications/painted\"\nresult = \"EmptyResult\"\nrevisions = [\"one\"]",
+            "method = \"notifications/painted\"\nresult = \"EmptyResult\"\nsince = \"one\"",
             "has no request of that method",
         ),
         (
-            "method = \"ping\"\nresult = \"EmptyResult\"\nrevisions = [\"one\"]",
+            "method = \"ping\"\nresult = \"EmptyResult\"\nsince = \"one\"",
             "another rule says it for revision `one`",
         ),
         (
@@ -469,19 +475,19 @@ fn a_method_rule_that_matches_nothing_is_an_error() {
 
 #[test]
 fn an_error_rule_that_does_not_hold_is_an_error() {
-    let good = "[[error]]\ncode = -7\nname = \"Dry\"\nmeaning = \"m\"\npage = \"p\"\nrevisions = [\"one\"]\ndefinition = \"DryError\"\n";
+    let good = "[[error]]\ncode = -7\nname = \"Dry\"\nmeaning = \"m\"\npage = \"p\"\nsince = \"one\"\nuntil = \"one\"\ndefinition = \"DryError\"\n";
     let rules = |text: &str| ErrorRules::read(&read(&[("errors.toml", text)]).unwrap());
     let read = rules(good).unwrap();
     assert_eq!((read.errors[0].code, read.errors[0].send), (-7, true));
     for (text, expected) in [
-        (good.replace("\"one\"", "\"three\""), "no revision `three`"),
-        (good.replace("\"one\"", ""), "names no revision"),
+        (good.replace("\"one\"", "\"three\""), "no revision `three`; known: one, two"),
+        (good.replace("since = \"one\"", "since = \"two\""), "`until` is `one`, which stands before `two` in revisions.toml"),
         (good.replace("-7", "-8"), "`DryError` of revision `one` does not state that code"),
         (good.replace("DryError", "GoneError"), "has no definition `GoneError`"),
         (good.replace("\"m\"", "\"\""), "a text is empty"),
         (good.replace("page", "pgae"), "unknown field `pgae`"),
-        (format!("{good}{good}"), "spec/errors.toml:8: error -7 `Dry`: another row says it"),
-        ("[[range]]\nfrom = 2\nto = 1\nname = \"n\"\nmeaning = \"m\"\npage = \"p\"\nrevisions = [\"one\"]".to_owned(), "`from` is above `to`"),
+        (format!("{good}{good}"), "spec/errors.toml:9: error -7 `Dry`: another row says it"),
+        ("[[range]]\nfrom = 2\nto = 1\nname = \"n\"\nmeaning = \"m\"\npage = \"p\"\nsince = \"one\"\nuntil = \"one\"".to_owned(), "`from` is above `to`"),
     ] {
         let message = rules(&text).unwrap_err().to_string();
         assert!(message.starts_with("spec/errors.toml:") && message.contains(expected), "{text}: {message}");

@@ -240,8 +240,8 @@ fn an_import_names_the_errata_that_no_longer_apply() {
         &new("a", Status::Released),
     )
     .unwrap();
-    let erratum = "[[erratum]]\nid = \"e\"\nreason = \"r\"\nsource = \"s\"\nat = \"/$defs/A/type\"\nexpect = \"object\"\nreplace = \"array\"\n";
-    fs::write(dir.join("a/errata.toml"), erratum).unwrap();
+    let erratum = "[[erratum]]\nid = \"e\"\nreason = \"r\"\nsource = \"s\"\nsince = \"a\"\nat = \"/$defs/A/type\"\nexpect = \"object\"\nreplace = \"array\"\n";
+    fs::write(dir.join("errata.toml"), erratum).unwrap();
     assert!(
         import(&dir, &scratch.upstream("a", "A"), &existing("a"))
             .unwrap()
@@ -250,7 +250,10 @@ fn an_import_names_the_errata_that_no_longer_apply() {
     );
     let imported = import(&dir, &scratch.upstream("a", "B"), &existing("a")).unwrap();
     let stale = imported.stale.unwrap().to_string();
-    assert!(stale.contains("a/errata.toml:2: erratum `e`"), "{stale}");
+    assert!(
+        stale.contains("errata.toml:2: erratum `e` of `a`"),
+        "{stale}"
+    );
 }
 
 #[test]
@@ -372,9 +375,9 @@ fn two_imports_at_once_do_not_delete_each_others_folders() {
     assert_eq!(scratch.ids(), ["a", "c"]);
 }
 
-/// A command that was interrupted in the middle is finished by the next one that reads the directory.
+/// A command that was interrupted in the middle is finished by running it again.
 #[test]
-fn an_interrupted_import_forgets_nothing() {
+fn an_interrupted_import_is_finished_by_the_next_one() {
     let scratch = Scratch::new();
     let dir = scratch.spec();
     import(
@@ -384,28 +387,31 @@ fn an_interrupted_import_forgets_nothing() {
     )
     .unwrap();
     fs::write(
-        dir.join("a/errata.toml"),
-        "[[erratum]]\nid = \"e\"\nreason = \"r\"\nsource = \"s\"\nat = \"/$defs/A/type\"\nexpect = \"object\"\nreplace = \"string\"\n",
+        dir.join("errata.toml"),
+        "[[erratum]]\nid = \"e\"\nreason = \"r\"\nsource = \"s\"\nsince = \"a\"\nat = \"/$defs/A/type\"\nexpect = \"object\"\nreplace = \"string\"\n",
     )
     .unwrap();
-    let mut directory = Directory::read(&dir).unwrap();
-    let upstream = Upstream::read(&scratch.upstream("b", "A")).unwrap();
-    directory
-        .import(&upstream, &new("b", Status::Released))
-        .unwrap();
-    let whole = directory.files().clone();
-    // A file of the facade's where a folder has to be: the write stops half-way.
-    let in_the_way = dir.join("revisions.toml");
-    let list = fs::read_to_string(&in_the_way).unwrap();
-    fs::remove_file(&in_the_way).unwrap();
-    fs::create_dir(&in_the_way).unwrap();
-    let mut blind = Directory::from_files(whole.clone());
-    assert!(blind.write(&dir).is_err());
+    let upstream = scratch.upstream("b", "B");
+    let run = || -> Result<Directory, Error> {
+        let mut directory = Directory::read(&dir)?;
+        directory.import(&Upstream::read(&upstream)?, &new("b", Status::Released))?;
+        directory.write(&dir)?;
+        Ok(directory)
+    };
+    // A folder where a file has to be: the write stops before the list of revisions, which comes last.
+    let in_the_way = dir.join("b/schema.json");
+    fs::create_dir_all(&in_the_way).unwrap();
+    assert!(run().is_err());
+    assert_eq!(scratch.ids(), ["a"]);
     fs::remove_dir(&in_the_way).unwrap();
-    fs::write(&in_the_way, list).unwrap();
-    blind = Directory::read(&dir).unwrap();
-    assert_eq!(*blind.files(), whole);
-    assert_eq!(blind.carried("b").unwrap().unwrap().facts.len(), 1);
+    let whole = run().unwrap();
+    assert_eq!(*Directory::read(&dir).unwrap().files(), *whole.files());
+    assert_eq!(scratch.ids(), ["a", "b"]);
+    let errata = fs::read_to_string(dir.join("errata.toml")).unwrap();
+    assert!(
+        errata.contains("since = \"a\"\nuntil = \"a\"\n"),
+        "{errata}"
+    );
 }
 
 /// What cannot be read says what to do about it.

@@ -33,7 +33,7 @@ pub(crate) fn directory_of(id: &str) -> Directory {
         wire: Some(twin.wire.clone()),
         lifecycle: Some(twin.lifecycle),
         status: Some(Status::Draft),
-        from: Some(twin.id.clone()),
+        from: None,
         after: None,
         source: Some(draft.source.clone()),
         reference: Some(draft.reference.clone()),
@@ -41,7 +41,6 @@ pub(crate) fn directory_of(id: &str) -> Directory {
     directory.remove(&draft.id).unwrap();
     let schema = Upstream::of_text("twin", &twin.raw.to_string()).unwrap();
     directory.import(&schema, &options).unwrap();
-    directory.confirm(&draft.id, &[], true).unwrap();
     directory
 }
 

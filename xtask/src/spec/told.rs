@@ -1,10 +1,10 @@
-//! What `cargo xtask spec` says of imports, removals and facts carried over.
+//! What `cargo xtask spec` says of imports, removals and facts to confirm.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcp_schema::open::{Open, Undocumented};
-use mcp_schema::spec::{Carried, Fact, Imported, ImportedExtension, Removed};
+use mcp_schema::spec::{Fact, Imported, ImportedExtension, Removed};
 
 pub(super) fn imported(imported: &Imported) -> String {
     let Imported {
@@ -15,8 +15,9 @@ pub(super) fn imported(imported: &Imported) -> String {
         sha256,
         errata,
         from,
-        carried,
+        held,
         left,
+        ended,
         displaced,
         stale,
     } = imported;
@@ -28,16 +29,18 @@ pub(super) fn imported(imported: &Imported) -> String {
     let mut text = format!(
         "{revision}: {what}, {definitions} definitions, {errata} errata, sha256 {sha256}\n"
     );
-    let from = from.as_deref().unwrap_or_default();
-    if !carried.is_empty() {
+    if let Some(from) = from {
+        let _ = writeln!(text, "\nwhat began with {from} begins with {revision}");
+    }
+    if !held.is_empty() {
         let _ = writeln!(
             text,
-            "\ncarried over from {from}, to be confirmed (cargo xtask spec confirm {revision}):"
+            "\nhold for {revision}, to be confirmed (cargo xtask spec confirm {revision}):"
         );
-        facts(&mut text, carried);
+        facts(&mut text, held);
     }
     if !left.is_empty() {
-        text.push_str("\nnot carried over, since it does not hold here:\n");
+        let _ = writeln!(text, "\ndo not hold for {revision}:");
         for of_fact in left.chunk_by(|a, b| a.fact == b.fact) {
             if let [first, others @ ..] = of_fact {
                 let _ = write!(
@@ -53,10 +56,17 @@ pub(super) fn imported(imported: &Imported) -> String {
             }
         }
     }
+    if !ended.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nended with the revision before; where one holds again, take its `until` out:"
+        );
+        facts(&mut text, ended);
+    }
     if !displaced.is_empty() {
         let _ = writeln!(
             text,
-            "\nput aside, since it is about neighbours no more (spec remove {revision} puts it back): {}",
+            "\nrules of two revisions that it separates; rename each file to the pair whose rules it has now, or delete it: {}",
             displaced.join(", ")
         );
     }
@@ -147,24 +157,20 @@ fn kind_of(fact: &str) -> (&str, &str) {
     }
 }
 
-pub(super) fn carried(revision: &str, carried: Option<&Carried>) -> String {
-    match carried {
-        Some(carried) if !carried.facts.is_empty() => {
-            let mut text = format!(
-                "{} facts of {revision} were carried over from {} and are to be confirmed:\n",
-                carried.facts.len(),
-                carried.from
-            );
-            facts(&mut text, &carried.facts);
-            text
-        }
-        _ => format!("nothing of {revision} is to be confirmed\n"),
+pub(super) fn unconfirmed(revision: &str, open: &[Fact]) -> String {
+    if open.is_empty() {
+        return format!("nothing of {revision} is to be confirmed\n");
     }
+    let mut text = format!(
+        "{} facts hold for {revision} and are to be confirmed:\n",
+        open.len()
+    );
+    facts(&mut text, open);
+    text
 }
 
-pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: Option<&Carried>) -> String {
-    let word = if dropped { "taken back" } else { "confirmed" };
-    let left = left.map_or(0, |carried| carried.facts.len());
+pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String {
+    let word = if dropped { "ended" } else { "confirmed" };
     format!("{} facts {word}, {left} to go\n", settled.len())
 }
 
@@ -174,9 +180,9 @@ pub(super) fn removed(removed: &Removed) -> String {
         facts: held,
         unused,
         files,
-        restored,
         handed_on,
-        replaced,
+        opened,
+        ended,
     } = removed;
     let mut text = format!(
         "{revision}: removed, with {} facts, {} rules that nothing else needs, {} files\n",
@@ -185,12 +191,20 @@ pub(super) fn removed(removed: &Removed) -> String {
         files.len()
     );
     if !held.is_empty() {
-        text.push_str("\nwas said of it:\n");
+        text.push_str("\nheld for it:\n");
         facts(&mut text, held);
     }
     if let Some((draft, handed)) = handed_on {
-        let _ = writeln!(text, "\nsaid of {draft} from now on, which was the same:");
+        let _ = writeln!(text, "\nbegins with {draft} now:");
         facts(&mut text, handed);
+    }
+    if !opened.is_empty() {
+        text.push_str("\nended before it, and has no end now:\n");
+        facts(&mut text, opened);
+    }
+    if !ended.is_empty() {
+        text.push_str("\nended before it, and still does; where it holds for the draft, take its `until` out:\n");
+        facts(&mut text, ended);
     }
     let mut list = |heading: &str, names: &[String]| {
         if !names.is_empty() {
@@ -199,13 +213,6 @@ pub(super) fn removed(removed: &Removed) -> String {
     };
     list("rules that nothing else needs", unused);
     list("files", files);
-    list("put back as before its import", restored);
-    if let Some(digest) = replaced {
-        let _ = writeln!(
-            text,
-            "\nnot restored: its import replaced another schema, of sha256 {digest}; import that file again to have it back"
-        );
-    }
     text
 }
 

@@ -17,7 +17,7 @@ use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule
 use crate::spec::extensions;
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
+use crate::spec::{Erratum, Extension, Revision, Spec, Status, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
 #[derive(Debug)]
@@ -207,8 +207,9 @@ impl<'s> Sources<'s> {
         if let Some(known) = known.filter(|_| !raw) {
             let file = RuleFile::new(name, "");
             for erratum in known {
-                if let Ok(mended) = errata::apply(&schema, std::slice::from_ref(erratum), &file) {
-                    schema = mended;
+                let one = std::slice::from_ref(erratum);
+                if let Ok(mended) = errata::apply(&schema, one, &file, name, Status::Released) {
+                    schema = mended.schema;
                     errata.push(erratum.clone());
                 }
             }

@@ -121,7 +121,7 @@ impl Builder<'_> {
             answer: "it is any string".to_owned(),
             settle: Settle {
                 file: errata_file(self.scope),
-                stub: erratum(&at, Some(&expect), "remove = true"),
+                stub: erratum(self.scope, &at, Some(&expect), "remove = true"),
             },
         });
         Shape::Newtype(Ty::String)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::open::{errata_file, erratum};
+use super::open::{errata_file, erratum, since};
 use super::strays::{no_messages, unlisted};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{
@@ -166,6 +166,7 @@ fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Dec
         settle: Settle {
             file: errata_file(scope),
             stub: erratum(
+                scope,
                 &at,
                 Some(&Value::from(name).to_string()),
                 &format!("replace = {:?}", format!("{name}2")),
@@ -214,10 +215,7 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
             "",
         ),
     };
-    let revisions = match scope {
-        Scope::Revision(id) => format!("revisions = [{id:?}]\n"),
-        _ => String::new(),
-    };
+    let since = since(scope);
     let decision = Decision {
         scope: scope.clone(),
         place: definitions.pointer(message),
@@ -226,7 +224,7 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
         answer,
         settle: Settle {
             file: MethodRules::FILE.to_owned(),
-            stub: format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{revisions}"),
+            stub: format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}"),
         },
     };
     (result, decision)

@@ -55,5 +55,13 @@ pub(crate) fn draft(
     built.model.types.extend(paired.outcomes);
     built.model.methods = paired.methods;
     built.decisions.extend(paired.decisions);
+    if let Scope::Revision(id) = scope {
+        // What is asked for says where it begins; where releases follow, it has to say where it ends.
+        let lines = methods.order.lines(id);
+        for decision in &mut built.decisions {
+            let stub = &mut decision.settle.stub;
+            *stub = stub.replace(&open::since(scope), &lines);
+        }
+    }
     Ok(built)
 }

@@ -5,6 +5,8 @@ use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::rule_id;
 use crate::pointer::unescaped;
 use crate::schema::{KNOWN, Misfit, Node, Schema, schema_error};
+use crate::spec::ERRATA;
+use crate::spec::extensions::FOLDER;
 
 /// A schema that no type can hold as it stands.
 pub(crate) struct Unfit {
@@ -94,7 +96,7 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
                 file: errata_file(scope),
                 stub: format!(
                     "# or teach codegen/src/schema/parse.rs what it means\n{}",
-                    erratum(pointer, Some(&value.to_string()), "remove = true")
+                    erratum(scope, pointer, Some(&value.to_string()), "remove = true")
                 ),
             },
         }
@@ -124,23 +126,34 @@ pub(super) fn renamed(
     }
 }
 
-/// The file of the errata of a revision; that of any revision, for a schema that is none yet.
+/// The file of the errata of a schema: one for all revisions, one for each extension.
 pub(super) fn errata_file(scope: &Scope) -> String {
     match scope {
-        Scope::Revision(id) => format!("{id}/errata.toml"),
-        Scope::Extension { name, .. } => format!("extensions/{name}/errata.toml"),
-        Scope::Schema(_) | Scope::Pair(_) => "<revision>/errata.toml".to_owned(),
+        Scope::Extension { name, .. } => format!("{FOLDER}/{name}/{ERRATA}"),
+        Scope::Revision(_) | Scope::Schema(_) | Scope::Pair(_) => ERRATA.to_owned(),
     }
 }
 
 /// An erratum that is still to be given a reason; `expect` is what stands there, as JSON, or nothing.
-pub(super) fn erratum(at: &str, expect: Option<&str>, rest: &str) -> String {
+pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str) -> String {
     let id = rule_id(at.trim_start_matches("/$defs/"));
     let expect = match expect {
         Some(json) => format!("expect-json = '''{json}'''"),
         None => "expect-absent = true".to_owned(),
     };
+    let since = match scope {
+        Scope::Schema(_) => "since = \"<revision>\"\n".to_owned(),
+        Scope::Revision(_) | Scope::Extension { .. } | Scope::Pair(_) => since(scope),
+    };
     format!(
-        "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\nat = {at:?}\n{expect}\n{rest}\n"
+        "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\n{since}at = {at:?}\n{expect}\n{rest}\n"
     )
+}
+
+/// The line by which a row begins with the revision that asks for it; empty for a schema that is no revision.
+pub(super) fn since(scope: &Scope) -> String {
+    match scope {
+        Scope::Revision(id) => format!("since = {id:?}\n"),
+        Scope::Extension { .. } | Scope::Schema(_) | Scope::Pair(_) => String::new(),
+    }
 }

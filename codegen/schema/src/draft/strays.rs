@@ -33,7 +33,7 @@ pub(super) fn no_messages(
         true => format!("# an erratum of what {list} lists\n"),
         false => {
             let replace = format!("replace-json = '''{}'''", references(&without));
-            erratum(&list, Some(&references(&stands)), &replace)
+            erratum(scope, &list, Some(&references(&stands)), &replace)
         }
     };
     let decision = |(place, open): (String, String)| Decision {
@@ -91,11 +91,13 @@ pub(super) fn unlisted(
         let all = references(&all);
         match schema.definitions.contains_key(union_of) {
             true => erratum(
+                scope,
                 &format!("/$defs/{union_of}/anyOf"),
                 Some(&references(&stands)),
                 &format!("replace-json = '''{all}'''"),
             ),
             false => erratum(
+                scope,
                 &format!("/$defs/{union_of}"),
                 None,
                 &format!("replace-json = '''{{\"anyOf\": {all}}}'''"),

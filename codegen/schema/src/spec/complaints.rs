@@ -1,6 +1,6 @@
 //! What the readers of rule files complain of, as places: a fact that is tried, or a rule that nothing needs any more.
 
-use super::{Files, Spec, errors, methods};
+use super::{Files, REVISIONS, Spec, errata, errata_file, errors, methods};
 use crate::{Error, Problems};
 
 /// Something wrong with a line of a rule file.
@@ -15,12 +15,33 @@ pub(super) struct Complaint {
 
 /// What the readers of the rule files that name revisions say of them.
 pub(super) fn complaints(root: &str, files: &Files) -> Vec<Complaint> {
-    let Ok(spec) = Spec::load(root, files) else {
-        return Vec::new();
+    let spec = match Spec::load(root, files) {
+        Ok(spec) => spec,
+        Err(error) => return placed(vec![error]),
     };
     let methods = methods::MethodRules::read(&spec).err();
     let errors = errors::ErrorRules::read(&spec).err();
     placed(methods.into_iter().chain(errors).collect())
+}
+
+/// What begins before a draft and does not hold for it, which is passed over there.
+pub(super) fn passed_over(root: &str, files: &Files, draft: &str) -> Vec<Complaint> {
+    let Ok(spec) = Spec::load(root, files) else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    if let Ok(revision) = spec.revision(draft) {
+        let file = errata_file(root, files);
+        let mut errata = errata::read(&file, Some(&spec.rules.order)).unwrap_or_default();
+        errata.retain(|erratum| erratum.revisions.iter().any(|id| id == draft));
+        let applied = errata::apply(&revision.raw, &errata, &file, draft, revision.status);
+        errors.extend(applied.into_iter().flat_map(|applied| applied.passed));
+    }
+    errors.extend(methods::MethodRules::read_all(&spec).map_or(Vec::new(), |(_, passed)| passed));
+    errors.extend(errors::ErrorRules::read_all(&spec).map_or(Vec::new(), |(_, passed)| passed));
+    let mut found = placed(errors);
+    found.retain(|one| one.revision.as_deref() == Some(draft));
+    found
 }
 
 /// Those errors that are about a line of a rule file.
@@ -34,6 +55,7 @@ pub(super) fn placed(errors: Vec<Error>) -> Vec<Complaint> {
             problem,
             ..
         } = error
+            && !file.ends_with(&format!("/{REVISIONS}"))
         {
             found.push(Complaint {
                 file: file.to_string(),

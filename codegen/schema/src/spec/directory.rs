@@ -1,16 +1,18 @@
 //! A spec directory in memory: what commands change in it, and how that is written back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
-use super::carried::{self, Carried};
-use super::carry;
-use super::facts::{Fact, held};
+use super::facts::{self, Fact, held};
 use super::import::{self, ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream};
-use super::journal::Journal;
-use super::remove::{self, Removed, record};
-use super::{Files, Spec, collect, root_of};
+use super::range::Order;
+use super::remove::{self, Removed};
+use super::revisions::{self, Row};
+use super::{Files, REVISIONS, Spec, collect, revisions_file, root_of};
 use crate::Error;
+use crate::files::write_file;
 
 /// The texts of a spec directory.
 #[derive(Clone, Debug)]
@@ -27,7 +29,6 @@ impl Directory {
     /// # Errors
     /// What cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        Journal::complete(dir)?;
         let files = Self::on_disk(dir)?;
         Ok(Self {
             root: root_of(dir),
@@ -67,7 +68,7 @@ impl Directory {
         Spec::load(&self.root, &self.files)
     }
 
-    /// Take an upstream schema as that of a revision, and carry over what still holds.
+    /// Take an upstream schema as that of a revision, and end before it what does not hold for it.
     ///
     /// # Errors
     /// Options that do not fit. Nothing has changed then.
@@ -108,41 +109,45 @@ impl Directory {
         Ok(removed)
     }
 
-    /// What the rule files say of a revision: its errata, the rows that list it, the lines of its own.
+    /// What the rule files say of a revision by a range: its errata, rows and doc lines.
     ///
     /// # Errors
     /// A file that is not TOML.
     pub fn facts(&self, id: &str) -> Result<Vec<Fact>, Error> {
-        let held = held(&self.root, &self.files, id)?;
-        Ok(held.into_iter().map(|held| held.fact).collect())
+        facts::of(&self.root, &self.files, &self.order()?.0, id)
     }
 
-    /// What was carried over to a revision and is not confirmed.
+    fn order(&self) -> Result<(Order, Vec<Row>), Error> {
+        let rows = revisions::read(&revisions_file(&self.root, &self.files)?)?;
+        Ok((Order::of(&rows), rows))
+    }
+
+    /// What holds for a revision, and is not confirmed since its import.
     ///
     /// # Errors
-    /// A record that cannot be read.
-    pub fn carried(&self, id: &str) -> Result<Option<Carried>, Error> {
-        record(&self.root, &self.files, id)
+    /// A list of revisions, or another file, that cannot be read.
+    pub fn unconfirmed(&self, id: &str) -> Result<Vec<Fact>, Error> {
+        let (order, rows) = self.order()?;
+        unconfirmed(&self.root, &self.files, &order, &rows, id)
     }
 
-    /// Say that facts carried over to a revision hold (`keep`), or take them back.
+    /// Say that facts hold for a revision (`keep`), or end them before it.
     ///
     /// No names stand for all of them. Gives back the facts that it settled.
     ///
     /// # Errors
-    /// A name that is not on the list.
+    /// A name that is not to be confirmed, and one to end that later revisions have, too.
     pub fn confirm(&mut self, id: &str, names: &[String], keep: bool) -> Result<Vec<Fact>, Error> {
-        let open = self.carried(id)?.unwrap_or_default();
-        if let Some(unknown) = names
-            .iter()
-            .find(|name| open.facts.iter().all(|fact| fact.as_str() != *name))
-        {
+        let (order, rows) = self.order()?;
+        let open = unconfirmed(&self.root, &self.files, &order, &rows, id)?;
+        let unknown = |name: &&String| open.iter().all(|fact| fact.as_str() != **name);
+        if let Some(unknown) = names.iter().find(unknown) {
             return Err(Error::Usage {
                 problem: format!(
-                    "`{unknown}` is not among the facts that were carried over to `{id}`"
+                    "`{unknown}` is not among the facts of `{id}` that are to be confirmed"
                 )
                 .into(),
-                help: match open.facts.as_slice() {
+                help: match open.as_slice() {
                     [] => "there are none to confirm".into(),
                     facts => format!("still to confirm: {}", listed(facts)).into(),
                 },
@@ -150,41 +155,47 @@ impl Directory {
         }
         let meant =
             |fact: &Fact| names.is_empty() || names.iter().any(|name| name == fact.as_str());
-        let (settled, left): (Vec<_>, Vec<_>) = open.facts.into_iter().partition(meant);
+        let (settled, left): (Vec<_>, Vec<_>) = open.into_iter().partition(meant);
         if !keep {
-            let all = held(&self.root, &self.files, id)?;
-            let gone: Vec<_> = all
-                .iter()
-                .filter(|held| settled.contains(&held.fact))
-                .collect();
-            carry::take_out(&self.root, &mut self.files, id, &gone)?;
-            for fact in &settled {
-                self.files.remove(&format!("{fact}.toml"));
-            }
+            self.end(&order, id, &settled)?;
         }
-        // With the last fact settled the import is no longer one to be undone.
-        let settled_all = left.is_empty();
-        let record = Carried {
-            from: open.from,
-            facts: left,
-            replaced: open.replaced.filter(|_| !settled_all),
-            displaced: match settled_all {
-                true => BTreeMap::new(),
-                false => open.displaced,
-            },
-        };
-        let name = carried::file_name(id);
-        match record.text(id) {
-            Some(text) => self.files.insert(name, text),
-            None => self.files.remove(&name),
-        };
+        let row = rows.iter().find(|row| row.id() == id);
+        let mut confirmed: Vec<&str> = row.map(Row::confirmed).unwrap_or_default();
+        if keep {
+            confirmed.extend(settled.iter().map(Fact::as_str));
+        }
+        let confirmed = Some(confirmed.as_slice()).filter(|_| !left.is_empty());
+        revisions::confirm(&self.root, &mut self.files, id, confirmed)?;
         Ok(settled)
+    }
+
+    /// Ends facts before a revision.
+    fn end(&mut self, order: &Order, id: &str, settled: &[Fact]) -> Result<(), Error> {
+        let mut changes = Vec::new();
+        for held in held(&self.root, &self.files, order, id)? {
+            if !settled.contains(&held.fact) {
+                continue;
+            }
+            let Some(change) = held.without(order, id) else {
+                let before = order.before(id).unwrap_or_default();
+                return Err(Error::Usage {
+                    problem: format!("`{}` holds for revisions after `{id}`, too", held.fact)
+                        .into(),
+                    help: format!(
+                        "in spec/{}, end it with `until = \"{before}\"`, and add a second one that begins after `{id}`",
+                        held.file
+                    )
+                    .into(),
+                });
+            };
+            changes.push((held, change));
+        }
+        facts::change(&self.root, &mut self.files, changes)
     }
 
     /// Bring a directory on disk into this state: write what differs, delete what is gone.
     ///
-    /// All of it or nothing: what is to be done is noted first, and a note that was left behind is carried out by
-    /// whoever reads the directory next.
+    /// The list of revisions is written last: a command that was interrupted does the rest when it is run again.
     ///
     /// # Errors
     /// What cannot be written, and a directory that another command has changed since it was read.
@@ -200,21 +211,52 @@ impl Directory {
                 help: "run the command again".into(),
             });
         }
-        let write: Files = (self.files.iter())
-            .filter(|(name, text)| stands.get(*name) != Some(text))
-            .map(|(name, text)| (name.clone(), text.clone()))
-            .collect();
-        let delete: BTreeSet<String> = (stands.keys())
-            .filter(|name| !self.files.contains_key(*name))
-            .cloned()
-            .collect();
-        if write.is_empty() && delete.is_empty() {
-            return Ok(());
+        let differs = |name: &&String| self.files.get(*name) != stands.get(*name);
+        let names = self.files.keys().chain(stands.keys());
+        let mut names: Vec<&String> = names.filter(differs).collect();
+        names.sort_by_key(|name| *name == REVISIONS);
+        for name in names {
+            let path = dir.join(name);
+            match self.files.get(name) {
+                Some(text) => write_file(&path, text.as_bytes())?,
+                None => delete(dir, &path)?,
+            }
         }
-        let journal = Journal { write, delete };
-        journal.note(dir)?;
-        journal.carry_out(dir)
+        Ok(())
     }
+}
+
+/// Deletes a file that may be gone already, and its folder unless something of the user's is in it.
+fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            return Err(Error::io("delete", path, cause));
+        }
+        _ => {}
+    }
+    if let Some(folder) = path.parent().filter(|folder| *folder != dir) {
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
+}
+
+/// What holds for a revision, and is not confirmed by its row.
+pub(super) fn unconfirmed(
+    root: &str,
+    files: &Files,
+    order: &Order,
+    rows: &[Row],
+    id: &str,
+) -> Result<Vec<Fact>, Error> {
+    let row = rows.iter().find(|row| row.id() == id);
+    let row = row.ok_or_else(|| revisions::unknown(id, rows))?;
+    if row.confirmed.is_none() {
+        return Ok(Vec::new());
+    }
+    let confirmed = row.confirmed();
+    let mut open = facts::of(root, files, order, id)?;
+    open.retain(|fact| !confirmed.contains(&fact.as_str()));
+    Ok(open)
 }
 
 /// The first file that is not the same in both.

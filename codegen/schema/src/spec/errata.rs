@@ -5,8 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
+use super::Status;
 use super::canonical::canonicalize;
 use super::json::{self, shown};
+use super::range::{Order, ends_before};
 use super::rules::RuleFile;
 use crate::Error;
 
@@ -19,6 +21,8 @@ pub struct Erratum {
     pub reason: String,
     /// What says otherwise: a page or a definition of the specification.
     pub source: String,
+    /// The revisions whose schemas have the defect, oldest first.
+    pub revisions: Vec<String>,
     /// The JSON pointers into the canonical schema that it changes.
     pub at: Vec<String>,
     /// What has to stand at each of them; none for nothing.
@@ -42,6 +46,8 @@ struct Row {
     id: Spanned<String>,
     reason: String,
     source: String,
+    since: Option<String>,
+    until: Option<String>,
     at: OneOrMany,
     expect: Option<toml::Value>,
     expect_json: Option<String>,
@@ -58,11 +64,11 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
-/// Read the errata of a revision, in the order of the file.
+/// Read the errata of all revisions, in the order of the file; without an order, those of one schema, which have no range.
 ///
 /// # Errors
 /// [`Error::Toml`] and [`Error::Rule`] for rows that do not say what they have to say.
-pub(crate) fn read(file: &RuleFile) -> Result<Vec<Erratum>, Error> {
+pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum>, Error> {
     let rows: Rows = file.parse()?;
     let mut errata: Vec<Erratum> = Vec::with_capacity(rows.erratum.len());
     let mut errors = Vec::new();
@@ -70,15 +76,25 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Erratum>, Error> {
         let offset = row.id.span().start;
         let id = row.id.get_ref().clone();
         let reason = row.reason.clone();
-        let twin = errata
-            .iter()
-            .find(|other| other.id == id)
-            .map(|other| other.line);
-        let erratum = match twin {
-            Some(line) => Err(format!("another erratum, in line {line}, has the same id")),
-            None => erratum(row, file.line_of(offset)),
+        let range = match (order, &row.since, &row.until) {
+            (Some(order), Some(since), until) => order.range(since, until.as_deref()),
+            (Some(_), None, _) => Err("`since` says from which revision on it holds".to_owned()),
+            (None, None, None) => Ok(Vec::new()),
+            (None, _, _) => Err("the schema that it is of has no revisions".to_owned()),
         };
-        match erratum {
+        let read = range.and_then(|revisions| {
+            let twin = errata.iter().find(|other| {
+                other.id == id
+                    && (order.is_none() || other.revisions.iter().any(|of| revisions.contains(of)))
+            });
+            match twin.map(|other| other.line) {
+                Some(line) => Err(format!(
+                    "another erratum, in line {line}, has the same id in one of its revisions"
+                )),
+                None => erratum(row, revisions, file.line_of(offset)),
+            }
+        });
+        match read {
             Ok(erratum) => errata.push(erratum),
             Err(problem) => {
                 errors.push(file.error(offset, format!("erratum `{id}`"), problem, reason, ""))
@@ -89,11 +105,13 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Erratum>, Error> {
     Ok(errata)
 }
 
-fn erratum(row: Row, line: usize) -> Result<Erratum, String> {
+fn erratum(row: Row, revisions: Vec<String>, line: usize) -> Result<Erratum, String> {
     let Row {
         id,
         reason,
         source,
+        since: _,
+        until: _,
         at,
         expect,
         expect_json,
@@ -137,6 +155,7 @@ fn erratum(row: Row, line: usize) -> Result<Erratum, String> {
         id: id.into_inner(),
         reason,
         source,
+        revisions,
         at,
         expect,
         replace,
@@ -188,7 +207,19 @@ fn from_toml(value: toml::Value) -> Result<Value, String> {
     })
 }
 
-/// Apply `errata` to a canonical schema, one after another; the outcome is canonical again.
+/// What errata have made of a schema.
+pub(crate) struct Applied {
+    /// The schema, in canonical form.
+    pub(crate) schema: Value,
+    /// The errata, without those of which nothing applied.
+    pub(crate) errata: Vec<Erratum>,
+    /// What was passed over in a draft, each place with the failure that it is elsewhere.
+    pub(crate) passed: Vec<Error>,
+}
+
+/// Apply `errata` to the canonical schema of a revision, one after another; the outcome is canonical again.
+///
+/// A draft moves: what has the defect no more there is passed over, as long as another revision or place has it.
 ///
 /// # Errors
 /// [`Error::Rule`] for each erratum that does not apply, or that leaves the schema in another than the canonical form.
@@ -196,14 +227,34 @@ pub(crate) fn apply(
     canonical: &Value,
     errata: &[Erratum],
     file: &RuleFile,
-) -> Result<Value, Error> {
+    id: &str,
+    status: Status,
+) -> Result<Applied, Error> {
+    let failure = |erratum: &Erratum, problem: String, ends: bool| {
+        let mut error = failure(file, erratum, id, status, problem);
+        if let (Error::Rule { revision, .. }, false) = (&mut error, ends) {
+            *revision = None;
+        }
+        error
+    };
     let mut schema = canonical.clone();
-    let mut errors = Vec::new();
+    let (mut errors, mut passed, mut applied) = (Vec::new(), Vec::new(), Vec::new());
     for erratum in errata {
-        for pointer in &erratum.at {
-            if let Err(problem) = put(&mut schema, pointer, erratum) {
-                errors.push(failure(file, erratum, problem));
-            }
+        let places = erratum.at.iter();
+        let problems: Vec<String> = places
+            .filter_map(|pointer| put(&mut schema, pointer, erratum).err())
+            .collect();
+        let whole = problems.len() == erratum.at.len();
+        let begins = erratum.revisions.first().is_some_and(|since| since == id);
+        let of = match status == Status::Draft && !(whole && begins) {
+            true => &mut passed,
+            false => &mut errors,
+        };
+        // What holds at other places cannot be ended as a whole.
+        let ends = whole || status == Status::Draft;
+        of.extend((problems.into_iter()).map(|problem| failure(erratum, problem, ends)));
+        if !whole {
+            applied.push(erratum.clone());
         }
     }
     Error::check(errors)?;
@@ -212,42 +263,65 @@ pub(crate) fn apply(
         .ok()
         .filter(|clean| *clean == schema)
     {
-        return Ok(clean);
+        return Ok(Applied {
+            schema: clean,
+            errata: applied,
+            passed,
+        });
     }
     // Only now that something is wrong, find out which erratum did it.
     let mut schema = canonical.clone();
-    for erratum in errata {
+    let mut fitting = Vec::with_capacity(applied.len());
+    for erratum in applied {
+        let mut mended = schema.clone();
         for pointer in &erratum.at {
-            put(&mut schema, pointer, erratum)
-                .map_err(|problem| failure(file, erratum, problem))?;
+            let _ = put(&mut mended, pointer, &erratum);
         }
-        let problem = match canonicalize(&schema, &file.path) {
-            Ok(clean) if clean == schema => continue,
+        let problem = match canonicalize(&mended, &file.path) {
+            Ok(clean) if clean == mended => {
+                schema = clean;
+                fitting.push(erratum);
+                continue;
+            }
             Ok(_) => "what it puts there is not in canonical form: no prose, `required`, `enum` and `type` sorted".into(),
             Err(error) => format!("what it puts there is not a schema: {error}"),
         };
-        return Err(failure(file, erratum, problem));
+        let begins = erratum.revisions.first().is_some_and(|since| since == id);
+        match status == Status::Draft && !begins {
+            true => passed.push(failure(&erratum, problem, true)),
+            false => return Err(failure(&erratum, problem, true)),
+        }
     }
-    Ok(schema)
+    Ok(Applied {
+        schema,
+        errata: fitting,
+        passed,
+    })
 }
 
-fn failure(file: &RuleFile, erratum: &Erratum, problem: String) -> Error {
+fn failure(file: &RuleFile, erratum: &Erratum, id: &str, status: Status, problem: String) -> Error {
+    let folder = if status == Status::Released {
+        id
+    } else {
+        "draft"
+    };
+    let source = erratum.source.replace("{revision}", folder);
+    let cure = match ends_before(&erratum.revisions, id) {
+        Some(until) => format!("end the erratum with {until}"),
+        None => "take the erratum out".to_owned(),
+    };
     Error::Rule {
         file: file.path.as_str().into(),
         line: erratum.line,
-        rule: format!("erratum `{}`", erratum.id).into(),
-        revision: None,
+        rule: format!("erratum `{}` of `{id}`", erratum.id).into(),
+        revision: Some(id.into()),
         problem: problem.into(),
         reason: erratum.reason.as_str().into(),
-        help: format!(
-            "look at {} again: if the schema is right now, take the erratum out",
-            erratum.source
-        )
-        .into(),
+        help: format!("look at {source} again: if the schema is right now, {cure}").into(),
     }
 }
 
-pub(super) fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), String> {
+fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), String> {
     let expected = erratum.expect.as_ref();
     let mismatch = |found: Option<&Value>| {
         let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), shown);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
+use super::range::{Order, ends_before};
 use super::rules::RuleFile;
 use super::{Revision, Spec, Status};
 use crate::Error;
@@ -59,7 +60,12 @@ pub struct CodeRange {
     /// Its name.
     pub name: String,
     /// The revisions in which it holds.
+    #[serde(skip_deserializing)]
     pub revisions: Vec<String>,
+    #[serde(skip_serializing)]
+    since: String,
+    #[serde(default, skip_serializing)]
+    until: Option<String>,
     /// What it means.
     pub meaning: String,
     /// The page.
@@ -73,7 +79,12 @@ pub struct Header {
     /// Its name; compared without case.
     pub name: String,
     /// The revisions in which that holds.
+    #[serde(skip_deserializing)]
     pub revisions: Vec<String>,
+    #[serde(skip_serializing)]
+    since: String,
+    #[serde(default, skip_serializing)]
+    until: Option<String>,
     /// When it is sent and what it says.
     pub meaning: String,
     /// Whether it is used; one that is not can still come from a peer of another revision.
@@ -98,7 +109,12 @@ pub struct ProtocolRule {
     /// Whether it binds, or says that something goes away.
     pub kind: RuleKind,
     /// The revisions in which it holds.
+    #[serde(skip_deserializing)]
     pub revisions: Vec<String>,
+    #[serde(skip_serializing)]
+    since: String,
+    #[serde(default, skip_serializing)]
+    until: Option<String>,
     /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
     pub about: String,
     /// The methods that go with what goes away; calls of them warn.
@@ -138,7 +154,10 @@ struct Rows {
 struct ErrorRow {
     code: i64,
     name: String,
+    #[serde(skip)]
     revisions: Vec<String>,
+    since: String,
+    until: Option<String>,
     meaning: String,
     http: Option<u16>,
     definition: Option<String>,
@@ -184,7 +203,7 @@ impl ErrorRules {
     }
 
     /// What has to be said of these codes.
-    pub(crate) fn open(&self, revision: &Revision) -> Vec<Decision> {
+    pub(crate) fn open(&self, revision: &Revision, order: &Order) -> Vec<Decision> {
         let of = |(code, name): (i64, &str)| Decision {
             scope: Scope::Revision(revision.id.clone()),
             place: format!("/$defs/{}", escaped(name)),
@@ -194,9 +213,9 @@ impl ErrorRules {
             settle: Settle {
                 file: Self::FILE.to_owned(),
                 stub: format!(
-                    "[[error]]\ncode = {code}\nname = {:?}\nrevisions = [{:?}]\nmeaning = \"\"\ndefinition = {name:?}\npage = \"schema/{{revision}}/schema.ts\"\n",
+                    "[[error]]\ncode = {code}\nname = {:?}\n{}meaning = \"\"\ndefinition = {name:?}\npage = \"schema/{{revision}}/schema.ts\"\n",
                     name.strip_suffix("Error").unwrap_or(name),
-                    revision.id
+                    order.lines(&revision.id)
                 ),
             },
         };
@@ -212,19 +231,48 @@ impl ErrorRules {
     /// [`Error::Rule`] for a revision or definition that is not there, for a code that the definition does not carry,
     /// and for two rows that say different things of the same revision.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
+        Self::read_all(spec).map(|(rules, _)| rules)
+    }
+
+    /// The same, with what begins before a draft and does not hold for it, which is passed over there.
+    pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
         let Rows {
-            error,
-            range,
-            header,
-            rule,
+            mut error,
+            mut range,
+            mut header,
+            mut rule,
         } = file.parse()?;
         let mut check = Check {
             spec,
             file: &file,
             errors: Vec::new(),
+            passed: Vec::new(),
             seen: Vec::new(),
         };
+        for row in &mut error {
+            let (offset, row) = (row.span().start, row.get_mut());
+            let label = format!("error {} `{}`", row.code, row.name);
+            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
+            if let Some(definition) = &row.definition {
+                check.carries(offset, label, &mut row.revisions, definition, row.code);
+            }
+        }
+        for row in &mut range {
+            let (offset, row) = (row.span().start, row.get_mut());
+            let label = format!("range `{}`", row.name);
+            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
+        }
+        for row in &mut header {
+            let (offset, row) = (row.span().start, row.get_mut());
+            let label = format!("header `{}`", row.name);
+            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
+        }
+        for row in &mut rule {
+            let (offset, row) = (row.span().start, row.get_mut());
+            let label = format!("rule `{}`", row.id);
+            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
+        }
         for row in &error {
             let ErrorRow {
                 code,
@@ -232,10 +280,9 @@ impl ErrorRules {
                 revisions,
                 meaning,
                 page,
-                definition,
-                http: _,
                 send,
                 replaced_by,
+                ..
             } = row.get_ref();
             let label = format!("error {code} `{name}`");
             check.row(
@@ -245,22 +292,22 @@ impl ErrorRules {
                 revisions,
                 &[name, meaning, page],
             );
-            if let Some(replacement) = replaced_by {
-                let sent = |id: &String| {
-                    error.iter().map(Spanned::get_ref).any(|other| {
-                        other.code == *replacement && other.send && other.revisions.contains(id)
-                    })
-                };
-                if *send || !revisions.iter().all(sent) {
-                    check.fail(
-                        row.span().start,
-                        label.clone(),
-                        format!("`replaced-by` is for a code that is not sent, and names one that is; {replacement} is none of these revisions'"),
-                    );
-                }
-            }
-            if let Some(definition) = definition {
-                check.carries(row.span().start, label, revisions, definition, *code);
+            let Some(replacement) = replaced_by else {
+                continue;
+            };
+            let sent = |id: &&String| {
+                error.iter().map(Spanned::get_ref).any(|other| {
+                    other.code == *replacement && other.send && other.revisions.contains(id)
+                })
+            };
+            let problem = format!(
+                "`replaced-by` is for a code that is not sent, and names one that is; {replacement} is none of these revisions'"
+            );
+            let offset = row.span().start;
+            match revisions.iter().find(|id| !sent(id)) {
+                Some(id) => check.fail_of(id, offset, label, problem),
+                None if *send => check.fail(offset, label, problem),
+                None => {}
             }
         }
         for row in &range {
@@ -271,6 +318,7 @@ impl ErrorRules {
                 revisions,
                 meaning,
                 page,
+                ..
             } = row.get_ref();
             let label = format!("range `{name}`");
             if from > to {
@@ -297,6 +345,7 @@ impl ErrorRules {
                 must,
                 required,
                 page,
+                ..
             } = row.get_ref();
             let label = format!("header `{name}`");
             for (is_said, problem) in [
@@ -328,6 +377,7 @@ impl ErrorRules {
                 meaning,
                 page,
                 kind,
+                ..
             } = row.get_ref();
             let label = format!("rule `{id}`");
             if !methods.is_empty() && *kind != RuleKind::Deprecation {
@@ -346,7 +396,7 @@ impl ErrorRules {
             );
         }
         Error::check(check.errors)?;
-        Ok(Self {
+        let rules = Self {
             errors: error
                 .into_iter()
                 .map(|row| row.into_inner().into())
@@ -354,7 +404,8 @@ impl ErrorRules {
             ranges: range.into_iter().map(Spanned::into_inner).collect(),
             headers: header.into_iter().map(Spanned::into_inner).collect(),
             rules: rule.into_iter().map(Spanned::into_inner).collect(),
-        })
+        };
+        Ok((rules, check.passed))
     }
 }
 
@@ -370,6 +421,8 @@ impl From<ErrorRow> for ErrorCode {
             send,
             replaced_by,
             page,
+            since: _,
+            until: _,
         } = row;
         Self {
             code,
@@ -389,6 +442,8 @@ struct Check<'a> {
     spec: &'a Spec,
     file: &'a RuleFile,
     errors: Vec<Error>,
+    /// What is passed over in a draft.
+    passed: Vec<Error>,
     /// What was said already, of which revision.
     seen: Vec<(String, String)>,
 }
@@ -421,7 +476,24 @@ impl Check<'_> {
     /// It does not hold of one of the revisions that it names.
     fn fail_of(&mut self, revision: &str, offset: usize, label: String, problem: String) {
         self.errors
-            .push(self.file.error_of(revision, offset, label, problem));
+            .push(self.file.error_of(revision, offset, label, problem, ""));
+    }
+
+    /// The revisions of a range; none where it is no range.
+    fn range(
+        &mut self,
+        offset: usize,
+        label: &str,
+        since: &str,
+        until: Option<&str>,
+    ) -> Vec<String> {
+        match self.spec.rules.order.range(since, until) {
+            Ok(revisions) => revisions,
+            Err(problem) => {
+                self.fail(offset, label.to_owned(), problem);
+                Vec::new()
+            }
+        }
     }
 
     fn row(
@@ -435,13 +507,7 @@ impl Check<'_> {
         if texts.iter().any(|text| text.trim().is_empty()) {
             self.fail(offset, label.clone(), "a text is empty".into());
         }
-        if revisions.is_empty() {
-            self.fail(offset, label.clone(), "it names no revision".into());
-        }
         for id in revisions {
-            if self.spec.revision(id).is_err() {
-                self.fail_of(id, offset, label.clone(), format!("no revision `{id}`"));
-            }
             let said = (key.clone(), id.clone());
             if self.seen.contains(&said) {
                 let problem = format!("another row says it for revision `{id}`");
@@ -451,15 +517,17 @@ impl Check<'_> {
         }
     }
 
+    /// Each of the revisions has the definition, with the code; a draft that has it no more leaves the list.
     fn carries(
         &mut self,
         offset: usize,
         label: String,
-        revisions: &[String],
+        revisions: &mut Vec<String>,
         definition: &str,
         code: i64,
     ) {
-        for id in revisions {
+        let all = revisions.clone();
+        for id in &all {
             let Ok(revision) = self.spec.revision(id) else {
                 continue;
             };
@@ -473,7 +541,15 @@ impl Check<'_> {
                 }
                 None => format!("revision `{id}` has no definition `{definition}`"),
             };
-            self.fail_of(id, offset, label.clone(), problem);
+            let help = ends_before(&all, id)
+                .map_or_else(String::new, |until| format!("end it with {until}"));
+            let error = self.file.error_of(id, offset, label.clone(), problem, help);
+            if revision.status == Status::Draft && all.first() != Some(id) {
+                revisions.retain(|other| other != id);
+                self.passed.push(error);
+            } else {
+                self.errors.push(error);
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::errata::{self, Erratum};
 use super::methods::messages;
 use super::rules::RuleFile;
-use super::{Files, Revision, canonical, json, revisions};
+use super::{Files, Revision, Status, canonical, json, revisions};
 use crate::Error;
 use crate::model::Direction;
 
@@ -154,7 +154,7 @@ impl Extension {
         let path = format!("{root}/{schema}");
         let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
         let errata_file = file(root, files, name, "errata.toml");
-        let errata = errata::read(&errata_file)?;
+        let errata = errata::read(&errata_file, None)?;
         let Some(base) = (revisions.iter()).find(|one| one.id == *rows.revision.get_ref()) else {
             let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
             return Err(facts.error(
@@ -165,7 +165,13 @@ impl Extension {
                 format!("known: {}", known.join(", ")),
             ));
         };
-        let schema = errata::apply(&on(&raw, base), &errata, &errata_file)?;
+        let errata::Applied { schema, errata, .. } = errata::apply(
+            &on(&raw, base),
+            &errata,
+            &errata_file,
+            name,
+            Status::Released,
+        )?;
         Error::check(faults(&facts, &rows, &schema, revisions))?;
         let methods = rows.method.into_iter().map(|row| ExtensionMethod {
             name: row.name.into_inner(),

@@ -1,17 +1,19 @@
-//! What the rule files say of one revision: its errata, the rows that list it, and the lines that are its own.
+//! Facts of the rule files that hold for a range of revisions: where they stand, and the edits that move their ends.
 
 use std::fmt;
+use std::ops::Range;
 
+use super::range::Order;
 use super::sheet::{self, Edit, Entry};
 use super::{Files, REVISIONS};
-use crate::Error;
+use crate::{Error, docs};
 
-/// The name of a fact, as it is written on the command line and in `carried.toml`: `errors/header/Accept`.
+/// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fact(pub(super) String);
 
 impl Fact {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -24,140 +26,284 @@ impl fmt::Display for Fact {
     }
 }
 
-/// How an entry speaks of a revision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speaks {
-    /// It holds for several revisions, which it lists.
-    Lists,
-    /// It holds for that revision alone, by its place.
-    Belongs,
-    /// It names the revision otherwise, as one side of a pair.
-    Names,
-}
+/// The key of the first revision that a row holds for, and the table of doc lines that hold from a revision on.
+const SINCE: &str = "since";
+/// The key of the last one.
+const UNTIL: &str = "until";
 
-/// An entry that speaks of a revision.
+/// A row with a range, or the doc lines of a type that have one.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) fact: Fact,
     /// The file, below the spec directory.
     pub(super) file: String,
-    pub(super) entry: Entry,
-    pub(super) speaks: Speaks,
+    pub(super) since: String,
+    pub(super) until: Option<String>,
+    /// The row, or the lines.
+    entries: Vec<Entry>,
 }
 
-/// The key of the lists of revisions for which a row holds.
-const LISTED: &str = "revisions";
-
-/// Everything that the rule files say of a revision, in the order of files and lines.
-pub(super) fn held(root: &str, files: &Files, id: &str) -> Result<Vec<Held>, Error> {
+/// Everything that holds for a range of revisions, in the order of files and lines.
+pub(super) fn ranged(root: &str, files: &Files) -> Result<Vec<Held>, Error> {
     let mut all = Vec::new();
     for (file, text) in files {
-        let Some(stem) = shared(file).or_else(|| own(file, id)) else {
+        all.extend(ranged_of(root, file, text)?);
+    }
+    Ok(all)
+}
+
+fn ranged_of(root: &str, file: &str, text: &str) -> Result<Vec<Held>, Error> {
+    let mut all: Vec<Held> = Vec::new();
+    let Some(stem) = shared(file) else {
+        return Ok(all);
+    };
+    for entry in sheet::entries(&format!("{root}/{file}"), text)? {
+        let Some(held) = Held::of(file, stem, entry) else {
             continue;
         };
-        for entry in sheet::entries(&format!("{root}/{file}"), text)? {
-            let speaks = if own(file, id).is_some() || entry.table.iter().any(|name| name == id) {
-                Speaks::Belongs
-            } else if entry.list(LISTED).is_some_and(|list| list.has(id)) {
-                Speaks::Lists
-            } else if names(&entry, id) {
-                Speaks::Names
-            } else {
-                continue;
-            };
-            all.push(Held {
-                fact: fact(stem, &entry, id),
-                file: file.clone(),
-                entry,
-                speaks,
-            });
+        match all.iter_mut().find(|other| other.shares_its_table(&held)) {
+            Some(other) => {
+                other.entries.extend(held.entries);
+                other.until = other.until.take().or(held.until);
+            }
+            None => all.push(held),
         }
     }
     Ok(all)
 }
 
-/// The name of a rule file that all revisions share.
-fn shared(file: &str) -> Option<&str> {
+/// Those that hold for a revision.
+pub(super) fn held(root: &str, files: &Files, order: &Order, id: &str) -> Result<Vec<Held>, Error> {
+    let mut all = ranged(root, files)?;
+    all.retain(|held| held.covers(order, id));
+    Ok(all)
+}
+
+/// Their names, each once.
+pub(super) fn of(root: &str, files: &Files, order: &Order, id: &str) -> Result<Vec<Fact>, Error> {
+    let held = held(root, files, order, id)?;
+    let mut facts: Vec<Fact> = held.into_iter().map(|held| held.fact).collect();
+    facts.dedup();
+    Ok(facts)
+}
+
+/// The name of a rule file that all revisions share, without its ending.
+pub(super) fn shared(file: &str) -> Option<&str> {
     let stem = file.strip_suffix(".toml")?;
     (!stem.contains('/') && file != REVISIONS).then_some(stem)
 }
 
-/// The same of the file of errata of a revision.
-fn own<'f>(file: &'f str, id: &str) -> Option<&'f str> {
-    let stem = file.strip_prefix(id)?.strip_prefix('/')?;
-    stem.strip_suffix(".toml").filter(|stem| *stem == "errata")
-}
-
-fn names(entry: &Entry, id: &str) -> bool {
+/// Whether an entry names a revision otherwise than by a range, alone or as one side of a pair.
+pub(super) fn names(entry: &Entry, id: &str) -> bool {
     let pair = |text: &str| {
         text.split_once("..")
             .is_some_and(|(old, new)| old == id || new == id)
     };
-    let strings = entry.strings.iter().map(String::as_str);
-    entry.lists().any(|list| list.has(id))
-        || entry.table.iter().any(|name| pair(name))
-        || strings
+    let ranged = |key: &str| [SINCE, UNTIL].contains(&key);
+    let texts = (entry.texts.iter())
+        .filter(|(key, _, _)| !ranged(key))
+        .map(|(_, text, _)| text.as_str());
+    entry.table.iter().any(|name| pair(name))
+        || texts
             .chain([entry.name.as_str()])
             .any(|text| text == id || pair(text))
 }
 
-fn fact(stem: &str, entry: &Entry, id: &str) -> Fact {
-    let at = entry.table.iter().position(|name| name == id);
-    let name = &entry.name;
-    Fact(
-        match at.and_then(|at| entry.table.get(at.checked_sub(2)?)) {
-            // Lines under [Type.revisions."ID"] and [Type.revisions."ID".members].
-            Some(section) if entry.table.last().is_some_and(|last| last == id) && name == "doc" => {
-                format!("{stem}/{section}")
-            }
-            Some(section) => format!("{stem}/{section}.{name}"),
-            None if stem == "errata" => format!("{stem}/{name}"),
-            None => format!("{stem}/{}/{name}", entry.table.join("/")),
-        },
-    )
-}
-
 impl Held {
-    /// The row lists another revision, and holds for it in the same words: the edits that say so.
-    pub(super) fn joined(&self, text: &str, by: &str, id: &str, order: &[&str]) -> Vec<Edit> {
-        let lists = self
-            .entry
-            .lists()
-            .filter(|list| list.has(by) && !list.has(id));
-        lists
-            .map(|list| sheet::insertion(text, list, id, order))
-            .collect()
-    }
-}
-
-/// Say of another pair what the shared rule files say of one.
-pub(super) fn rename_pair(files: &mut Files, was: (&str, &str), is: (&str, &str)) {
-    let quoted = |(old, new): (&str, &str)| format!("\"{old}..{new}\"");
-    for (file, text) in files.iter_mut() {
-        if shared(file).is_some() && text.contains(&quoted(was)) {
-            *text = text.replace(&quoted(was), &quoted(is));
-        }
-    }
-}
-
-/// The text of a file without what it says of a revision in these entries of it.
-pub(super) fn without(path: &str, text: &str, id: &str, held: &[&Held]) -> Result<String, Error> {
-    let mut held = held.to_vec();
-    held.sort_by_key(|one| one.entry.start());
-    let mut out = text.to_owned();
-    for one in held.into_iter().rev() {
-        let lists = one.entry.lists().filter(|list| list.has(id));
-        let alone = one
-            .entry
-            .list(LISTED)
-            .is_some_and(|list| list.items().all(|item| item == id));
-        let edits = match one.speaks {
-            Speaks::Lists if !alone => lists.filter_map(|list| sheet::deletion(list, id)).collect(),
-            Speaks::Lists | Speaks::Belongs | Speaks::Names => {
-                vec![sheet::removal(&out, &one.entry)]
+    fn of(file: &str, stem: &str, entry: Entry) -> Option<Self> {
+        let lines = || {
+            let at = entry.table.iter().position(|name| name == SINCE)?;
+            Some((
+                entry.table.first()?.clone(),
+                entry.table.get(at + 1)?.clone(),
+            ))
+        };
+        let (fact, since, until) = match lines().filter(|_| file == docs::FILE) {
+            Some((section, since)) => {
+                let own = entry.name == UNTIL && entry.table.len() == 3;
+                let until = own.then(|| entry.texts.first().map(|(_, text, _)| text.clone()));
+                (format!("{stem}/{section}"), since, until.flatten())
+            }
+            None => {
+                let since = entry.text_of(SINCE)?.to_owned();
+                let until = entry.text_of(UNTIL).map(str::to_owned);
+                let kind = match stem {
+                    "errata" => String::new(),
+                    _ => format!("{}/", entry.table.join("/")),
+                };
+                (format!("{stem}/{kind}{}", entry.name), since, until)
             }
         };
-        out = sheet::edited(&out, edits);
+        Some(Self {
+            fact: Fact(fact),
+            file: file.to_owned(),
+            since,
+            until,
+            entries: vec![entry],
+        })
     }
-    sheet::without_empty_tables(path, out)
+
+    fn is_of_lines(&self) -> bool {
+        self.file == docs::FILE
+    }
+
+    fn shares_its_table(&self, other: &Self) -> bool {
+        self.is_of_lines() && self.is_still(other)
+    }
+
+    /// Whether this is the same one, in texts before and after an edit of its end.
+    pub(super) fn is_still(&self, other: &Self) -> bool {
+        self.file == other.file && self.fact == other.fact && self.since == other.since
+    }
+
+    pub(super) fn covers(&self, order: &Order, id: &str) -> bool {
+        let span = order.span(&self.since, self.until.as_deref()).ok();
+        let within = |at: usize| span.is_some_and(|(from, to)| (from..=to).contains(&at));
+        order.at(id).is_some_and(within)
+    }
+
+    /// What becomes of it if it does not hold for a revision: it ends before that, or begins after it.
+    ///
+    /// Nothing, where it holds before the revision and in a release after it.
+    pub(super) fn without(&self, order: &Order, id: &str) -> Option<Change> {
+        let (_, to) = order.span(&self.since, self.until.as_deref()).ok()?;
+        let next = order.at(id)? + 1;
+        if self.since == id {
+            let next = order.id(next).filter(|_| next <= to);
+            return Some(next.map_or(Change::Goes, |next| Change::Begins(next.to_owned())));
+        }
+        let before = order.before(id).map(str::to_owned);
+        (next > to || order.only_drafts(next)).then_some(Change::Ends(before))
+    }
+
+    /// Whether a line (from 1) is one of its own.
+    pub(super) fn has_line(&self, text: &str, line: usize) -> bool {
+        sheet::at_line(text, &self.entries, line).is_some()
+    }
+
+    /// The edits by which it begins with another revision.
+    pub(super) fn begins(&self, text: &str, id: &str) -> Vec<Edit> {
+        let quoted = |id: &str| toml::Value::from(id).to_string();
+        if !self.is_of_lines() {
+            let row = self.entries.first();
+            let place = row.and_then(|row| row.place_of(SINCE));
+            return place.map(|place| (place, quoted(id))).into_iter().collect();
+        }
+        let headers = self.headers(text).into_iter().filter_map(|header| {
+            let line = text.get(header.clone())?;
+            let is = |spelled: &str| line.rfind(&format!(".{spelled}")).map(|at| at + 1);
+            let spellings = [quoted(&self.since), self.since.clone()];
+            let (at, was) = spellings.iter().find_map(|was| Some((is(was)?, was)))?;
+            let start = header.start + at;
+            Some((start..start + was.len(), sheet::key(id)))
+        });
+        headers.collect()
+    }
+
+    /// The headers of its tables of lines, each once.
+    fn headers(&self, text: &str) -> Vec<Range<usize>> {
+        let mut headers: Vec<Range<usize>> = Vec::new();
+        for entry in &self.entries {
+            let header = sheet::header_above(text, entry.start());
+            if let Some(header) = header.filter(|header| !headers.contains(header)) {
+                headers.push(header);
+            }
+        }
+        headers
+    }
+
+    /// The text in which it ends with another revision, or with none.
+    pub(super) fn ending(&self, text: &str, until: Option<&str>) -> String {
+        let stands = self.entries.iter().find_map(|entry| {
+            let own = !self.is_of_lines() || entry.name == UNTIL;
+            entry.place_of(UNTIL).filter(|_| own)
+        });
+        let line = |id: &str| format!("{UNTIL} = {}\n", toml::Value::from(id));
+        let edit = match (stands, until) {
+            (Some(place), Some(id)) => (place, toml::Value::from(id).to_string()),
+            // The header goes with it, if nothing but the header of members is left below.
+            (Some(place), None) => match self.headers(text).first() {
+                Some(header) if self.is_of_lines() && bare(text, header, &place) => (
+                    header.start..sheet::line_end(text, place.end),
+                    String::new(),
+                ),
+                _ => sheet::block_removal(text, place),
+            },
+            (None, None) => return text.to_owned(),
+            (None, Some(id)) if self.is_of_lines() => match self.headers(text).first() {
+                // Right below the header of the table, which is made where only its members have one.
+                Some(header) if text[header.clone()].trim_end().ends_with(".members]") => {
+                    let own = text[header.clone()].replace(".members]", "]");
+                    (header.start..header.start, format!("{own}{}", line(id)))
+                }
+                Some(header) => (header.end..header.end, line(id)),
+                None => return text.to_owned(),
+            },
+            (None, Some(id)) => {
+                let row = self.entries.first();
+                let since = row.and_then(|row| row.place_of(SINCE));
+                let at = since.map_or(text.len(), |since| sheet::line_end(text, since.end));
+                let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
+                (at..at, format!("{gap}{}", line(id)))
+            }
+        };
+        sheet::edited(text, vec![edit])
+    }
+
+    /// The text without it.
+    pub(super) fn removed(&self, path: &str, text: &str) -> Result<String, Error> {
+        let mut out = text.to_owned();
+        for entry in self.entries.iter().rev() {
+            let edit = sheet::removal(&out, entry);
+            out = sheet::edited(&out, vec![edit]);
+        }
+        sheet::without_empty_tables(path, out)
+    }
+}
+
+/// Whether a line is all that stands between a header and the header of the members below it.
+fn bare(text: &str, header: &Range<usize>, line: &Range<usize>) -> bool {
+    let own = text.get(header.clone()).unwrap_or_default().trim_end();
+    let below = text
+        .get(sheet::line_end(text, line.end)..)
+        .unwrap_or_default();
+    let between = text.get(header.end..line.start).unwrap_or_default();
+    !between.contains('\n') && below.starts_with(&format!("{}.members]", own.trim_end_matches(']')))
+}
+
+/// What becomes of a fact.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    /// It begins with another revision.
+    Begins(String),
+    /// It ends with a revision, or goes on.
+    Ends(Option<String>),
+    /// It goes.
+    Goes,
+}
+
+/// Changes facts in their files.
+pub(super) fn change(
+    root: &str,
+    files: &mut Files,
+    mut changes: Vec<(Held, Change)>,
+) -> Result<(), Error> {
+    // From the end of each file, so that the places before stay true.
+    changes.sort_by_key(|(held, _)| std::cmp::Reverse(held.entries.first().map(Entry::start)));
+    for (mut held, change) in changes {
+        let path = format!("{root}/{}", held.file);
+        let text = files.get(&held.file).map_or("", String::as_str);
+        // The lines of a type may stand apart, with others of the changes between them.
+        if held.is_of_lines() {
+            let mut now = ranged_of(root, &held.file, text)?.into_iter();
+            held = now.find(|now| now.is_still(&held)).unwrap_or(held);
+        }
+        let text = match change {
+            Change::Begins(id) => sheet::edited(text, held.begins(text, &id)),
+            Change::Ends(id) => held.ending(text, id.as_deref()),
+            Change::Goes => held.removed(&path, text)?,
+        };
+        files.insert(held.file, text);
+    }
+    Ok(())
 }

@@ -1,14 +1,13 @@
-//! Removal: a revision leaves the list, its folder, the rows that name it, and every rule that only it needed.
+//! Removal: a revision leaves the list, its folder, the ranges that it stands in, and every rule that only it needed.
 
 use std::collections::BTreeSet;
 
-use super::carried::{self, Carried};
-use super::carry;
-use super::complaints::{Complaint, complaints, placed};
-use super::facts::{Fact, held, rename_pair};
-use super::rules::RuleFile;
+use super::complaints::{Complaint, complaints, passed_over, placed};
+use super::facts::{self, Change, Fact, Held, ranged};
+use super::range::Order;
+use super::revisions::Row;
 use super::sheet::{self, at_line};
-use super::{Files, REVISIONS, Spec, Status, extensions, revisions, revisions_file};
+use super::{Files, REVISIONS, Spec, Status, extensions, revisions, revisions_file, schema_name};
 use crate::Error;
 use crate::Models;
 
@@ -17,18 +16,18 @@ use crate::Models;
 pub struct Removed {
     /// The revision.
     pub revision: String,
-    /// What the rule files said of it.
+    /// What held for it, by a range.
     pub facts: Vec<Fact>,
     /// Rules that no other revision needs, as `file: rule`.
     pub unused: Vec<String>,
     /// Files that are gone, below the spec directory.
     pub files: Vec<String>,
-    /// Files that its import had put aside, and that are back.
-    pub restored: Vec<String>,
-    /// What is now said of the draft that was the same as it, and which draft that is.
+    /// The draft that follows, and what began with the revision and begins with the draft now.
     pub handed_on: Option<(String, Vec<Fact>)>,
-    /// The digest of the upstream file that its import had replaced, which is not put back.
-    pub replaced: Option<String>,
+    /// What ended before it, and has no end any more.
+    pub opened: Vec<Fact>,
+    /// What ended before it, and ends there still: nothing says whether the draft that follows has it.
+    pub ended: Vec<Fact>,
 }
 
 /// Take a revision out of a spec directory in memory.
@@ -38,10 +37,8 @@ pub struct Removed {
 pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed, Error> {
     let list = revisions_file(root, files)?;
     let rows = revisions::read(&list)?;
-    let row = rows
-        .iter()
-        .find(|row| row.id() == id)
-        .ok_or_else(|| revisions::unknown(id, &rows))?;
+    let order = Order::of(&rows);
+    let at = order.at(id).ok_or_else(|| revisions::unknown(id, &rows))?;
     if let Some(extension) = extensions::resting_on(root, files, id)? {
         return Err(Error::Usage {
             problem: format!("the extension `{extension}` rests on revision `{id}`").into(),
@@ -57,29 +54,61 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         ..Removed::default()
     };
 
-    let record = record(root, files, id)?;
-    for name in record.iter().flat_map(|record| record.displaced.keys()) {
-        if let Some((old, new)) = pair(name) {
-            rename_pair(files, (old, id), (old, new));
-        }
-    }
-    if let Some(draft) = carry::twin_draft(files, &rows, id)
-        && *row.status.get_ref() != Status::Draft
-    {
-        let mut facts = carry::hand_on(root, files, id, draft)?;
-        facts.extend(converted_on(files, id, draft));
-        removed.handed_on = Some((draft.to_owned(), facts)).filter(|(_, facts)| !facts.is_empty());
-    }
-    let all = held(root, files, id)?;
-    removed.facts = all.iter().map(|held| held.fact.clone()).collect();
-    let shared: Vec<_> = all
-        .iter()
-        .filter(|held| !held.file.starts_with(&format!("{id}/")))
+    let heir = heir(files, &rows, at);
+    let mut kept = match heir {
+        Some(draft) => handed_on(root, files, id, draft)?,
+        None => Vec::new(),
+    };
+    let all = ranged(root, files)?;
+    let of_it = all.iter().filter(|held| held.covers(&order, id));
+    removed.facts = of_it.map(|held| held.fact.clone()).collect();
+    removed.facts.dedup();
+    let before = order.before(id).map(str::to_owned);
+    let ended: Vec<Held> = match order.only_drafts(at + 1) {
+        true => all
+            .iter()
+            .filter(|held| before.is_some() && held.until == before)
+            .cloned()
+            .collect(),
+        false => Vec::new(),
+    };
+    let mut changes = Vec::new();
+    let begin_next: Vec<Fact> = (all.iter())
+        .filter(|held| order.id(at + 1) == Some(held.since.as_str()))
+        .map(|held| held.fact.clone())
         .collect();
-    carry::take_out(root, files, id, &shared)?;
+    for held in all {
+        let Ok((from, to)) = order.span(&held.since, held.until.as_deref()) else {
+            continue;
+        };
+        let next = order.id(at + 1).filter(|next| {
+            let firm = !order.only_drafts(at + 1);
+            at < to && (firm || heir == Some(next))
+        });
+        let change = match next {
+            // Lines of its own that the next revision has lines of its own for were the revision's alone.
+            Some(_) if from == at && begin_next.contains(&held.fact) => Change::Goes,
+            None if from == at => Change::Goes,
+            Some(next) if from == at => {
+                if heir.is_some() {
+                    kept.push(held.fact.clone());
+                }
+                Change::Begins(next.to_owned())
+            }
+            _ if to == at && held.until.is_some() => Change::Ends(before.clone()),
+            _ => continue,
+        };
+        changes.push((held, change));
+    }
+    facts::change(root, files, changes)?;
+    removed.handed_on = heir.map(|draft| (draft.to_owned(), kept));
+    removed.handed_on = removed.handed_on.filter(|(_, kept)| !kept.is_empty());
+    without_names(root, files, id)?;
 
     let entries = sheet::entries(&list.path, &list.text)?;
-    let line = list.line_of(row.id.span().start);
+    let line = rows
+        .get(at)
+        .map_or(0, |row| list.line_of(row.id.span().start));
     let edit = at_line(&list.text, &entries, line).map(|entry| sheet::removal(&list.text, entry));
     files.insert(
         REVISIONS.to_owned(),
@@ -94,13 +123,14 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
     for name in &removed.files {
         files.remove(name);
     }
-    if let Some(record) = record {
-        removed.replaced = record.replaced;
-        for (name, text) in record.displaced {
-            removed.restored.push(name.clone());
-            files.insert(name, text);
-        }
-    }
+    let draft = order.id(at + 1);
+    reopen(
+        root,
+        files,
+        ended,
+        draft.zip(before.as_deref()),
+        &mut removed,
+    )?;
 
     // What only that revision needed is needless now.
     loop {
@@ -120,6 +150,124 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         removed.unused.extend(taken_out(root, files, gone)?);
     }
     Ok(removed)
+}
+
+/// The draft that follows a revision and is not the one before it: what begins with the revision is the draft's, too.
+fn heir<'r>(files: &Files, rows: &'r [Row], at: usize) -> Option<&'r str> {
+    let text = |row: &Row| files.get(&schema_name(row.id()));
+    let draft = |row: &&Row| *row.status.get_ref() == Status::Draft;
+    let before = at.checked_sub(1).and_then(|before| rows.get(before));
+    let next = rows.get(at + 1).filter(draft);
+    let next = next.filter(|next| before.is_none_or(|before| text(before) != text(next)));
+    let here = rows.get(at).filter(|row| !draft(row));
+    here.and(next).map(Row::id)
+}
+
+/// Takes the end from what ended before a revision that is gone, with nothing but a draft after it.
+///
+/// For a draft that is the revision before, all of it holds. For another one, what is passed over there: whether the rest
+/// holds for the draft, its schema does not say.
+fn reopen(
+    root: &str,
+    files: &mut Files,
+    ended: Vec<Held>,
+    draft: Option<(&str, &str)>,
+    removed: &mut Removed,
+) -> Result<(), Error> {
+    let changes = |of: &[Held]| {
+        let open = |held: &Held| (held.clone(), Change::Ends(None));
+        of.iter().map(open).collect::<Vec<_>>()
+    };
+    let still: Vec<Held> = (ranged(root, files)?.into_iter())
+        .filter(|held| ended.iter().any(|other| other.is_still(held)))
+        .collect();
+    let own = draft.filter(|(draft, before)| {
+        files.get(&schema_name(draft)) != files.get(&schema_name(before))
+    });
+    let (open, left) = match own {
+        None => (still, Vec::new()),
+        Some((draft, _)) => {
+            let mut tried = files.clone();
+            facts::change(root, &mut tried, changes(&still))?;
+            let passed = passed_over(root, &tried, draft);
+            let opened = ranged(root, &tried)?;
+            still.into_iter().partition(|held| {
+                let now = opened.iter().find(|now| now.is_still(held));
+                now.is_some_and(|now| {
+                    let text = tried.get(&now.file).map_or("", String::as_str);
+                    let path = format!("{root}/{}", now.file);
+                    let mut of_file = passed.iter().filter(|one| one.file == path);
+                    of_file.any(|one| now.has_line(text, one.line))
+                })
+            })
+        }
+    };
+    facts::change(root, files, changes(&open))?;
+    let names = |of: Vec<Held>| of.into_iter().map(|held| held.fact).collect();
+    (removed.opened, removed.ended) = (names(open), names(left));
+    Ok(())
+}
+
+/// Takes out the rows that name a revision otherwise than by a range.
+fn without_names(root: &str, files: &mut Files, id: &str) -> Result<(), Error> {
+    for (file, text) in files.iter_mut() {
+        if facts::shared(file).is_none() {
+            continue;
+        }
+        let path = format!("{root}/{file}");
+        let mut out = text.clone();
+        for entry in sheet::entries(&path, text)?.iter().rev() {
+            if facts::names(entry, id) {
+                let edit = sheet::removal(&out, entry);
+                out = sheet::edited(&out, vec![edit]);
+            }
+        }
+        if out != *text {
+            *text = sheet::without_empty_tables(&path, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the rules of conversions to a revision, and the rows that name it, to another one that has its place.
+pub(super) fn handed_on(
+    root: &str,
+    files: &mut Files,
+    from: &str,
+    to: &str,
+) -> Result<Vec<Fact>, Error> {
+    let mut handed = Vec::new();
+    for (file, text) in files.iter_mut() {
+        if facts::shared(file).is_none() {
+            continue;
+        }
+        let mut edits = Vec::new();
+        for entry in sheet::entries(&format!("{root}/{file}"), text)? {
+            if facts::names(&entry, from) {
+                let mut row = entry.text(text).to_owned();
+                for (before, after) in [("\"", "\""), ("..", "\"")] {
+                    let named = |id: &str| format!("{before}{id}{after}");
+                    row = row.replace(&named(from), &named(to));
+                }
+                edits.push((entry.start()..entry.end(), row));
+            }
+        }
+        *text = sheet::edited(text, edits);
+    }
+    let names: Vec<String> = files.keys().cloned().collect();
+    for name in names {
+        let Some((old, _)) = pair(&name).filter(|(_, new)| *new == from) else {
+            continue;
+        };
+        let target = format!("shims/{old}..{to}");
+        if let Some(text) = files.remove(&name) {
+            let heading = |new: &str| format!("between {old} and {new}");
+            let text = text.replacen(&heading(from), &heading(to), 1);
+            files.entry(format!("{target}.toml")).or_insert(text);
+            handed.push(Fact(target));
+        }
+    }
+    Ok(handed)
 }
 
 /// Names, shapes, unions and doc lines that no revision has use for; none where the revisions cannot be typed.
@@ -192,37 +340,6 @@ pub(super) fn taken_out(
         files.insert(file, text);
     }
     Ok(names)
-}
-
-/// The rules between a revision and the one before it are those of the draft that is the same.
-fn converted_on(files: &mut Files, id: &str, draft: &str) -> Vec<Fact> {
-    let rules: Vec<(String, String)> = files
-        .iter()
-        .filter_map(|(name, text)| {
-            let (old, new) = pair(name)?;
-            (new == id).then(|| (old.to_owned(), text.clone()))
-        })
-        .collect();
-    let mut facts = Vec::new();
-    for (old, text) in rules {
-        let pair = format!("shims/{old}..{draft}");
-        files.insert(format!("{pair}.toml"), of_pair(&text, &old, id, draft));
-        facts.push(Fact(pair));
-    }
-    facts
-}
-
-/// The text of a file of rules for a pair whose newer side has another name, which its heading says.
-pub(super) fn of_pair(text: &str, old: &str, was: &str, is: &str) -> String {
-    let heading = |new: &str| format!("between {old} and {new}");
-    text.replacen(&heading(was), &heading(is), 1)
-}
-
-/// The record of what the import of a revision took over.
-pub(super) fn record(root: &str, files: &Files, id: &str) -> Result<Option<Carried>, Error> {
-    let name = carried::file_name(id);
-    let text = files.get(&name).map_or("", String::as_str);
-    Carried::read(&RuleFile::new(format!("{root}/{name}"), text))
 }
 
 /// A file of rules for a pair with that revision.

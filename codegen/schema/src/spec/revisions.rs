@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
+use super::{Files, REVISIONS, revisions_file};
 use crate::Error;
 use crate::names::module;
 use crate::naming::is_identifier;
@@ -128,6 +129,7 @@ pub(crate) struct Row {
     pub(crate) source: Option<Spanned<String>>,
     pub(crate) sha256: Option<Spanned<String>>,
     pub(crate) reference: Option<Spanned<String>>,
+    pub(crate) confirmed: Option<Spanned<Vec<String>>>,
 }
 
 impl Row {
@@ -149,6 +151,12 @@ impl Row {
         (self.handlers.as_ref()).is_some_and(|handlers| *handlers.get_ref())
     }
 
+    /// The facts that are confirmed, while others are not.
+    pub(super) fn confirmed(&self) -> Vec<&str> {
+        let facts = self.confirmed.iter().flat_map(|facts| facts.get_ref());
+        facts.map(String::as_str).collect()
+    }
+
     /// The end of the value that stands last in the file.
     fn end(&self) -> usize {
         let Self {
@@ -160,6 +168,7 @@ impl Row {
             source,
             sha256,
             reference,
+            confirmed,
         } = self;
         let texts = [wire, source, sha256, reference]
             .into_iter()
@@ -168,6 +177,7 @@ impl Row {
         texts
             .chain([id.span().end, lifecycle.span().end, status.span().end])
             .chain(handlers.iter().map(|value| value.span().end))
+            .chain(confirmed.iter().map(|value| value.span().end))
             .max()
             .unwrap_or_default()
     }
@@ -415,6 +425,39 @@ pub(crate) fn with_sha256(file: &RuleFile, row: &Row, sha256: &str) -> String {
         ),
     }
     text
+}
+
+/// Writes into the row of a revision which facts are confirmed; none for all of them.
+pub(super) fn confirm(
+    root: &str,
+    files: &mut Files,
+    id: &str,
+    confirmed: Option<&[&str]>,
+) -> Result<(), Error> {
+    let file = revisions_file(root, files)?;
+    let rows = read(&file)?;
+    let row = rows.iter().find(|row| row.id() == id);
+    let row = row.ok_or_else(|| unknown(id, &rows))?;
+    let mut text = file.text.clone();
+    let value = confirmed.map(|facts| match facts {
+        [] => "[]".to_owned(),
+        facts => {
+            let quoted = facts.iter().map(|fact| toml::Value::from(*fact));
+            let lines: Vec<String> = quoted.map(|fact| format!("  {fact},\n")).collect();
+            format!("[\n{}]", lines.concat())
+        }
+    });
+    match (row.confirmed.as_ref().map(Spanned::span), value) {
+        (Some(place), Some(value)) => text.replace_range(place, &value),
+        (Some(place), None) => {
+            let start = text[..place.start].rfind('\n').unwrap_or_default();
+            text.replace_range(start..place.end, "");
+        }
+        (None, Some(value)) => text.insert_str(row.end(), &format!("\nconfirmed = {value}")),
+        (None, None) => {}
+    }
+    files.insert(REVISIONS.to_owned(), text);
+    Ok(())
 }
 
 pub(crate) fn unknown(id: &str, rows: &[Row]) -> Error {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use serde::de::DeserializeOwned;
 
 use super::json::{BYTE_ORDER_MARK, MARKED};
+use super::range::Order;
 use crate::Error;
 
 /// The text of one rule file and the name under which failures speak of it.
@@ -92,23 +93,20 @@ impl RuleFile {
         }
     }
 
-    /// The same of a rule that does not hold of one of the revisions that it names.
+    /// The same of a rule that does not hold of one of the revisions of its range.
     pub(crate) fn error_of(
         &self,
         revision: &str,
         offset: usize,
         rule: impl Into<Box<str>>,
         problem: impl Into<Box<str>>,
+        help: impl Into<Box<str>>,
     ) -> Error {
-        Error::Rule {
-            file: self.path.as_str().into(),
-            line: self.line_of(offset),
-            rule: rule.into(),
-            revision: Some(revision.into()),
-            problem: problem.into(),
-            reason: "".into(),
-            help: "".into(),
+        let mut error = self.error(offset, rule, problem, "", help);
+        if let Error::Rule { revision: of, .. } = &mut error {
+            *of = Some(revision.into());
         }
+        error
     }
 }
 
@@ -116,14 +114,17 @@ impl RuleFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleTexts {
     root: String,
+    /// The revisions that ranges are of.
+    pub(crate) order: Order,
     files: BTreeMap<String, RuleFile>,
 }
 
 impl RuleTexts {
     /// No files, below a directory that failures will print as `root`.
-    pub(crate) fn new(root: &str) -> Self {
+    pub(crate) fn new(root: &str, order: Order) -> Self {
         Self {
             root: root.to_owned(),
+            order,
             files: BTreeMap::new(),
         }
     }

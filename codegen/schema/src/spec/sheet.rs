@@ -15,38 +15,21 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// From its header or key to the end of its last value.
     span: Range<usize>,
-    /// Its lists of strings, by key.
-    lists: Vec<(String, List)>,
-    /// Its other strings.
-    pub(crate) strings: Vec<String>,
-}
-
-/// A list of strings with their places.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct List {
-    items: Vec<(String, Range<usize>)>,
-}
-
-impl List {
-    pub(crate) fn items(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().map(|(item, _)| item.as_str())
-    }
-
-    pub(crate) fn has(&self, item: &str) -> bool {
-        self.items().any(|other| other == item)
-    }
+    /// Its strings with their keys and places; those of a list have the key of the list.
+    pub(crate) texts: Vec<(String, String, Range<usize>)>,
 }
 
 impl Entry {
-    /// The list under a key, if there is one.
-    pub(crate) fn list(&self, key: &str) -> Option<&List> {
-        let found = self.lists.iter().find(|(other, _)| other == key);
-        found.map(|(_, list)| list)
+    /// The first string under a key.
+    pub(crate) fn text_of(&self, key: &str) -> Option<&str> {
+        let mut texts = self.texts.iter();
+        texts.find_map(|(other, text, _)| (other == key).then_some(text.as_str()))
     }
 
-    /// Every list.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = &List> {
-        self.lists.iter().map(|(_, list)| list)
+    /// Where that stands, with its quotes.
+    pub(crate) fn place_of(&self, key: &str) -> Option<Range<usize>> {
+        let mut texts = self.texts.iter();
+        texts.find_map(|(other, _, place)| (other == key).then(|| place.clone()))
     }
 
     /// How people are told of it: its table and its name.
@@ -117,8 +100,7 @@ fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<Entry>
                     table: path.clone(),
                     name: name.to_owned(),
                     span: key.unwrap_or_default(),
-                    lists: Vec::new(),
-                    strings: Vec::new(),
+                    texts: Vec::new(),
                 };
                 entry.take(name, value);
                 entries.push(entry);
@@ -134,8 +116,7 @@ fn row_entry(row: &Table, path: &[String]) -> Entry {
         table: path.to_vec(),
         name: first.map(plain).unwrap_or_default(),
         span: row.span().unwrap_or_default(),
-        lists: Vec::new(),
-        strings: Vec::new(),
+        texts: Vec::new(),
     };
     entry.take_table(row);
     entry
@@ -158,14 +139,12 @@ impl Entry {
             self.span.end = self.span.end.max(span.end);
         }
         match value {
-            Value::Array(array) => {
-                let item = |item: &Value| Some((item.as_str()?.to_owned(), item.span()?));
-                let items: Option<Vec<_>> = array.iter().map(item).collect();
-                if let Some(items) = items {
-                    self.lists.push((key.to_owned(), List { items }));
-                }
+            Value::Array(array) => array.iter().for_each(|item| self.take(key, item)),
+            Value::String(text) => {
+                let place = value.span().unwrap_or_default();
+                self.texts
+                    .push((key.to_owned(), text.value().clone(), place));
             }
-            Value::String(text) => self.strings.push(text.value().clone()),
             _ => {}
         }
     }
@@ -195,59 +174,6 @@ pub(crate) fn key(name: &str) -> String {
     match name.bytes().all(bare) && !name.is_empty() {
         true => name.to_owned(),
         false => toml::Value::from(name).to_string(),
-    }
-}
-
-/// Put an item into a list, before the first of the items that come later in `order`.
-pub(crate) fn insertion(text: &str, list: &List, item: &str, order: &[&str]) -> Edit {
-    let rank = |id: &str| order.iter().position(|other| *other == id);
-    let later = list
-        .items
-        .iter()
-        .position(|(other, _)| rank(other) > rank(item));
-    let quoted = toml::Value::from(item).to_string();
-    let at = later.unwrap_or(list.items.len());
-    match (
-        at.checked_sub(1).and_then(|before| list.items.get(before)),
-        list.items.get(at),
-    ) {
-        (Some((_, before)), _) => {
-            let gap = gap_before(text, before.start).unwrap_or(" ");
-            (before.end..before.end, format!(",{gap}{quoted}"))
-        }
-        (None, Some((_, after))) => {
-            let gap = list
-                .items
-                .get(1)
-                .and_then(|(_, second)| gap_before(text, second.start));
-            (
-                after.start..after.start,
-                format!("{quoted},{}", gap.unwrap_or(" ")),
-            )
-        }
-        (None, None) => (0..0, String::new()),
-    }
-}
-
-/// Take an item out of a list; nothing where the list does not have it.
-pub(crate) fn deletion(list: &List, item: &str) -> Option<Edit> {
-    let at = list.items.iter().position(|(other, _)| other == item)?;
-    let here = &list.items.get(at)?.1;
-    let range = match at.checked_sub(1).and_then(|before| list.items.get(before)) {
-        Some((_, before)) => before.end..here.end,
-        None => here.start..list.items.get(1).map_or(here.end, |(_, next)| next.start),
-    };
-    Some((range, String::new()))
-}
-
-/// The blanks between an item of a list and the comma before it; none for the first item.
-fn gap_before(text: &str, start: usize) -> Option<&str> {
-    let head = text.get(..start)?;
-    let comma = head.trim_end().len();
-    match head.get(..comma)?.ends_with(',') {
-        true => head.get(comma..),
-        // The first item of a list that is written one a line.
-        false => head.get(comma..).filter(|gap| gap.contains('\n')),
     }
 }
 
@@ -283,6 +209,19 @@ pub(crate) fn block_removal(text: &str, span: Range<usize>) -> Edit {
         false => blank_before.max(after),
     };
     (range, "\n".repeat(left))
+}
+
+/// The line of the header that stands above an offset, with its line break.
+pub(crate) fn header_above(text: &str, offset: usize) -> Option<Range<usize>> {
+    let mut end = line_start(text, offset);
+    while end > 0 {
+        let start = line_start(text, end - 1);
+        if text[start..end].starts_with('[') {
+            return Some(start..end);
+        }
+        end = start;
+    }
+    None
 }
 
 fn line_start(text: &str, offset: usize) -> usize {

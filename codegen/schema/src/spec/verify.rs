@@ -5,13 +5,16 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::directory;
 use super::extensions::FOLDER;
 use super::facts::{self, Fact};
 use super::import::Upstream;
+use super::range::Order;
 use super::revisions::{self, Row, Status};
+use super::rules::RuleFile;
 use super::{
-    Files, Revision, Spec, canonical, carried, collect, errors, methods, remove, revisions_file,
-    root_of, schema_name,
+    Files, Revision, Spec, canonical, collect, errata, errata_file, errors, methods,
+    revisions_file, root_of, schema_name,
 };
 use crate::Error;
 use crate::files::diff;
@@ -46,11 +49,13 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     let files = collect(dir)?;
     let list = revisions_file(&root, &files)?;
     let rows = revisions::read(&list)?;
+    let of_errata = errata_file(&root, &files);
+    let all = errata::read(&of_errata, Some(&Order::of(&rows)))?;
     let mut failures = Vec::new();
     let mut errata = 0;
     let mut moved_on = Vec::new();
     for row in &rows {
-        match Revision::load(&root, &files, &list, row) {
+        match Revision::load(&root, &files, &list, row, (&all, &of_errata)) {
             Ok(revision) => {
                 errata += revision.errata.len();
                 let import = format!("--revision {}", revision.id);
@@ -65,7 +70,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             }
             Err(error) => failures.push(error),
         }
-        failures.extend(unconfirmed(&root, &files, row));
+        failures.extend(unconfirmed(&root, &files, &list, &rows, row));
         if let Some(upstream) = upstream {
             match has_moved_on(row, upstream) {
                 true => moved_on.push(row.id().to_owned()),
@@ -101,48 +106,42 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     })
 }
 
-/// What was carried over to a revision and is not there any more, and, of a released one, what nobody has confirmed.
-fn unconfirmed(root: &str, files: &Files, row: &Row) -> Vec<Error> {
+/// What the row of a revision lists as confirmed and does not hold, and, of a released one, what is not confirmed.
+fn unconfirmed(root: &str, files: &Files, list: &RuleFile, rows: &[Row], row: &Row) -> Vec<Error> {
+    let Some(confirmed) = &row.confirmed else {
+        return Vec::new();
+    };
     let id = row.id();
-    let (record, held) = match (
-        remove::record(root, files, id),
-        facts::held(root, files, id),
+    let order = Order::of(rows);
+    let (all, open) = match (
+        facts::of(root, files, &order, id),
+        directory::unconfirmed(root, files, &order, rows, id),
     ) {
-        (Ok(Some(record)), Ok(held)) => (record, held),
-        (Ok(None), _) => return Vec::new(),
+        (Ok(all), Ok(open)) => (all, open),
         (Err(error), _) | (_, Err(error)) => return vec![error],
     };
-    let file = format!("{root}/{}", carried::file_name(id));
-    let stands = |fact: &&Fact| {
-        held.iter().any(|held| held.fact == **fact) || files.contains_key(&format!("{fact}.toml"))
+    let told = |problem: String, help: String| {
+        let offset = confirmed.span().start;
+        list.error(offset, format!("revision `{id}`"), problem, "", help)
     };
-    let told = |problem: String, help: String| Error::File {
-        file: file.as_str().into(),
-        problem: problem.into(),
-        detail: "".into(),
-        help: help.into(),
-    };
-    let (there, gone): (Vec<&Fact>, Vec<&Fact>) = record.facts.iter().partition(stands);
+    let stands = |name: &&str| all.iter().any(|fact| fact.as_str() == *name);
+    let gone = row.confirmed().into_iter().filter(|name| !stands(name));
     let mut failures: Vec<Error> = gone
-        .into_iter()
-        .map(|fact| {
-            told(
-                format!(
-                    "`{fact}` was carried over, and nothing of that name is said of `{id}` any more"
-                ),
-                format!("take the line out: cargo xtask spec confirm {id} {fact}"),
-            )
+        .map(|name| {
+            let problem =
+                format!("`{name}` is confirmed, and no fact of that name holds for this revision");
+            told(problem, "take the name out of `confirmed`".to_owned())
         })
         .collect();
-    if *row.status.get_ref() == Status::Released && !there.is_empty() {
-        let names = there.iter().map(|fact| fact.as_str()).collect::<Vec<_>>();
+    if *row.status.get_ref() == Status::Released && !open.is_empty() {
+        let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
+        let problem = format!(
+            "{} facts hold for it by their ranges, and are not confirmed: {}",
+            names.len(),
+            names.join(", ")
+        );
         failures.push(told(
-            format!(
-                "{} facts of a released revision were carried over from `{}`, and nobody has confirmed them: {}",
-                names.len(),
-                record.from,
-                names.join(", ")
-            ),
+            problem,
             format!("hold each against the pages of `{id}`, then: cargo xtask spec confirm {id} FACT..., with --drop if it does not hold"),
         ));
     }

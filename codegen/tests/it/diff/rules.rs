@@ -21,7 +21,7 @@ fn with_errors(change: impl Fn(String) -> String) -> Diff {
 
 fn row(table: &str, text: &str) -> impl Fn(String) -> String {
     let row = format!(
-        "\n[[{table}]]\n{text}revisions = [\"draft\"]\nmeaning = \"Something.\"\npage = \"a/page.mdx\"\n"
+        "\n[[{table}]]\n{text}since = \"draft\"\nmeaning = \"Something.\"\npage = \"a/page.mdx\"\n"
     );
     move |errors| errors + &row
 }
@@ -34,10 +34,11 @@ fn instead(name: &'static str, new: Option<&'static str>) -> impl Fn(String) -> 
             .map(|row| {
                 let about = row.contains(&format!("\nname = \"{name}\""))
                     || row.contains(&format!("\nid = \"{name}\""));
-                match about && row.contains(", \"draft\"]") {
+                match about && !row.contains("\nuntil = ") {
                     false => row.to_owned(),
                     true => {
-                        let old = row.replace(", \"draft\"]", "]");
+                        let old =
+                            row.replace("\nmeaning", &format!("\nuntil = \"{TWIN}\"\nmeaning"));
                         match new {
                             None => old,
                             Some(meaning) => {
@@ -45,7 +46,7 @@ fn instead(name: &'static str, new: Option<&'static str>) -> impl Fn(String) -> 
                                     .lines()
                                     .filter(|line| !line.starts_with('#'))
                                     .map(|line| match line.split(" = ").next() {
-                                        Some("revisions") => "revisions = [\"draft\"]".to_owned(),
+                                        Some("since") => "since = \"draft\"".to_owned(),
                                         Some("meaning") => format!("meaning = \"{meaning}\""),
                                         _ => line.to_owned(),
                                     })

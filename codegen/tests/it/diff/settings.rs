@@ -116,7 +116,15 @@ fn a_rule_that_matches_nothing_or_says_too_little_is_an_error() {
 fn rows_that_only_an_erratum_makes_say_so() {
     // This draft equals a release; without its errata only those of the revision differ.
     let mut files = spec_files();
-    files.insert("draft/errata.toml".to_owned(), String::new());
+    let errata = files.get_mut("errata.toml").unwrap();
+    let rows = errata.split("\n\n").map(|row| {
+        let ended = format!("\nuntil = \"{TWIN}\"\nat = ");
+        match row.contains("\nuntil = ") {
+            true => row.to_owned(),
+            false => row.replacen("\nat = ", &ended, 1),
+        }
+    });
+    *errata = rows.collect::<Vec<_>>().join("\n\n");
     let spec = Spec::from_files(files).unwrap();
     let sources = Sources::read(&spec).unwrap();
     let diff = between(&sources, TWIN, "draft", false).unwrap();
@@ -190,12 +198,9 @@ fn a_change_whose_path_an_erratum_spells_otherwise_is_not_blamed_on_it() {
     files.insert("draft/schema.json".to_owned(), schema.to_string());
     let words = listed["enum"].to_string();
     let erratum = format!(
-        "\n[[erratum]]\nid = \"one-level\"\nreason = \"r\"\nsource = \"s\"\nat = \"/$defs/LoggingLevel\"\nexpect = {{ anyOf = [{{ type = \"string\", enum = {words} }}, {{ type = \"array\", items = {{}} }}] }}\nreplace = {{ type = \"string\", enum = {words} }}\n"
+        "\n[[erratum]]\nid = \"one-level\"\nreason = \"r\"\nsource = \"s\"\nsince = \"draft\"\nat = \"/$defs/LoggingLevel\"\nexpect = {{ anyOf = [{{ type = \"string\", enum = {words} }}, {{ type = \"array\", items = {{}} }}] }}\nreplace = {{ type = \"string\", enum = {words} }}\n"
     );
-    files
-        .get_mut("draft/errata.toml")
-        .unwrap()
-        .push_str(&erratum);
+    files.get_mut("errata.toml").unwrap().push_str(&erratum);
     let spec = Spec::from_files(files).unwrap();
     let diff = between(&Sources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
     let added: Vec<_> = (diff.rows.iter())

@@ -27,14 +27,14 @@ fn a_doc_line() {
             "doc line of `everywhere.carpet`",
         ),
         (
-            "[Wall.revisions.\"new\"]\ndoc = \"Upright.\"\n[Wall.revisions.\"latest\"]\ndoc = \"Flat.\"\n",
+            "[Wall.since.\"new\"]\ndoc = \"Upright.\"\n[Floor.since.\"new\"]\ndoc = \"Flat.\"\n",
             4,
-            "doc line of `Wall` in latest",
+            "doc line of `Floor` since new",
         ),
         (
-            "[Wall.revisions.\"new\".members]\ncolor = \"Of the paint.\"\n",
+            "[Wall.since.\"new\".members]\ncolor = \"Of the paint.\"\n",
             2,
-            "doc line of `Wall.color` in new",
+            "doc line of `Wall.color` since new",
         ),
         // `Long` has no member that `Wall` has a line for.
         (
@@ -50,8 +50,23 @@ fn a_doc_line() {
     // Where every revision has a line of its own, the common one is of no use.
     bites(
         "docs.toml",
-        "[Wall]\ndoc = \"Upright.\"\n\n[Wall.revisions.\"old\"]\ndoc = \"Stone.\"\n\n[Wall.revisions.\"new\"]\ndoc = \"Paper.\"\n",
+        "[Wall]\ndoc = \"Upright.\"\n\n[Wall.since.\"old\"]\ndoc = \"Stone.\"\n\n[Wall.since.\"new\"]\ndoc = \"Paper.\"\n",
         &format!("spec/docs.toml:2: doc line of `Wall`: {unused}"),
+    );
+    // Of two ranges that hold for a revision, the one that begins last gives the line.
+    bites(
+        "docs.toml",
+        "[Wall.since.\"new\"]\ndoc = \"Upright.\"\n\n[Wall.since.\"old\"]\nuntil = \"old\"\ndoc = \"Stone.\"\n\n[Short.since.\"latest\"]\ndoc = \"Brief.\"\n",
+        "spec/docs.toml:8: doc lines of `Short` since latest: no revision `latest`; known: old, new",
+    );
+    passes(
+        "docs.toml",
+        "[Wall.since.\"new\"]\ndoc = \"Upright.\"\n\n[Wall.since.\"old\"]\ndoc = \"Stone.\"\n",
+    );
+    bites(
+        "docs.toml",
+        "[Wall.since.\"old\"]\nuntil = \"old\"\n",
+        "spec/docs.toml:1: doc lines of `Wall` since old: there is no line in it",
     );
     passes(
         "docs.toml",
@@ -61,7 +76,7 @@ fn a_doc_line() {
 
 #[test]
 fn a_line_that_is_missing_is_listed() {
-    let docs = "[everywhere.members]\nmethod = \"What is asked.\"\na = \"A letter.\"\n\n[Wall]\ndoc = \"Upright.\"\n\n[Wall.members]\npaper = \"On it.\"\n\n[Wall.revisions.\"new\".members]\ncolour = \"Of the paint.\"\n";
+    let docs = "[everywhere.members]\nmethod = \"What is asked.\"\na = \"A letter.\"\n\n[Wall]\ndoc = \"Upright.\"\n\n[Wall.members]\npaper = \"On it.\"\n\n[Wall.since.\"new\".members]\ncolour = \"Of the paint.\"\n";
     let files = BTreeMap::from([
         ("revisions.toml".to_owned(), REVISIONS.to_owned()),
         ("methods.toml".to_owned(), METHODS.to_owned()),

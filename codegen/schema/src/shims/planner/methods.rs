@@ -250,7 +250,7 @@ pub(super) fn error_codes(
                     open: format!("no row of spec/errors.toml lists {}", other.id),
                     answer: format!("it sends what {} sends", one.id),
                     row: Row::Listed(format!(
-                        "# add \"{}\" to the `revisions` of each [[error]] that it still sends, of {}\n",
+                        "# let each [[error]] that it still sends hold for {}, of {}: a later `until`, or none\n",
                         other.id,
                         list.join(", ")
                     )),
@@ -265,9 +265,9 @@ pub(super) fn error_codes(
                 continue;
             }
             let row = match way {
-                // What went on being sent is more often forgotten in a list than gone.
+                // What went on being sent is more often ended too early than gone.
                 Way::Up => Row::Listed(format!(
-                    "# if it still sends the code: add \"{}\" to the `revisions` of the [[error]] with code = {code};\n# if not, add an [[error]] with code = {code} to spec/{}\n",
+                    "# if it still sends the code: let the [[error]] with code = {code} hold for {}, with a later `until` or none;\n# if not, add an [[error]] with code = {code} to spec/{}\n",
                     other.id,
                     Pair::new(old.id, new.id).file()
                 )),

@@ -1,10 +1,10 @@
 //! Rules that the new schema of a revision has no use for: those of its conversions, and those that it shared with none.
 
-use super::super::carry::Left;
 use super::super::complaints::placed;
 use super::super::facts::Fact;
 use super::super::remove::{Named, converts, entries_of, needless, pair, taken_out};
 use super::super::{Files, Spec, sheet};
+use super::Left;
 use crate::Error;
 use crate::Models;
 use crate::shims::Pair;

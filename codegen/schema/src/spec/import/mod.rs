@@ -5,13 +5,12 @@ mod extension;
 mod source;
 mod upstream;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::carried::{self, Carried};
-use super::carry::{self, Left, Named};
+use super::complaints::{Complaint, complaints, passed_over};
 use super::directory::Directory;
-use super::facts::{Fact, rename_pair};
+use super::facts::{self, Change, Fact, Held, held, ranged};
+use super::range::Order;
 use super::revisions::{self, Lifecycle, NewRow, Row, Status};
 use super::rules::RuleFile;
 use super::{Files, REVISIONS, canonical, errata, errata_file, remove, schema_name};
@@ -41,7 +40,8 @@ pub struct ImportOptions {
     pub lifecycle: Option<Lifecycle>,
     /// Needed for a new id.
     pub status: Option<Status>,
-    /// The revision whose facts a new one takes over; by default the one that it follows, or the draft if that has the same schema.
+    /// The revision after a new one whose own facts begin with the new one from then on; by default the draft, if that has
+    /// the same schema.
     pub from: Option<String>,
     /// The revision that a new one follows; by default the last one that is no draft, for a draft the last one.
     pub after: Option<String>,
@@ -66,19 +66,30 @@ pub struct Imported {
     pub sha256: String,
     /// How many errata there are.
     pub errata: usize,
-    /// The revision that facts were taken over from.
+    /// The revision after it whose own facts begin with it now.
     pub from: Option<String>,
-    /// The facts that were taken over, to be confirmed.
-    pub carried: Vec<Fact>,
-    /// Facts that do not hold for this schema, and that it was left without.
+    /// What holds for it by a range, to be confirmed.
+    pub held: Vec<Fact>,
+    /// What does not hold for this schema, and so ends before it, or goes, or is passed over in a draft.
     pub left: Vec<Left>,
+    /// What ended with the revision before already.
+    pub ended: Vec<Fact>,
     /// Files of rules between two revisions that are no neighbours any more.
     pub displaced: Vec<String>,
     /// Errata that no longer apply: the import stands, and they have to be looked at.
     pub stale: Option<Error>,
 }
 
-/// Write the schema in `file` below the spec directory `dir`, record it in revisions.toml, and carry over what still holds.
+/// A fact that does not hold for the new schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The fact.
+    pub fact: Fact,
+    /// Why not.
+    pub why: String,
+}
+
+/// Write the schema in `file` below the spec directory `dir`, record it in revisions.toml, and end what does not hold for it.
 ///
 /// # Errors
 /// When the file is no schema, or the options do not fit. Nothing has been written then.
@@ -123,32 +134,43 @@ pub(super) fn into(
     files.insert(REVISIONS.to_owned(), new_list);
     files.insert(name, schema);
 
+    let status = match row {
+        Some(row) => *row.status.get_ref(),
+        None => options.status.unwrap_or(Status::Released),
+    };
     let mut import = Import {
         root,
         files,
         id,
-        rows: &new_rows,
-        upstream,
-        carried: Vec::new(),
+        status,
+        order: Order::of(&new_rows),
         left: Vec::new(),
-        displaced: BTreeMap::new(),
     };
-    match (row, &from) {
-        (None, from) => import.anew(from.as_deref())?,
-        (Some(row), from) => import.again(row, from.as_deref(), schema_changed)?,
+    let mut facts = Vec::new();
+    let (mut ended, mut displaced) = (Vec::new(), Vec::new());
+    if row.is_none() {
+        import.begin(from.as_deref())?;
+        displaced = import.displaced();
+        ended = import.ended()?;
+        import.settle()?;
+        facts = import.to_confirm()?;
+    } else if schema_changed && status != Status::Released {
+        import.settle()?;
+        import.without_use()?;
     }
-    let Import {
-        carried,
-        left,
-        displaced,
-        ..
-    } = import;
+    let left = import.left;
 
-    let errata_file = errata_file(root, files, id);
-    let read = errata::read(&errata_file);
+    let errata_file = errata_file(root, files);
+    let read = errata::read(&errata_file, Some(&Order::of(&new_rows)));
+    let mine = |all: Vec<errata::Erratum>| -> Vec<_> {
+        let mut all = all;
+        all.retain(|erratum| erratum.revisions.iter().any(|other| other == id));
+        all
+    };
+    let read = read.map(mine);
     let errata = read.as_ref().map_or(0, Vec::len);
     let stale = read
-        .and_then(|errata| errata::apply(&upstream.canonical, &errata, &errata_file))
+        .and_then(|errata| errata::apply(&upstream.canonical, &errata, &errata_file, id, status))
         .err();
     Ok(Imported {
         revision: id.to_owned(),
@@ -158,9 +180,10 @@ pub(super) fn into(
         sha256: upstream.sha256.clone(),
         errata,
         from,
-        carried,
+        held: facts,
         left,
-        displaced: displaced.into_keys().collect(),
+        ended,
+        displaced,
         stale,
     })
 }
@@ -170,137 +193,116 @@ struct Import<'i> {
     root: &'i str,
     files: &'i mut Files,
     id: &'i str,
-    rows: &'i [Row],
-    upstream: &'i Upstream,
-    carried: Vec<Fact>,
+    status: Status,
+    order: Order,
     left: Vec<Left>,
-    displaced: BTreeMap<String, String>,
 }
 
 impl Import<'_> {
-    /// The first import of a revision.
-    fn anew(&mut self, from: Option<&str>) -> Result<(), Error> {
-        self.displace(from);
+    /// What began with the revision after it begins with it.
+    fn begin(&mut self, from: Option<&str>) -> Result<(), Error> {
         let Some(from) = from else {
             return Ok(());
         };
-        self.carry(from)?;
-        self.record(from, None)
+        remove::handed_on(self.root, self.files, from, self.id)?;
+        let begins = ranged(self.root, self.files)?.into_iter();
+        let begins = begins.filter(|held| held.since == from);
+        let begins = begins.map(|held| (held, Change::Begins(self.id.to_owned())));
+        facts::change(self.root, self.files, begins.collect())
     }
 
-    /// Another schema for a revision that is listed. `from`: it had been the same as that one, and differs now.
-    fn again(&mut self, row: &Row, from: Option<&str>, changed: bool) -> Result<(), Error> {
-        if *row.status.get_ref() == Status::Released || !changed {
-            return Ok(());
+    /// The rules between two revisions that it stands between, which are looked at no more.
+    fn displaced(&self) -> Vec<String> {
+        if self.status == Status::Candidate {
+            return Vec::new();
         }
-        let schema = &self.upstream.canonical;
-        self.left = carry::errata_that_fit(self.root, self.files, self.id, schema)?;
-        let gone = carry::complained(self.root, self.files, self.id, |_| true)?;
-        self.left.extend(gone);
-        if let Some(from) = from {
-            let tried = carry::rows(self.root, self.files, from, self.id, &ids(self.rows))?;
-            self.carried = tried.carried;
-            // What was taken back a moment ago is refused again.
-            let known: Vec<Fact> = self.left.iter().map(|left| left.fact.clone()).collect();
-            let new = |left: &Left| !known.contains(&left.fact);
-            self.left.extend(tried.left.into_iter().filter(new));
-        }
-        self.left
-            .extend(conversions::without_need(self.root, self.files)?);
-        let gone = conversions::without_use(self.root, self.files, self.id)?;
-        self.left.extend(gone);
-        let before = remove::record(self.root, self.files, self.id)?;
-        let from = from
-            .map(str::to_owned)
-            .or_else(|| Some(before.as_ref()?.from.clone()));
-        let gone: Vec<Fact> = self.left.iter().map(|left| left.fact.clone()).collect();
-        let open = before.into_iter().flat_map(|before| before.facts);
-        let mut all: Vec<Fact> = open.filter(|fact| !gone.contains(fact)).collect();
-        all.append(&mut self.carried.clone());
-        let record = Carried {
-            from: from.unwrap_or_default(),
-            facts: all,
-            replaced: Some(row.sha256().to_owned()).filter(|digest| !digest.is_empty()),
-            displaced: BTreeMap::new(),
-        };
-        self.write(&record);
-        Ok(())
-    }
-
-    /// Rules between neighbours that are none any more: those of a draft that is released become those of the release.
-    fn displace(&mut self, from: Option<&str>) {
-        let at = |id: &str| self.rows.iter().position(|row| row.id() == id);
+        let at = |id: &str| self.order.at(id);
         let me = at(self.id);
-        let candidate = me
-            .and_then(|me| self.rows.get(me))
-            .is_some_and(|row| *row.status.get_ref() == Status::Candidate);
-        if candidate {
-            return;
-        }
         let between = |name: &&String| {
             remove::pair(name).is_some_and(|(old, new)| at(old) < me && me < at(new))
         };
-        let names: Vec<String> = self.files.keys().filter(between).cloned().collect();
-        for name in names {
-            let Some(text) = self.files.remove(&name) else {
-                continue;
-            };
-            if let Some((old, new)) = remove::pair(&name)
-                && from == Some(new)
-            {
-                let pair = format!("{old}..{}", self.id);
-                rename_pair(self.files, (old, new), (old, self.id));
-                let renamed = remove::of_pair(&text, old, new, self.id);
-                self.carried.push(Fact(format!("shims/{pair}")));
-                self.files.insert(format!("shims/{pair}.toml"), renamed);
+        self.files.keys().filter(between).cloned().collect()
+    }
+
+    /// What ended with the revision before: whether it holds again is not known.
+    fn ended(&self) -> Result<Vec<Fact>, Error> {
+        let before = self.order.before(self.id);
+        let mut ended = ranged(self.root, self.files)?;
+        ended.retain(|held| before.is_some() && held.until.as_deref() == before);
+        Ok(ended.into_iter().map(|held| held.fact).collect())
+    }
+
+    /// Ends before it what its schema says does not hold, as far as nothing but drafts follows.
+    ///
+    /// What began with it begins with the revision after it, if that has it, and else goes.
+    fn settle(&mut self) -> Result<(), Error> {
+        loop {
+            let mut of_it = complaints(self.root, self.files);
+            of_it.retain(|one| one.revision.as_deref() == Some(self.id));
+            let mut changes = Vec::new();
+            for (held, why) in self.spoken_of(&of_it)? {
+                if let Some(change) = held.without(&self.order, self.id) {
+                    let fact = held.fact.clone();
+                    self.left.push(Left { fact, why });
+                    changes.push((held, change));
+                }
             }
-            self.displaced.insert(name, text);
+            if changes.is_empty() {
+                break;
+            }
+            facts::change(self.root, self.files, changes)?;
         }
-    }
-
-    fn carry(&mut self, from: &str) -> Result<(), Error> {
-        // A draft that is the same gives its own lines away, and takes them over again on the day that it differs.
-        if carry::twin_draft(self.files, self.rows, self.id) == Some(from) {
-            let moved = carry::hand_on(self.root, self.files, from, self.id)?;
-            self.carried.extend(moved);
+        if self.status == Status::Draft {
+            let passed = passed_over(self.root, self.files, self.id);
+            for one in &passed {
+                for (held, why) in self.spoken_of(std::slice::from_ref(one))? {
+                    self.left.push(Left {
+                        fact: held.fact,
+                        why,
+                    });
+                }
+            }
+            self.left.sort_by(|a, b| a.fact.cmp(&b.fact));
         }
-        let row = |id: &str| self.rows.iter().find(|row| row.id() == id);
-        if let (Some(source), Some(target)) = (row(from), row(self.id)) {
-            let (source, target): (Named<'_>, Named<'_>) =
-                (carry::named(source), carry::named(target));
-            let schema = &self.upstream.canonical;
-            let tried = carry::errata(self.root, self.files, source, target, schema)?;
-            self.carried.extend(tried.carried);
-            self.left.extend(tried.left);
-        }
-        let tried = carry::rows(self.root, self.files, from, self.id, &ids(self.rows))?;
-        self.carried.extend(tried.carried);
-        self.left.extend(tried.left);
         Ok(())
     }
 
-    fn record(&mut self, from: &str, replaced: Option<String>) -> Result<(), Error> {
-        let record = Carried {
-            from: from.to_owned(),
-            facts: self.carried.clone(),
-            replaced,
-            displaced: self.displaced.clone(),
-        };
-        self.write(&record);
+    /// The facts that complaints are about, each with the first of them.
+    fn spoken_of(&self, complaints: &[Complaint]) -> Result<Vec<(Held, String)>, Error> {
+        let mut found = Vec::new();
+        if complaints.is_empty() {
+            return Ok(found);
+        }
+        for held in held(self.root, self.files, &self.order, self.id)? {
+            let path = format!("{}/{}", self.root, held.file);
+            let text = self.files.get(&held.file).map_or("", String::as_str);
+            let here = complaints
+                .iter()
+                .find(|one| one.file == path && held.has_line(text, one.line));
+            if let Some(complaint) = here {
+                found.push((held, complaint.problem.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes out what only the schema before had use for.
+    fn without_use(&mut self) -> Result<(), Error> {
+        let gone = conversions::without_need(self.root, self.files)?;
+        self.left.extend(gone);
+        let gone = conversions::without_use(self.root, self.files, self.id)?;
+        self.left.extend(gone);
         Ok(())
     }
 
-    fn write(&mut self, record: &Carried) {
-        let name = carried::file_name(self.id);
-        match record.text(self.id) {
-            Some(text) => self.files.insert(name, text),
-            None => self.files.remove(&name),
-        };
+    /// What holds for it; its row says that none of it is confirmed. A draft is never asked for it.
+    fn to_confirm(&mut self) -> Result<Vec<Fact>, Error> {
+        let facts = facts::of(self.root, self.files, &self.order, self.id)?;
+        if !facts.is_empty() && self.status != Status::Draft {
+            revisions::confirm(self.root, self.files, self.id, Some(&[]))?;
+        }
+        Ok(facts)
     }
-}
-
-fn ids(rows: &[Row]) -> Vec<&str> {
-    rows.iter().map(Row::id).collect()
 }
 
 fn added(

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::range::{Order, ends_before};
 use super::rules::RuleFile;
-use super::{Extension, Spec};
+use super::{Extension, Spec, Status};
 use crate::Error;
 use crate::model::Direction;
 use areas::default_area;
@@ -18,12 +19,13 @@ pub(crate) use areas::{AREA, is_area, module};
 use requests::takes;
 pub(crate) use requests::{messages, methods};
 pub use results::ResultRule;
-use results::Rule;
+use results::{Problem, Rule};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
 pub struct MethodRules {
     results: Vec<Rule>,
+    pub(crate) order: Order,
     areas: BTreeMap<String, String>,
     input_required: Option<String>,
     named_by: BTreeMap<String, String>,
@@ -77,7 +79,8 @@ struct Row {
     method: Spanned<String>,
     result: String,
     task_result: Option<String>,
-    revisions: Option<Vec<String>>,
+    since: Option<String>,
+    until: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +101,11 @@ impl MethodRules {
     /// # Errors
     /// [`Error::Rule`] for each rule that matches nothing, contradicts the schema or says what goes without saying.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
+        Self::read_all(spec).map(|(rules, _)| rules)
+    }
+
+    /// The same, with what begins before a draft and does not hold for it, which is passed over there.
+    pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
         let Rows {
             input_required,
@@ -107,28 +115,62 @@ impl MethodRules {
             capability_part,
             areas,
         } = file.parse()?;
-        let mut errors = Vec::new();
-        let mut rules = Self::default();
+        let (mut errors, mut passed) = (Vec::new(), Vec::new());
+        let mut rules = Self {
+            order: spec.rules.order.clone(),
+            ..Self::default()
+        };
         for row in result {
             let Row {
                 method,
                 result,
                 task_result,
-                revisions,
+                since,
+                until,
             } = row;
             let offset = method.span().start;
-            let rule = Rule {
+            let label = format!("result of `{}`", method.get_ref());
+            let range = match (since, until) {
+                (Some(since), until) => {
+                    let range = spec.rules.order.range(&since, until.as_deref());
+                    range.map(Some)
+                }
+                (None, Some(_)) => {
+                    Err("`until` is the end of a range that begins with `since`".to_owned())
+                }
+                (None, None) => Ok(None),
+            };
+            let revisions = match range {
+                Ok(revisions) => revisions,
+                Err(problem) => {
+                    errors.push(file.error(offset, label, problem, "", ""));
+                    continue;
+                }
+            };
+            let mut rule = Rule {
                 method: method.into_inner(),
                 result,
                 task_result,
                 revisions,
             };
-            for problem in rule.problems(spec, &rules.results) {
-                let label = format!("result of `{}`", rule.method);
-                errors.push(match problem.revision {
-                    Some(revision) => file.error_of(&revision, offset, label, problem.says),
-                    None => file.error(offset, label, problem.says, "", ""),
-                });
+            for Problem { revision, says } in rule.problems(spec, &rules.results) {
+                let Some(id) = revision else {
+                    errors.push(file.error(offset, label.clone(), says, "", ""));
+                    continue;
+                };
+                let all = rule.revisions.clone().unwrap_or_default();
+                let help = ends_before(&all, &id).map(|until| format!("end it with {until}"));
+                let error =
+                    file.error_of(&id, offset, label.clone(), says, help.unwrap_or_default());
+                let status = spec.revision(&id)?.status;
+                // A draft moves: what it has no more is passed over there, as long as another revision has it.
+                match (status, &mut rule.revisions) {
+                    (Status::Draft, Some(all)) if all.first() != Some(&id) => {
+                        all.retain(|other| *other != id);
+                        passed.push(error);
+                    }
+                    _ => errors.push(error),
+                }
             }
             rules.results.push(rule);
         }
@@ -186,7 +228,7 @@ impl MethodRules {
             });
         }
         Error::check(errors)?;
-        Ok(rules)
+        Ok((rules, passed))
     }
 
     fn read_areas(

@@ -54,11 +54,6 @@ impl Rule {
     pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut matched = false;
-        for id in self.revisions.iter().flatten() {
-            if spec.revision(id).is_err() {
-                problems.push(Problem::of(id, format!("no revision `{id}`")));
-            }
-        }
         for revision in spec
             .revisions
             .iter()

@@ -1,4 +1,4 @@
-//! What an import takes over from the revision before, how that is confirmed, and how all of it is undone.
+//! What holds for an imported revision by the ranges of earlier facts, how that is confirmed, and how all of it is undone.
 //!
 //! On a made-up spec directory in memory, and on the one of this workspace.
 
@@ -37,36 +37,34 @@ const METHODS: &str = "\
 [[result]]
 method = \"wall/paint\"
 result = \"Wall\"
-revisions = [\"old\", \"draft\"]
+since = \"old\"
 
 [[result]]
 method = \"wall/wash\"
 result = \"Wall\"
-revisions = [
-  \"old\",
-  \"draft\",
-]
+since = \"old\"
 ";
 
 const ERRORS: &str = "\
 [[error]]
 code = -1
 name = \"Wet\"
-revisions = [\"old\", \"draft\"]
+since = \"old\"
 meaning = \"The paint is wet.\"
 page = \"pages/{revision}\"
 
 # Only there.
 [[header]]
 name = \"Colour\"
-revisions = [\"old\"]
+since = \"elder\"
+until = \"elder\"
 meaning = \"The colour.\"
 page = \"pages/{revision}\"
 
 [[header]]
 name = \"Colour\"
-revisions = [\"draft\"]
 meaning = \"The colour, in German.\"
+since = \"old\"
 page = \"pages/{revision}\"
 ";
 
@@ -79,9 +77,9 @@ _meta = \"Metadata.\"
 doc = \"A wall.\"
 [Wall.members]
 colour = \"Its colour.\"
-[Wall.revisions.\"old\"]
+[Wall.since.\"old\"]
 doc = \"A wall of old.\"
-[Wall.revisions.\"old\".members]
+[Wall.since.\"old\".members]
 colour = \"Its faded colour.\"
 
 [PaintRequest]
@@ -95,13 +93,12 @@ doc = \"What clients ask.\"
 ";
 
 const ERRATA: &str = "\
-# Defects of the schema of old: two.
-
 # Of the wall.
 [[erratum]]
 id = \"colour\"
 reason = \"A colour is a name.\"
-source = \"schema/old/schema.ts, Wall\"
+source = \"schema/{revision}/schema.ts, Wall\"
+since = \"old\"
 at = \"/$defs/Wall/properties/colour/type\"
 expect = \"integer\"
 replace = \"string\"
@@ -109,7 +106,8 @@ replace = \"string\"
 [[erratum]]
 id = \"request-meta\"
 reason = \"Requests have one.\"
-source = \"schema/old/schema.ts\"
+source = \"schema/{revision}/schema.ts\"
+since = \"old\"
 at = [
   \"/$defs/PaintRequest/properties/_meta\",
   \"/$defs/WashRequest/properties/_meta\",
@@ -154,8 +152,7 @@ fn made_up() -> Directory {
             ("errors.toml", ERRORS),
             ("docs.toml", DOCS),
             ("revisions.toml", REVISIONS),
-            ("old/errata.toml", ERRATA),
-            ("draft/errata.toml", ERRATA),
+            ("errata.toml", ERRATA),
         ]
         .map(|(name, text)| (name.to_owned(), text.to_owned())),
     ));
@@ -170,7 +167,7 @@ fn made_up() -> Directory {
             ..ImportOptions::default()
         };
         let imported = directory.import(&upstream(&schema), &options).unwrap();
-        assert!(imported.carried.is_empty() && imported.stale.is_none());
+        assert!(imported.held.is_empty() && imported.stale.is_none());
     }
     directory
 }
@@ -192,20 +189,38 @@ fn text_of<'d>(directory: &'d Directory, name: &str) -> &'d str {
     directory.files().get(name).map_or("", String::as_str)
 }
 
+/// The lines of a directory's rule files that another one does not have.
+fn lines_beyond(directory: &Directory, other: &BTreeMap<String, String>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, text) in directory.files() {
+        if name.ends_with(".toml") {
+            let before = other.get(name).map_or("", String::as_str);
+            let mut before: Vec<&str> = before.lines().collect();
+            for line in text.lines() {
+                match before.iter().position(|other| *other == line) {
+                    Some(at) => drop(before.remove(at)),
+                    None => lines.push(line.to_owned()),
+                }
+            }
+        }
+    }
+    lines
+}
+
 #[test]
-fn what_holds_is_carried_over_and_listed() {
+fn what_holds_for_a_new_revision_is_listed_and_not_copied() {
     let mut directory = made_up();
+    let before = directory.files().clone();
     let imported = directory
         .import(&upstream(&schema("integer", true)), &new("new"))
         .unwrap();
-    assert_eq!(imported.from.as_deref(), Some("old"));
+    assert_eq!(imported.from, None);
     assert_eq!(
-        names(&imported.carried),
+        names(&imported.held),
         [
+            "docs/Wall",
             "errata/colour",
             "errata/request-meta",
-            "docs/Wall",
-            "docs/Wall.colour",
             "errors/error/-1",
             "errors/header/Colour",
             "methods/result/wall/paint",
@@ -213,39 +228,20 @@ fn what_holds_is_carried_over_and_listed() {
         ]
     );
     assert!(imported.left.is_empty(), "{:?}", imported.left);
-    let methods = text_of(&directory, "methods.toml");
-    assert!(
-        methods.contains("revisions = [\"old\", \"new\", \"draft\"]"),
-        "{methods}"
-    );
-    assert!(
-        methods.contains("  \"old\",\n  \"new\",\n  \"draft\",\n"),
-        "{methods}"
-    );
-    let docs = text_of(&directory, "docs.toml");
-    assert!(
-        docs.contains("colour = \"Its faded colour.\"\n[Wall.revisions.new]\ndoc = \"A wall of old.\"\n[Wall.revisions.new.members]\ncolour = \"Its faded colour.\"\n\n[PaintRequest]"),
-        "{docs}"
-    );
-    let errata = text_of(&directory, "new/errata.toml");
-    assert!(
-        errata.starts_with("# Defects of the schema of new: two.\n"),
-        "{errata}"
-    );
-    assert!(
-        errata.contains("source = \"schema/new/schema.ts, Wall\""),
-        "{errata}"
-    );
-    assert_eq!(
-        names(&directory.carried("new").unwrap().unwrap().facts),
-        names(&imported.carried)
-    );
-    directory.spec().unwrap();
+    assert_eq!(directory.unconfirmed("new").unwrap(), imported.held);
+    // Its row is all that is written, and says that nothing of this is confirmed.
+    let lines = lines_beyond(&directory, &before);
+    assert_eq!(lines.len(), 10, "{lines:#?}");
+    assert!(lines.contains(&"confirmed = []".to_owned()), "{lines:#?}");
+    let spec = directory.spec().unwrap();
+    let errata = &spec.revision("new").unwrap().errata;
+    assert_eq!(errata.len(), 2);
 }
 
 #[test]
-fn what_does_not_hold_is_named_with_the_reason() {
+fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
     let mut directory = made_up();
+    let before = directory.files().clone();
     let imported = directory
         .import(&upstream(&schema("string", false)), &new("new"))
         .unwrap();
@@ -254,32 +250,42 @@ fn what_does_not_hold_is_named_with_the_reason() {
         .iter()
         .map(|left| (left.fact.as_str(), left.why.lines().next().unwrap()))
         .collect();
-    assert_eq!(
-        left,
-        [
-            (
-                "errata/colour",
-                "another value stands at `/$defs/Wall/properties/colour/type`"
-            ),
-            (
-                "errata/request-meta",
-                "`/$defs/WashRequest/properties/_meta` leads nowhere: the object that would hold it is not there"
-            ),
-            (
-                "methods/result/wall/wash",
-                "revision `new` has no request of that method"
-            ),
-        ]
+    let colour = (
+        "errata/colour",
+        "another value stands at `/$defs/Wall/properties/colour/type`",
     );
-    assert!(names(&imported.carried).contains(&"errata/request-meta"));
-    let errata = text_of(&directory, "new/errata.toml");
+    assert_eq!(left, [colour]);
+    // An erratum that still has one of its places is for people to part.
+    let stale = imported.stale.unwrap().to_string();
     assert!(
-        !errata.contains("colour") && !errata.contains("Wash"),
-        "{errata}"
+        stale.starts_with("spec/errata.toml:13: erratum `request-meta` of `new`: `/$defs/WashRequest/properties/_meta` leads nowhere"),
+        "{stale}"
     );
-    assert!(errata.contains("PaintRequest/properties/_meta"), "{errata}");
-    assert!(imported.stale.is_none());
+    assert!(
+        stale.ends_with("look at schema/new/schema.ts again: if the schema is right now, end the erratum with `until = \"old\"`"),
+        "{stale}"
+    );
+    // The cure as it is written, and a row with the rest.
+    let mut files = directory.files().clone();
+    let errata = files.get_mut("errata.toml").unwrap();
+    let row = errata[errata.rfind("[[erratum]]").unwrap()..].to_owned();
+    let rest = row
+        .replace("since = \"old\"", "since = \"new\"")
+        .replace("  \"/$defs/WashRequest/properties/_meta\",\n", "");
+    let ended = row.replace("since = \"old\"\n", "since = \"old\"\nuntil = \"old\"\n");
+    *errata = errata.replace(&row, &format!("{ended}\n{rest}"));
+    let directory = Directory::from_files(files);
     directory.spec().unwrap();
+    let lines = lines_beyond(&directory, &before);
+    let ended = lines.iter().filter(|line| *line == "until = \"old\"");
+    assert_eq!(ended.count(), 2, "{lines:#?}");
+    let message = mcp_schema::spec::methods::MethodRules::read(&directory.spec().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        message,
+        "spec/methods.toml:8: result of `wall/wash`: revision `new` has no request of that method\n  help: end it with `until = \"old\"`"
+    );
 }
 
 #[test]
@@ -305,6 +311,7 @@ fn a_removal_leaves_no_trace_of_an_import() {
             directory
                 .import(&upstream(&schema(colour, washed)), &options)
                 .unwrap();
+            assert!(directory.facts("new").is_ok());
             let removed = directory.remove("new").unwrap();
             assert!(removed.unused.is_empty(), "{:?}", removed.unused);
             same(directory.files(), &before);
@@ -338,52 +345,96 @@ fn what_was_written_for_a_revision_alone_goes_with_it() {
 }
 
 #[test]
-fn facts_are_confirmed_one_by_one_or_taken_back() {
+fn facts_are_confirmed_one_by_one_or_ended() {
     let mut directory = made_up();
-    let before = text_of(&directory, "errors.toml").to_owned();
+    let before = directory.files().clone();
     directory
         .import(&upstream(&schema("integer", true)), &new("new"))
         .unwrap();
     let some = ["errors/error/-1".to_owned(), "docs/Wall".to_owned()];
-    assert_eq!(
-        names(&directory.confirm("new", &some, true).unwrap()).len(),
-        2
-    );
-    assert_eq!(directory.carried("new").unwrap().unwrap().facts.len(), 6);
+    assert_eq!(directory.confirm("new", &some, true).unwrap().len(), 2);
+    assert_eq!(directory.unconfirmed("new").unwrap().len(), 5);
     assert!(
-        text_of(&directory, "docs.toml")
-            .contains("doc = \"A wall of old.\"\n[Wall.revisions.new.members]")
+        text_of(&directory, "revisions.toml")
+            .contains("\nconfirmed = [\n  \"docs/Wall\",\n  \"errors/error/-1\",\n]\n")
     );
 
     let header = ["errors/header/Colour".to_owned()];
     directory.confirm("new", &header, false).unwrap();
-    let errors = text_of(&directory, "errors.toml");
     assert_eq!(
-        errors,
-        before.replacen("\"old\", ", "\"old\", \"new\", ", 1)
+        text_of(&directory, "errors.toml"),
+        before["errors.toml"].replacen(
+            "since = \"old\"\npage",
+            "since = \"old\"\nuntil = \"old\"\npage",
+            1
+        )
     );
-
     let message = directory
         .confirm("new", &header, true)
         .unwrap_err()
         .to_string();
     assert!(
-        message.contains("`errors/header/Colour` is not among the facts"),
+        message.contains("`errors/header/Colour` is not among the facts of `new`"),
         "{message}"
     );
     assert!(
         message.contains("still to confirm: errata/colour"),
         "{message}"
     );
+    // What another release has, too, is not ended by the way.
+    directory
+        .import(&upstream(&schema("integer", true)), &new("newer"))
+        .unwrap();
+    let message = directory
+        .confirm("new", &["errata/colour".to_owned()], false)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        message,
+        "`errata/colour` holds for revisions after `new`, too\n  help: in spec/errata.toml, end it with `until = \"old\"`, and add a second one that begins after `new`"
+    );
+    directory.remove("newer").unwrap();
 
     directory.confirm("new", &[], true).unwrap();
-    assert!(directory.carried("new").unwrap().is_none());
-    assert!(!directory.files().contains_key("new/carried.toml"));
+    assert!(directory.unconfirmed("new").unwrap().is_empty());
+    assert!(!text_of(&directory, "revisions.toml").contains("confirmed"));
+    directory.remove("new").unwrap();
+    same(directory.files(), &before);
+}
+
+/// Lines under a header of their own, and lines of members alone, end and begin again byte for byte.
+#[test]
+fn the_end_of_doc_lines_is_written_where_their_table_is() {
+    for docs in [
+        DOCS.to_owned(),
+        DOCS.replace("[Wall.since.\"old\"]\ndoc = \"A wall of old.\"\n", ""),
+        DOCS.replace(
+            "[Wall.since.\"old\".members]\ncolour = \"Its faded colour.\"\n",
+            "",
+        ),
+    ] {
+        let mut files = made_up().files().clone();
+        files.insert("docs.toml".to_owned(), docs.clone());
+        let mut directory = Directory::from_files(files.clone());
+        directory
+            .import(&upstream(&schema("integer", true)), &new("new"))
+            .unwrap();
+        let lines = ["docs/Wall".to_owned()];
+        directory.confirm("new", &lines, false).unwrap();
+        let text = text_of(&directory, "docs.toml");
+        assert!(
+            text.contains("[Wall.since.\"old\"]\nuntil = \"old\"\n"),
+            "{text}"
+        );
+        directory.remove("new").unwrap();
+        same(directory.files(), &files);
+    }
 }
 
 #[test]
-fn a_draft_takes_over_the_facts_of_the_release_on_the_day_it_differs() {
+fn what_a_draft_has_no_more_is_passed_over_there() {
     let mut directory = made_up();
+    let before = directory.files().clone();
     let again = ImportOptions {
         revision: "draft".to_owned(),
         ..ImportOptions::default()
@@ -391,8 +442,6 @@ fn a_draft_takes_over_the_facts_of_the_release_on_the_day_it_differs() {
     let imported = directory
         .import(&upstream(&schema("integer", false)), &again)
         .unwrap();
-    assert_eq!(imported.from.as_deref(), Some("old"));
-    assert_eq!(names(&imported.carried), ["docs/Wall", "docs/Wall.colour"]);
     let left: Vec<&str> = imported
         .left
         .iter()
@@ -400,26 +449,45 @@ fn a_draft_takes_over_the_facts_of_the_release_on_the_day_it_differs() {
         .collect();
     assert_eq!(left, ["errata/request-meta", "methods/result/wall/wash"]);
     assert!(imported.stale.is_none());
-    directory.spec().unwrap();
+    // The files stay, but for the schema and its digest: a draft that has it again is served as before.
+    assert_eq!(lines_beyond(&directory, &before).len(), 1);
+    let spec = directory.spec().unwrap();
+    let of = |id: &str| spec.revision(id).unwrap();
+    assert_eq!(of("draft").errata.len(), 2);
+    assert_eq!(
+        of("draft").definition("PaintRequest"),
+        of("old").definition("PaintRequest")
+    );
+    assert!(directory.unconfirmed("draft").unwrap().is_empty());
 
-    // The next one takes nothing over any more, and keeps what is not confirmed.
+    // What is said of the draft alone goes when the draft has it no more.
+    let mut files = directory.files().clone();
+    let own = "\n[[result]]\nmethod = \"wall/wash\"\nresult = \"Wall\"\nsince = \"draft\"\n";
+    let methods = files.get_mut("methods.toml").unwrap();
+    let until = "result = \"Wall\"\nsince = \"old\"\nuntil = \"old\"\n";
+    *methods = format!(
+        "{}{own}",
+        methods.replacen(
+            "wall/wash\"\nresult = \"Wall\"\nsince = \"old\"\n",
+            &format!("wall/wash\"\n{until}"),
+            1
+        )
+    );
+    let ended = methods.replace(own, "");
+    let mut directory = Directory::from_files(files);
     let next = directory
         .import(&upstream(&schema("boolean", false)), &again)
         .unwrap();
-    assert_eq!((next.from, next.carried.len()), (None, 0));
-    assert_eq!(directory.carried("draft").unwrap().unwrap().facts.len(), 2);
+    assert!(
+        next.left
+            .iter()
+            .any(|left| left.fact.as_str() == "methods/result/wall/wash"),
+        "{:?}",
+        next.left
+    );
+    assert_eq!(text_of(&directory, "methods.toml"), ended);
 
-    let removed = directory.remove("draft").unwrap();
-    assert!(
-        removed.replaced.is_some(),
-        "what it replaced is not put back, and it says so"
-    );
-    assert!(
-        directory
-            .files()
-            .keys()
-            .all(|name| !name.starts_with("draft/"))
-    );
+    directory.remove("draft").unwrap();
     let rules = directory
         .files()
         .iter()
@@ -437,15 +505,17 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
         ..ImportOptions::default()
     };
     directory
-        .import(&upstream(&schema("integer", false)), &again)
+        .import(&upstream(&schema("string", false)), &again)
         .unwrap();
     let mut files = directory.files().clone();
     let rules = "# Decisions between old and draft: fewer.\n";
     files.insert("shims/old..draft.toml".into(), rules.into());
     let change = "[[change]]\nid = \"a\"\nbetween = \"old..draft\"\n";
     files.insert("changes.toml".into(), change.into());
+    let header = "\n[[header]]\nname = \"Shine\"\nsince = \"draft\"\nmeaning = \"How it shines.\"\npage = \"pages\"\n";
+    files.get_mut("errors.toml").unwrap().push_str(header);
     for (text, from) in [
-        (schema("integer", false), None),
+        (schema("string", false), None),
         (schema("boolean", false), Some("draft")),
     ] {
         let mut directory = Directory::from_files(files.clone());
@@ -455,20 +525,25 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
         };
         let imported = directory.import(&upstream(&text), &options).unwrap();
         assert_eq!(imported.from.as_deref(), Some("draft"));
-        assert_eq!(imported.displaced, ["shims/old..draft.toml"]);
-        assert!(names(&imported.carried).contains(&"shims/old..new"));
+        assert_eq!(imported.displaced, [""; 0]);
         assert_eq!(
-            directory
-                .files()
-                .get("shims/old..new.toml")
-                .map(String::as_str),
-            Some("# Decisions between old and new: fewer.\n")
+            text_of(&directory, "shims/old..new.toml"),
+            "# Decisions between old and new: fewer.\n"
         );
         assert!(!directory.files().contains_key("shims/old..draft.toml"));
         assert!(text_of(&directory, "changes.toml").contains("\"old..new\""));
+        assert!(text_of(&directory, "errors.toml").ends_with(&header.replace("draft", "new")));
         directory.remove("new").unwrap();
         same(directory.files(), &files);
     }
+    // A release that the draft did not become leaves the draft what it has.
+    let mut directory = Directory::from_files(files.clone());
+    let imported = directory
+        .import(&upstream(&schema("boolean", false)), &new("new"))
+        .unwrap();
+    assert_eq!(imported.displaced, ["shims/old..draft.toml"]);
+    directory.remove("new").unwrap();
+    same(directory.files(), &files);
 }
 
 /// Two states of a directory are the same; where not, the file is named.
@@ -493,7 +568,11 @@ fn a_revision_that_is_not_there_cannot_be_removed_or_taken_from() {
     let schema = upstream(&schema("integer", true));
     for (options, expected) in [
         (from("gone"), "no revision `gone`"),
-        (from("new"), "cannot take over its own facts"),
+        (from("new"), "`new` is not the revision after `new`"),
+        (
+            from("old"),
+            "give --from draft: what begins with that revision begins with `new` then",
+        ),
     ] {
         let message = directory.import(&schema, &options).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");

@@ -66,9 +66,8 @@ fn stubs_fail_until_they_are_written() {
     assert_eq!(written.get("methods.toml"), Some(&1), "{written:?}");
     assert_eq!(written.get("shims/old..new.toml"), Some(&2), "{written:?}");
     assert!(
-        text_of(&directory, "methods.toml").ends_with(
-            "[[result]]\nmethod = \"wall/praise\"\nresult = \"\"\nrevisions = [\"new\"]\n"
-        )
+        text_of(&directory, "methods.toml")
+            .ends_with("[[result]]\nmethod = \"wall/praise\"\nresult = \"\"\nsince = \"new\"\n")
     );
     let docs = text_of(&directory, "docs.toml");
     assert!(

@@ -1,0 +1,93 @@
+//! Ranges of revisions: a fact holds from `since` on, up to and with `until` where that is given, in the order of
+//! `revisions.toml`.
+
+use super::Status;
+use super::revisions::Row;
+
+/// The ids of all revisions, in the order by which ranges are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Order {
+    ids: Vec<String>,
+    /// How many of them are no drafts, which stand last.
+    firm: usize,
+}
+
+impl Order {
+    pub(super) fn of(rows: &[Row]) -> Self {
+        let firm = rows
+            .iter()
+            .filter(|row| *row.status.get_ref() != Status::Draft);
+        Self {
+            ids: rows.iter().map(|row| row.id().to_owned()).collect(),
+            firm: firm.count(),
+        }
+    }
+
+    /// Returns the place of a revision, from 0.
+    pub(super) fn at(&self, id: &str) -> Option<usize> {
+        self.ids.iter().position(|other| other == id)
+    }
+
+    /// Returns the id at a place.
+    pub(super) fn id(&self, at: usize) -> Option<&str> {
+        self.ids.get(at).map(String::as_str)
+    }
+
+    /// Returns the id before a revision.
+    pub(super) fn before(&self, id: &str) -> Option<&str> {
+        self.id(self.at(id)?.checked_sub(1)?)
+    }
+
+    /// Whether nothing but drafts stands from this place on.
+    pub(super) fn only_drafts(&self, from: usize) -> bool {
+        from >= self.firm
+    }
+
+    /// Returns the lines by which a row begins with a revision: for one that other releases follow, it ends there, too.
+    pub(crate) fn lines(&self, id: &str) -> String {
+        let last = self.at(id).is_none_or(|at| self.only_drafts(at + 1));
+        match last {
+            true => format!("since = {id:?}\n"),
+            false => format!("since = {id:?}\nuntil = {id:?}\n"),
+        }
+    }
+
+    /// Returns the first and the last place of a range.
+    ///
+    /// # Errors
+    /// What is wrong with it: a revision that is not there, or an end before the beginning.
+    pub(super) fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
+        let at = |id: &str| {
+            let unknown = || format!("no revision `{id}`; known: {}", self.ids.join(", "));
+            self.at(id).ok_or_else(unknown)
+        };
+        let from = at(since)?;
+        let to = match until {
+            Some(until) => at(until)?,
+            None => self.ids.len().saturating_sub(1),
+        };
+        match from <= to {
+            true => Ok((from, to)),
+            false => Err(format!(
+                "`until` is `{}`, which stands before `{since}` in revisions.toml",
+                until.unwrap_or_default()
+            )),
+        }
+    }
+
+    /// Returns the ids of the revisions in a range, oldest first.
+    ///
+    /// # Errors
+    /// As [`Order::span`].
+    pub(crate) fn range(&self, since: &str, until: Option<&str>) -> Result<Vec<String>, String> {
+        let (from, to) = self.span(since, until)?;
+        Ok(self.ids.get(from..=to).unwrap_or_default().to_vec())
+    }
+}
+
+/// Returns the line by which a row ends before a revision of its range; `None` if it begins with that.
+pub(super) fn ends_before(revisions: &[String], id: &str) -> Option<String> {
+    let at = revisions.iter().position(|other| other == id)?;
+    let before = revisions.get(at.checked_sub(1)?)?;
+    Some(format!("`until = \"{before}\"`"))
+}
