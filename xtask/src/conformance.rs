@@ -44,6 +44,11 @@ pub(crate) struct Arguments {
     /// Run only this scenario
     #[arg(long)]
     scenario: Option<String>,
+    /// Run the server as this many replicas, of which each request gets the next one [default: 1]
+    ///
+    /// They share a Redis server if `redis-server` is on the PATH, else memory.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    replicas: u32,
     /// Run only the scenarios of this side
     #[arg(long, value_enum)]
     side: Option<Side>,
@@ -102,7 +107,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             continue;
         }
         let (scores, notes) = match side {
-            Side::Server => (served(&workspace, &suite, only)?, Vec::new()),
+            Side::Server => (
+                served(&workspace, &suite, only, arguments.replicas)?,
+                Vec::new(),
+            ),
             Side::Client => client::run(&workspace, &suite, only)?,
         };
         let of_side = expected.iter().filter(|one| one.side == side.name());
@@ -119,8 +127,16 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// The server's side: all scenarios of all revisions.
-fn served(workspace: &Path, suite: &Suite, only: Option<&str>) -> anyhow::Result<Scores> {
-    let server = Server::start(workspace)?;
+fn served(
+    workspace: &Path,
+    suite: &Suite,
+    only: Option<&str>,
+    replicas: u32,
+) -> anyhow::Result<Scores> {
+    let redis = (replicas > 1)
+        .then(|| Redis::start(&suite.folder))
+        .flatten();
+    let server = Server::start(workspace, replicas, redis.as_ref())?;
     let mut scores = Scores::new();
     for revision in REVISIONS {
         eprintln!("{revision}: running");
@@ -226,6 +242,47 @@ fn newest_enough() -> bool {
     major.is_some_and(|major| major >= NODE)
 }
 
+/// A Redis server, which ends with this.
+struct Redis {
+    child: Child,
+    url: String,
+}
+
+impl Redis {
+    /// Starts a server on a socket in a folder; `None` without one on the PATH.
+    fn start(folder: &Path) -> Option<Self> {
+        let socket = folder.join("redis.socket");
+        // One of an earlier run.
+        let _ = std::fs::remove_file(&socket);
+        let child = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--unixsocket"])
+            .arg(&socket)
+            .stdout(Stdio::null())
+            .spawn();
+        let Ok(child) = child else {
+            eprintln!("redis-server is not on the PATH: the replicas share memory");
+            return None;
+        };
+        let url = format!("redis+unix://{}", socket.display());
+        let redis = Self { child, url };
+        for _ in 0..500 {
+            if socket.exists() {
+                return Some(redis);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        None
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// The example server, which ends with this.
 struct Server {
     child: Child,
@@ -233,7 +290,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(workspace: &Path) -> anyhow::Result<Self> {
+    fn start(workspace: &Path, replicas: u32, redis: Option<&Redis>) -> anyhow::Result<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut child = Command::new(cargo)
             .args([
@@ -244,7 +301,9 @@ impl Server {
                 "--bin",
                 "conformance_server",
             ])
-            .args(["--", "0"])
+            .args(redis.map(|_| ["--features", "redis"]).into_iter().flatten())
+            .args(["--", "0", &replicas.to_string()])
+            .args(redis.map(|redis| &redis.url))
             .current_dir(workspace)
             .stdout(Stdio::piped())
             .spawn()

@@ -111,7 +111,7 @@ fn fresh_address() -> Arc<str> {
     format!("{:08x}", u32::from_be_bytes(bytes)).into()
 }
 
-/// Does the rest of a work that nobody waits for.
+/// Does the rest of a work whose result is not used.
 pub(crate) fn detach<T: Send + 'static>(mut reply: Reply<T>) {
     // Outside of a runtime nothing more can be done of it than was done at once.
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {

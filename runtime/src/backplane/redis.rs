@@ -20,8 +20,8 @@ use super::{
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
 ///
-/// All replicas name the same server, and nobody else may reach it: it carries requests with their headers, and whoever
-/// can write to it can speak for any client. While it cannot be reached, requests of sessions get status 503.
+/// All replicas name the same server, and only they may reach it: it carries requests with their headers, and a program
+/// that can write to it can speak for any client. While it cannot be reached, requests of sessions get status 503.
 ///
 /// ```no_run
 /// use mcp_revisions::backplane::Redis;
@@ -37,7 +37,7 @@ use super::{
 #[derive(Clone)]
 pub struct Redis(Arc<Handle>);
 
-/// What ends once nobody has the backplane any more.
+/// What ends with the last clone of the backplane.
 struct Handle {
     shared: Arc<Shared>,
     /// Where commands run that are not waited for.
@@ -119,7 +119,7 @@ impl Redis {
         Self::connect_with_prefix(url, "mcp").await
     }
 
-    /// As [`connect`](Self::connect), with keys and channels that begin with a prefix of your own: each group of replicas
+    /// Connects as [`connect`](Self::connect) does, with keys and channels that begin with a prefix of your own: each group of replicas
     /// that shares a server with others needs one [default: `mcp`].
     ///
     /// # Errors
@@ -478,7 +478,7 @@ return redis.call('PUBLISH', ARGV[1] .. channel, ARGV[2])";
 /// A year: as long as a record is kept at most.
 const MAX_KEPT: u64 = 365 * 24 * 3600 * 1000;
 
-/// The events of a stream behind one, in order; none if some are missing between them.
+/// Returns the events of a stream behind one, in order, or `None` if some are missing between them.
 fn without_gaps(
     behind: EventId,
     events: impl Iterator<Item = KeptEvent>,

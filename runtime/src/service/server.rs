@@ -443,7 +443,7 @@ where
 {
     async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
-        let span = super::trace::span(call.method, &peer);
+        let span = super::trace::span(&call, &peer);
         let (method, revision) = (call.method, call.peer);
         let cx = RequestContext::call(call, peer);
         // The handler may let go of its own before it is done.

@@ -2,7 +2,8 @@
 //!
 //! Each call is handled in a span; [`ToClient`] is a layer that sends the events in it, and in the spans below it, as
 //! `notifications/message`. What the client did not ask for is not sent, and what a slow reader leaves no room for is
-//! left out.
+//! left out. A span has the fields `method`, `revision` of the client, `losses` on the way to the handler, and over HTTP
+//! `session`, the first eight characters of its id: the rest is a secret.
 //!
 //! ```
 //! use mcp_revisions::service::trace::ToClient;
@@ -25,7 +26,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::methods;
 use crate::serve::Peer;
-use crate::server::LogLevel;
+use crate::server::{Call, LogLevel};
 
 /// The target of the spans of calls.
 const TARGET: &str = "mcp_revisions::call";
@@ -36,9 +37,16 @@ thread_local! {
 }
 
 /// The span of a call.
-pub(super) fn span(method: &str, peer: &Peer) -> Span {
+pub(super) fn span(call: &Call, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
-    let span = tracing::error_span!(target: TARGET, "call", method);
+    #[cfg(feature = "server-http")]
+    let session = peer.session_id().and_then(|id| id.get(..8));
+    #[cfg(not(feature = "server-http"))]
+    let session: Option<&str> = None;
+    let (revision, losses) = (call.peer.id(), call.losses.len());
+    let span = tracing::error_span!(
+        target: TARGET, "call", method = call.method, revision, losses, session
+    );
     OPENING.with_borrow_mut(|opening| *opening = None);
     span
 }

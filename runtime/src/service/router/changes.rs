@@ -140,7 +140,7 @@ impl Changes {
     }
 }
 
-/// The other replicas, which are told of changes here, and tell of theirs.
+/// The other replicas, which hear of changes here, and report theirs.
 #[cfg(feature = "server-http")]
 struct Others {
     sender: broadcast::Sender<Change>,

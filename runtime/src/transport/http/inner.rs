@@ -9,6 +9,7 @@ use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
 use super::answers::{refusal, refused};
+use super::counters::Counted;
 use super::replica::{Replica, unavailable};
 use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
@@ -17,8 +18,8 @@ use crate::errors::{self, Refusal};
 use crate::headers;
 use crate::protocol::translate::unguessable;
 use crate::serve::{
-    AnyHandler, Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
-    Suspended, Tasks, started,
+    Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended, Tasks,
+    started,
 };
 use crate::server::{NewSession, Owner, Server, Sessions};
 
@@ -34,7 +35,7 @@ pub(super) struct Inner {
     suspensions: Arc<Budget>,
     unread: Arc<Budget>,
     pub(super) tools: Tools,
-    handler: Arc<dyn AnyHandler>,
+    pub(super) handler: Arc<Counted>,
     sessions: Mutex<Sessions<Arc<Lane>>>,
     parked: Arc<Parked>,
     tasks: Option<Arc<Tasks>>,
@@ -83,7 +84,7 @@ impl Inner {
             suspensions: Budget::new(server.limits().max_suspended_calls_of_all, 1),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
-            handler: Arc::new(handler),
+            handler: Counted::new(Arc::new(handler)),
             start,
             tools: Tools::default(),
             options,
@@ -95,6 +96,11 @@ impl Inner {
             replica,
             me,
         }
+    }
+
+    /// What all requests, the number of those that are suspended, and all unread answers take up.
+    pub(super) fn taken(&self) -> [usize; 3] {
+        [&self.requests, &self.suspensions, &self.unread].map(|budget| budget.amount())
     }
 
     /// What a client may take up with its requests.
@@ -187,7 +193,7 @@ impl Inner {
     pub(super) fn new_lane(&self) -> Arc<Lane> {
         Lane::new(
             Arc::clone(&self.server),
-            Arc::clone(&self.handler),
+            Arc::<Counted>::clone(&self.handler),
             self.start,
             Some(Arc::clone(&self.parked)),
             self.tasks.clone(),

@@ -32,6 +32,7 @@
 
 mod answers;
 mod body;
+mod counters;
 mod http_sse;
 mod inner;
 mod intake;
@@ -51,6 +52,7 @@ use ::http::header::{HOST, ORIGIN};
 
 use crate::backplane::Backplane;
 pub use body::Body;
+pub use counters::Counters;
 pub use listener::{bind, serve, serve_service, serve_until};
 pub use service::{Service, Wanted};
 
@@ -78,6 +80,8 @@ pub struct Options {
     retry: Duration,
     /// The path at which the service says whether it takes calls.
     health: Option<String>,
+    /// The path at which the service says whether it can serve sessions.
+    readiness: Option<String>,
     /// The path of HTTP+SSE, as its clients see it.
     http_sse: Option<String>,
 }
@@ -125,6 +129,7 @@ impl Default for Options {
             can_move: true,
             retry: Duration::from_secs(1),
             health: None,
+            readiness: None,
             http_sse: None,
         }
     }
@@ -262,6 +267,14 @@ impl Options {
     #[must_use]
     pub fn with_health(mut self, path: impl Into<String>) -> Self {
         self.health = Some(path.into());
+        self
+    }
+
+    /// Says at this path, such as `/readyz`, whether a balancer is to send requests here: status 200, or 503 once the
+    /// service is closing, or while its [backplane](Self::with_backplane) cannot be reached.
+    #[must_use]
+    pub fn with_readiness(mut self, path: impl Into<String>) -> Self {
+        self.readiness = Some(path.into());
         self
     }
 

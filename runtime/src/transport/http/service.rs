@@ -13,6 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
 use super::answers::{allowed, events, exposed, refusal, refused, status};
+use super::counters::Counters;
 use super::inner::{Inner, owner};
 use super::intake::{self, Unread};
 use super::replica::unavailable;
@@ -85,6 +86,12 @@ impl Service {
         self.inner.end_sessions();
     }
 
+    /// Returns what the service is at: for metrics.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.inner.counters()
+    }
+
     /// Ends every stream and call, and the sessions that no other replica can run: before the process ends.
     pub fn leave(&self) {
         self.inner.leave_sessions();
@@ -124,7 +131,10 @@ impl Inner {
     {
         let (head, body) = request.into_parts();
         if self.options.health.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method);
+            return self.health(&head.method, true);
+        }
+        if self.options.readiness.as_deref() == Some(head.uri.path()) {
+            return self.health(&head.method, self.replica.is_reachable());
         }
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, &why);
@@ -141,7 +151,7 @@ impl Inner {
     }
 
     /// Whether calls are taken, to whoever looks after the process; it says nothing that a page must not know.
-    fn health(&self, method: &Method) -> Response<Body> {
+    fn health(&self, method: &Method, is_ready: bool) -> Response<Body> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
         }
@@ -149,6 +159,10 @@ impl Inner {
             true => refused(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
+            ),
+            false if !is_ready => refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the backplane cannot be reached",
             ),
             false => refused(StatusCode::OK, "ok"),
         }
@@ -358,7 +372,8 @@ impl Options {
     #[must_use]
     pub fn wanted(&self, head: &Parts) -> Wanted {
         let (headers, path) = (&head.headers, head.uri.path());
-        if self.health.as_deref() == Some(path) || self.admits(head).is_err() {
+        let asks = [&self.health, &self.readiness];
+        if asks.iter().any(|it| it.as_deref() == Some(path)) || self.admits(head).is_err() {
             return Wanted::Nothing;
         }
         let has_session = headers.contains_key(headers::SESSION_ID);

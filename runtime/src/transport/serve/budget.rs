@@ -47,6 +47,12 @@ impl Budget {
         }
     }
 
+    /// What is taken of it.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn amount(&self) -> usize {
+        self.taken().all
+    }
+
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,13 +1,19 @@
 //! Replicas that share a Redis server: what a client notices while they, and the server, come and go.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use mcp_revisions::backplane::Redis;
 use mcp_revisions::http::{Body, Options, Service};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::serve::Peer;
+use mcp_revisions::server::Call;
 use mcp_revisions::service::router::Changes;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -75,6 +81,10 @@ impl Server {
 
     /// Starts a replica, as a process of its own would be.
     fn replica(&self) -> Replica {
+        self.replica_of(|changes, options| replica(changes).into_http_service(options))
+    }
+
+    fn replica_of(&self, service: impl FnOnce(&Changes, Options) -> Service) -> Replica {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -85,7 +95,8 @@ impl Server {
             let redis = Redis::connect(url.as_str()).await.unwrap();
             let changes = Changes::new().shared_by(redis.clone());
             let options = Options::new().with_backplane(redis);
-            (replica(&changes).into_http_service(options), changes)
+            let options = options.with_health("/healthz").with_readiness("/readyz");
+            (service(&changes, options), changes)
         });
         Replica {
             runtime: Some(runtime),
@@ -265,6 +276,10 @@ fn without_redis_sessions_are_refused_for_now_and_everything_else_is_served() {
         let modern = Post::modern("tools/call", json!({"name": "add", "arguments": {}}));
         assert_eq!(replica.answer(modern)["result"]["content"][0]["text"], "3");
     }
+    for (path, status) in [("/readyz", 503), ("/healthz", 200)] {
+        let asked = Request::get(path).body(Full::default()).unwrap();
+        assert_eq!(other.send(asked).status(), status, "{path}");
+    }
     server.restart();
     for replica in [&other, &home] {
         let mut tries = 0;
@@ -321,4 +336,159 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
     let answer = other.answer(asking(retry));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("file:///a"), "{answer}");
+}
+
+/// What a call came to, as its client sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    Answered,
+    /// An error that says that its replica is gone, or status 503.
+    Refused,
+    /// The connection broke.
+    Broke,
+}
+
+/// What the clients and their killer share.
+struct Chaos {
+    replicas: RwLock<Vec<Option<Replica>>>,
+    next: AtomicU64,
+    /// How often handlers worked on each call.
+    worked: Mutex<HashMap<u64, u32>>,
+    is_over: AtomicBool,
+}
+
+impl Chaos {
+    /// Sends a call to the next replica that there is.
+    fn call(&self, session: &str, id: u64) -> Came {
+        let (answers, answer) = mpsc::channel();
+        {
+            let replicas = self.replicas.read().unwrap();
+            let turn = self.next.fetch_add(1, Ordering::Relaxed) as usize;
+            let each = (0..replicas.len()).map(|at| &replicas[(turn + at) % replicas.len()]);
+            let replica = each.flatten().next().expect("two of three are there");
+            let service = replica.service.clone();
+            let params = json!({"name": "mark", "arguments": {"id": id}});
+            let post = in_session(session, &request(id, "tools/call", params));
+            let request = post.request(Method::POST);
+            replica.runtime.as_ref().unwrap().spawn(async move {
+                let response = service.oneshot(request).await.unwrap();
+                let status = response.status();
+                let body = response.into_body().collect().await.unwrap().to_bytes();
+                let _ = answers.send((status, body));
+            });
+        }
+        match answer.recv_timeout(Duration::from_secs(20)) {
+            Ok((StatusCode::OK, body)) => {
+                let answer: Value = serde_json::from_slice(&body).unwrap();
+                match answer["result"].is_object() {
+                    true => {
+                        assert_eq!(answer["result"]["marked"], id, "{answer}");
+                        Came::Answered
+                    }
+                    false => Came::Refused,
+                }
+            }
+            Ok((StatusCode::SERVICE_UNAVAILABLE, _)) => Came::Refused,
+            Ok((status, body)) => panic!("{status}: {}", String::from_utf8_lossy(&body)),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Came::Broke,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("call {id} hangs"),
+        }
+    }
+}
+
+#[test]
+fn replicas_that_are_killed_and_started_under_load_lose_no_session_and_answer_no_call_twice() {
+    const CLIENTS: u64 = 4;
+    const KILLS: usize = 4;
+    let Some(server) = Server::start("chaos") else {
+        return;
+    };
+    let chaos = Arc::new(Chaos {
+        replicas: RwLock::default(),
+        next: AtomicU64::new(0),
+        worked: Mutex::default(),
+        is_over: AtomicBool::new(false),
+    });
+    let start = || {
+        let chaos = Arc::downgrade(&chaos);
+        server.replica_of(move |_, options| {
+            let handler = move |call: Call, _: Peer| {
+                let chaos = chaos.upgrade();
+                async move {
+                    let params: Value = serde_json::from_str(call.params.text()).unwrap();
+                    let id = params["arguments"]["id"].as_u64().unwrap_or_default();
+                    tokio::time::sleep(Duration::from_millis(id % 5)).await;
+                    if let Some(chaos) = chaos {
+                        *chaos.worked.lock().unwrap().entry(id).or_default() += 1;
+                    }
+                    Ok(Json::from(json!({"content": [], "marked": id})))
+                }
+            };
+            Service::with_options(crate::http::server(), handler, options)
+        })
+    };
+    let first: Vec<_> = (0..3).map(|_| start()).collect();
+    let sessions: Vec<_> = (0..CLIENTS)
+        .map(|client| first[client as usize % 3].open("2025-11-25"))
+        .collect();
+    chaos
+        .replicas
+        .write()
+        .unwrap()
+        .extend(first.into_iter().map(Some));
+    let clients = sessions.iter().cloned().zip(1..).map(|(session, client)| {
+        let chaos = Arc::clone(&chaos);
+        std::thread::spawn(move || {
+            let mut came = Vec::new();
+            for count in 0_u64.. {
+                if chaos.is_over.load(Ordering::Acquire) {
+                    break;
+                }
+                let id = client * 1_000_000 + count;
+                came.push((id, chaos.call(&session, id)));
+            }
+            came
+        })
+    });
+    let clients: Vec<_> = clients.collect();
+    let mut random = fastrand::Rng::with_seed(26);
+    for _ in 0..KILLS {
+        std::thread::sleep(Duration::from_millis(300));
+        let place = random.usize(..3);
+        let killed = chaos.replicas.write().unwrap()[place].take();
+        killed.expect("all are there").kill();
+        std::thread::sleep(Duration::from_millis(300));
+        let started = start();
+        chaos.replicas.write().unwrap()[place] = Some(started);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    chaos.is_over.store(true, Ordering::Release);
+    let came: Vec<_> = clients
+        .into_iter()
+        .flat_map(|it| it.join().unwrap())
+        .collect();
+    // Each session goes on at each replica.
+    for (session, id) in sessions.iter().zip(1..) {
+        for turn in 0..3 {
+            assert_eq!(chaos.call(session, id * 10 + turn), Came::Answered);
+        }
+    }
+    let worked = chaos.worked.lock().unwrap();
+    let count = |which| came.iter().filter(|(_, it)| *it == which).count();
+    let (answered, lost) = (
+        count(Came::Answered),
+        count(Came::Refused) + count(Came::Broke),
+    );
+    eprintln!("{answered} calls answered, {lost} lost with {KILLS} replicas");
+    for (id, came) in &came {
+        let worked = worked.get(id).copied().unwrap_or_default();
+        assert!(worked <= 1, "call {id} was worked on {worked} times");
+        assert!(*came != Came::Answered || worked == 1, "call {id}");
+    }
+    // A client has one call at work at a time; the next one finds the session taken over, or is taken over itself.
+    assert!(lost <= 2 * KILLS * CLIENTS as usize, "{lost} calls lost");
+    assert!(
+        answered > 10 * lost,
+        "{answered} calls answered, {lost} lost"
+    );
 }

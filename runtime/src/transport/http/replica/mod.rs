@@ -81,7 +81,7 @@ impl Replica {
     }
 
     /// Whether sessions can be served: no other replica can have taken them over.
-    fn is_reachable(&self) -> bool {
+    pub(super) fn is_reachable(&self) -> bool {
         self.backplane.is_available() && !self.is_doubtful.load(Ordering::Acquire)
     }
 

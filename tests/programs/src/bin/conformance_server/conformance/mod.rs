@@ -14,10 +14,12 @@ use mcp_revisions::service::{McpServer, Router, ServeError};
 use mcp_revisions::words::MimeType;
 
 /// The server, for every revision.
-pub(crate) fn server() -> Result<McpServer<Latest, Router>, ServeError> {
-    let changes = Changes::new();
-    let router = Router::new().with_changes(&changes);
-    let router = tools::register(router, &changes);
+pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest, Router>, ServeError> {
+    // Replicas need the same one.
+    let router = Router::new()
+        .with_changes(changes)
+        .with_request_state_key([7; 32]);
+    let router = tools::register(router, changes);
     let router = questions::register(router);
     let router = rounds::register(router);
     let router = resources::register(router);

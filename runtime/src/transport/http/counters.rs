@@ -1,0 +1,92 @@
+//! What a service is at, in numbers: for metrics, in whichever form they are exported.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcp_protocol::Revision;
+
+use super::inner::Inner;
+use crate::protocol::{Call, Notice, OtherCall, OtherNotice};
+use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+
+/// What a service is at, at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// The requests that handlers were called with since the service was created, by the revision of their client.
+    pub requests: BTreeMap<Revision, u64>,
+    /// The sessions that run here.
+    pub sessions: usize,
+    /// The requests that are suspended until their client responds.
+    pub suspended_requests: usize,
+    /// The bytes of requests that are read or worked on.
+    pub request_bytes: usize,
+    /// The bytes of responses that clients have not read yet.
+    pub unread_bytes: usize,
+}
+
+/// Handlers whose calls are counted.
+pub(super) struct Counted {
+    handler: Arc<dyn AnyHandler>,
+    requests: Mutex<BTreeMap<Revision, u64>>,
+}
+
+impl Counted {
+    pub(super) fn new(handler: Arc<dyn AnyHandler>) -> Arc<Self> {
+        Arc::new(Self {
+            handler,
+            requests: Mutex::default(),
+        })
+    }
+
+    pub(super) fn requests(&self) -> BTreeMap<Revision, u64> {
+        let requests = self.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self, peer: Revision) {
+        let requests = self.requests.lock();
+        *requests
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(peer)
+            .or_default() += 1;
+    }
+}
+
+impl AnyHandler for Counted {
+    fn call(self: Arc<Self>, call: Call, peer: Peer) -> HandlerFuture {
+        self.count(call.peer);
+        Arc::clone(&self.handler).call(call, peer)
+    }
+
+    fn other_call(self: Arc<Self>, call: OtherCall, peer: Peer) -> HandlerFuture {
+        self.count(call.peer);
+        Arc::clone(&self.handler).other_call(call, peer)
+    }
+
+    fn other_notice(&self, notice: OtherNotice, session: Session) {
+        self.handler.other_notice(notice, session);
+    }
+
+    fn notice(&self, notice: Notice, session: Session) {
+        self.handler.notice(notice, session);
+    }
+
+    fn opened(&self, session: Session) {
+        self.handler.opened(session);
+    }
+}
+
+impl Inner {
+    /// Returns what the service is at.
+    pub(super) fn counters(&self) -> Counters {
+        let [request_bytes, suspended_requests, unread_bytes] = self.taken();
+        Counters {
+            requests: self.handler.requests(),
+            sessions: self.running().len(),
+            suspended_requests,
+            request_bytes,
+            unread_bytes,
+        }
+    }
+}
