@@ -6,9 +6,12 @@ use std::sync::Arc;
 use mcp_protocol::{Loss, RequiresState, Revision};
 use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
-use super::events::Token;
 use super::profile::Profile;
 use crate::methods;
+
+/// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token(pub(crate) u64);
 
 /// A request of the application, to be sent by [`Connection::ask`](super::Connection::ask).
 #[derive(Debug, Clone, PartialEq)]

@@ -5,13 +5,9 @@ use std::sync::Arc;
 use mcp_protocol::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
 use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
-use super::ask::Answered;
+use super::ask::{Answered, Token};
 use super::needs::NeedsAdapter;
 use super::tasks::TaskStatus;
-
-/// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Token(pub(crate) u64);
 
 /// Names one text and what belongs to it: over HTTP a POST and its response, else a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

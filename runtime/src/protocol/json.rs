@@ -1,6 +1,6 @@
 //! Members of JSON objects: looked up, and set.
 
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Extra, Json, JsonObject, Map, meta};
 
 /// Returns the member of a value; None if that is no object, or has no such member.
 pub(crate) fn member(object: &Json, name: &str) -> Option<Json> {
@@ -33,4 +33,15 @@ pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> J
         }
     }
     Json::of(&map)
+}
+
+/// Returns the object with its `_meta` changed; a value that is no object, or whose `_meta` is none, stays as it is.
+pub(crate) fn edit_meta(object: Json, edit: impl FnOnce(&mut Extra)) -> Json {
+    let text = meta::edit(object.text(), edit);
+    Json::from_text(&text).unwrap_or(object)
+}
+
+/// Returns whether an object may name a key somewhere: false only if its text has neither the key nor an escape.
+pub(crate) fn may_name(object: &Json, key: &str) -> bool {
+    object.text().contains(key) || object.text().contains('\\')
 }

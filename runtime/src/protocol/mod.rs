@@ -18,6 +18,7 @@ pub(crate) mod lost;
 mod machine;
 mod needs;
 pub mod negotiate;
+mod occasion;
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;
@@ -33,11 +34,11 @@ pub(crate) mod tasks;
 pub(crate) mod translate;
 pub(crate) mod unread;
 
-pub use ask::{Answer, Answered, Ask, Failure, InputRequired, Question, Retry};
+pub use ask::{Answer, Answered, Ask, Failure, InputRequired, Question, Retry, Token};
 pub use connection::{Connection, Role};
 pub use events::{
     Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, OtherCall,
-    OtherNotice, Output, Said, ServerFacts, TaskState, To, Token,
+    OtherNotice, Output, Said, ServerFacts, TaskState, To,
 };
 pub use needs::NeedsAdapter;
 pub use negotiate as settle;

@@ -1,7 +1,7 @@
 //! Parameters of tools that headers repeat: `Mcp-Param-<name>`, as `x-mcp-header` in the schema of the tool says.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use mcp_wire::{Json, JsonObject, Kind, Map};
 
@@ -9,6 +9,7 @@ use mcp_wire::{Json, JsonObject, Kind, Map};
 use crate::errors::{self, Refusal};
 #[cfg(feature = "server-http")]
 use crate::headers::decoded;
+use crate::protocol::json::member;
 
 /// What every such header begins with.
 pub(crate) const PREFIX: &str = "Mcp-Param-";
@@ -29,7 +30,7 @@ pub(crate) struct Param {
 ///
 /// # Errors
 /// Why the schema says what it may not.
-pub(crate) fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
+fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
     let mut found = Vec::new();
     // Most schemas do not know the word.
     if !schema.text().contains(WORD) {
@@ -114,13 +115,80 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_char)
 }
 
-/// How many bytes parameters take up that are remembered.
-pub(crate) fn bytes(params: &[Param]) -> usize {
+/// The parameters of tools that headers repeat, as lists of tools say; tools without any are not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Learned {
+    tools: HashMap<String, Vec<Param>>,
+    bytes: usize,
+    /// How many bytes of names are remembered; the parameters of other tools are not.
+    most: usize,
+}
+
+impl Learned {
+    /// Creates an empty memory of so many bytes.
+    pub(crate) fn within(most: usize) -> Self {
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the parameters of a tool.
+    pub(crate) fn of(&self, tool: &str) -> &[Param] {
+        self.tools.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a result of `tools/list` may change what is known.
+    pub(crate) fn is_told_by(&self, page: &Json) -> bool {
+        !self.tools.is_empty() || page.text().contains(WORD)
+    }
+
+    /// Learns from a result of `tools/list`: returns its tools that keep the rule, and why others break it.
+    pub(crate) fn learn(&mut self, page: &Json) -> (Vec<Json>, Vec<String>) {
+        let listed = member(page, "tools").and_then(|tools| tools.read::<Vec<JsonObject>>().ok());
+        let (mut kept, mut broken) = (Vec::new(), Vec::new());
+        for tool in listed.into_iter().flatten() {
+            let name = tool.get("name").and_then(|name| name.read::<String>().ok());
+            let name = name.unwrap_or_default();
+            self.forget(&name);
+            let params = tool.get("inputSchema").map(|schema| of_schema(&schema));
+            match params.unwrap_or_else(|| Ok(Vec::new())) {
+                Ok(params) => {
+                    self.remember(name, params);
+                    kept.push(Json::from(tool));
+                }
+                Err(why) => broken.push(format!("the tool `{name}` is left out: {why}")),
+            }
+        }
+        (kept, broken)
+    }
+
+    fn remember(&mut self, name: String, params: Vec<Param>) {
+        let bytes = cost(&name, &params);
+        let has_room = self.tools.len() < TOOLS && self.bytes.saturating_add(bytes) <= self.most;
+        if !params.is_empty() && has_room {
+            self.bytes += bytes;
+            self.tools.insert(name, params);
+        }
+    }
+
+    fn forget(&mut self, name: &str) {
+        if let Some(params) = self.tools.remove(name) {
+            self.bytes -= cost(name, &params);
+        }
+    }
+}
+
+/// How many tools with such parameters are remembered.
+const TOOLS: usize = 10_000;
+
+/// How many bytes the parameters of a tool take up.
+fn cost(tool: &str, params: &[Param]) -> usize {
     let of = |param: &Param| {
         let path: usize = param.path.iter().map(String::len).sum();
         param.name.len() + path + PARAM_BYTES * (1 + param.path.len())
     };
-    params.iter().map(of).sum()
+    tool.len() + params.iter().map(of).sum::<usize>()
 }
 
 /// What a parameter costs beside its bytes, and each member that leads to it.
@@ -219,6 +287,31 @@ mod tests {
         ] {
             assert!(of_schema(&schema(wrong)).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn headers_of_tools_are_remembered_as_far_as_their_bytes_go() {
+        const MOST: usize = 1 << 20;
+        let mut learned = Learned::within(MOST);
+        let page = |numbers: std::ops::Range<usize>, word: &str| {
+            let name = "x".repeat(500);
+            let tool = |number: usize| {
+                format!(
+                    r#"{{"name":"{number}","inputSchema":{{"properties":{{"{name}":{{"type":"string","{word}":"{name}"}}}}}}}}"#
+                )
+            };
+            let tools: Vec<String> = numbers.map(tool).collect();
+            Json::from_text(&format!(r#"{{"tools":[{}]}}"#, tools.join(","))).unwrap()
+        };
+        let (kept, broken) = learned.learn(&page(0..1_500, WORD));
+        assert_eq!((kept.len(), broken.len()), (1_500, 0));
+        assert!(learned.bytes <= MOST && learned.tools.len() < 1_000);
+        assert_eq!((learned.of("7").len(), learned.of("1499").len()), (1, 0));
+        // What a later list does not say is forgotten.
+        learned.learn(&page(0..1_500, "title"));
+        assert_eq!((learned.bytes, learned.tools.len()), (0, 0));
+        learned.learn(&page(1_499..1_500, WORD));
+        assert_eq!(learned.of("1499").len(), 1);
     }
 
     #[cfg(feature = "server-http")]

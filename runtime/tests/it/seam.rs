@@ -1,6 +1,10 @@
 //! Where an adapter is needed: what happens without one, and what the endpoint does for one that asks back.
 
-use crate::support::{Channel, NOW, calls, claim, get, open, open_bare, server, text_of};
+use std::time::Duration;
+
+use crate::support::{
+    Channel, NOW, Server, calls, claim, get, open, open_bare, profile_text, server, text_of,
+};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Event, Fate, To};
 use mcp_revisions::{Adapter, Revision, meta};
@@ -168,4 +172,46 @@ fn a_round_trip_adapter_asks_the_client_and_calls_again() {
         json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
     );
     assert_eq!((channel.pending(), channel.asked()), (0, 0));
+}
+
+/// The handlers are told of it by a call that lasts, and do not say in time that they have taken it up.
+#[test]
+fn a_subscription_that_is_not_taken_up_is_answered_when_its_time_has_come() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+    let mut channel = open(&server, "2025-06-18");
+    let begun = Duration::from_secs(10);
+    let received = server.receive(&mut channel, None, SUBSCRIBE.as_bytes(), begun);
+    assert_eq!(calls(&received)[0].method, "subscriptions/listen");
+    assert!(received.reply.is_none(), "{received:?}");
+    let until = channel.wake_at().unwrap();
+    assert_eq!(until, begun + Duration::from_secs(10));
+    let early = server.tick(&mut channel, until - Duration::from_millis(1));
+    assert_eq!((early.send, channel.wake_at()), (Vec::new(), Some(until)));
+    let output = server.tick(&mut channel, until);
+    let done = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+    assert_eq!((text_of(&output), channel.wake_at()), (done, None));
+}
+
+#[test]
+fn a_subscription_that_the_handlers_do_not_offer_is_no_call_and_leaves_nothing_behind() {
+    let server = server(Revision::V2026_07_28);
+    let mut channel = open(&server, "2025-06-18");
+    let answer = get(&server, &mut channel, SUBSCRIBE);
+    assert_eq!(answer["error"]["code"], -32601);
+    assert_eq!((channel.pending(), channel.wake_at()), (0, None));
+}
+
+#[test]
+fn params_that_are_not_valid_are_refused_before_an_adapter_sees_them() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+    let mut channel = open(&server, "2025-06-18");
+    for wrong in ["\"x\":", "\"uri\":7,\"x\":"] {
+        let text = SUBSCRIBE.replace("\"uri\":", wrong);
+        let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+        assert_eq!(received.events, [], "{wrong}");
+        assert!(received.reply.unwrap().body.unwrap().contains("-32602"));
+        assert_eq!((channel.pending(), channel.wake_at()), (0, None));
+    }
 }

@@ -70,7 +70,7 @@ pub fn members(object: &str) -> Option<Extra> {
 /// A text that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn with(object: &str, key: &str, value: &Json) -> String {
-    change(object, |meta| {
+    edit(object, |meta| {
         meta.insert(key, value.clone());
     })
 }
@@ -78,7 +78,7 @@ pub fn with(object: &str, key: &str, value: &Json) -> String {
 /// Does the same as [`with`], unless the key is there already.
 #[must_use]
 pub fn with_default(object: &str, key: &str, value: &Json) -> String {
-    change(object, |meta| {
+    edit(object, |meta| {
         if !meta.contains_key(key) {
             meta.insert(key, value.clone());
         }
@@ -89,14 +89,19 @@ pub fn with_default(object: &str, key: &str, value: &Json) -> String {
 #[must_use]
 pub fn without(object: &str, key: &str) -> String {
     match place(object) {
-        Some(Place { meta: Some(_), .. }) => change(object, |meta| {
+        Some(Place { meta: Some(_), .. }) => edit(object, |meta| {
             meta.remove(key);
         }),
         _ => object.to_owned(),
     }
 }
 
-fn change(object: &str, edit: impl FnOnce(&mut Extra)) -> String {
+/// Returns the object with its `_meta` changed by `edit`, which sees an empty one if it has none; everything else stays byte
+/// for byte where it was.
+///
+/// A text that is no object, or whose `_meta` is none, comes back as it is.
+#[must_use]
+pub fn edit(object: &str, edit: impl FnOnce(&mut Extra)) -> String {
     try_change(object, edit).unwrap_or_else(|| object.to_owned())
 }
 

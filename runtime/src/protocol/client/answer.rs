@@ -13,10 +13,10 @@ use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
+use crate::protocol::client::requests::TaskStage;
 use crate::protocol::json::member;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
-use crate::protocol::tasks::client::TaskStage;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
 use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored};
 

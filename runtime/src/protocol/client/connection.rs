@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use mcp_wire::Json;
 
+use super::requests::Resumed;
 use super::state::State;
 use super::{Client, Post, Refused, Retry, Verdict, Waiting};
+use crate::protocol::client::requests::TaskStage;
 use crate::protocol::connection::sealed::Sealed;
-use crate::protocol::input_required::client::Resumed;
 use crate::protocol::negotiate::client::Stage;
-use crate::protocol::tasks::client::TaskStage;
 use crate::protocol::{Answer, Answered, Ask, Connection, Event, Role, Token};
 
 impl Sealed for Client {}

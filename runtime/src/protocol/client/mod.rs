@@ -39,9 +39,10 @@ mod options;
 mod output;
 pub(super) mod peer;
 mod post;
+pub(super) mod requests;
 mod send;
 pub(super) mod stamp;
-pub(super) mod state;
+mod state;
 mod tools;
 mod translate;
 mod unread;
@@ -60,7 +61,7 @@ pub use output::{Post, Refused};
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
 use crate::{Limits, RevisionSet};
-use state::{Called, Pending, Purpose, Waiting};
+use requests::{Called, Pending, Purpose, Waiting};
 use translate::Translator;
 
 /// A client whose application speaks one revision: what it is told once.

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId, one_line};
+use mcp_wire::{ErrorObject, Json, Map, RequestId, one_line};
 
 use super::output::Post;
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, no_params};
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
-use crate::protocol::json::member;
+use crate::protocol::json::{edit_meta, may_name, member};
 use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
@@ -460,15 +460,14 @@ fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
         meta::CLIENT_INFO,
         meta::LOG_LEVEL,
     ];
-    let is_said = |params: &Json, key: &str| {
-        let meta = member(params, "_meta").and_then(|meta| JsonObject::try_from(meta).ok());
-        meta.is_some_and(|meta| meta.get(key).is_some())
-    };
-    claims.into_iter().fold(params, |params, key| match params {
-        Some(params) if is_said(&params, key) => {
-            let without = meta::without(params.text(), key);
-            Some(Json::from_text(&without).unwrap_or(params))
+    let params = params?;
+    let is_said = claims.iter().any(|claim| may_name(&params, claim));
+    if !is_said || member(&params, "_meta").is_none() {
+        return Some(params);
+    }
+    Some(edit_meta(params, |meta| {
+        for claim in claims {
+            meta.remove(claim);
         }
-        params => params,
-    })
+    }))
 }

@@ -1,10 +1,11 @@
 //! What every message carries beside its own members: `_meta` keys and HTTP headers.
 
 use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Json, JsonObject};
 
 use super::translate::no_params;
 use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
+use crate::protocol::json::{edit_meta, may_name};
 use crate::protocol::rows::named_by;
 
 /// What the `_meta` of a request gets.
@@ -33,61 +34,59 @@ impl Stamp {
         if claim.is_none() && progress_token.is_none() {
             return params;
         }
-        let mut params = members(params);
-        let mut meta = members(params.get("_meta").cloned());
-        if let Some(Claim {
-            revision,
-            capabilities,
-            info,
-            log_level,
-        }) = claim
-        {
-            meta.insert(PROTOCOL_VERSION, Json::of(revision.protocol_version()));
-            meta.insert(CLIENT_CAPABILITIES, capabilities);
-            if let Some(info) = info {
-                meta.insert(CLIENT_INFO, info);
+        let stamped = edit_meta(params.unwrap_or_else(no_params), |meta| {
+            if let Some(Claim {
+                revision,
+                capabilities,
+                info,
+                log_level,
+            }) = claim
+            {
+                meta.insert(PROTOCOL_VERSION, Json::of(revision.protocol_version()));
+                meta.insert(CLIENT_CAPABILITIES, capabilities);
+                if let Some(info) = info {
+                    meta.insert(CLIENT_INFO, info);
+                }
+                match log_level {
+                    Some(level) => meta.insert(LOG_LEVEL, Json::of(level.as_str())),
+                    None => meta.remove(LOG_LEVEL),
+                };
             }
-            match log_level {
-                Some(level) => meta.insert(LOG_LEVEL, Json::of(level.as_str())),
-                None => meta.remove(LOG_LEVEL),
-            };
-        }
-        if let Some(token) = progress_token
-            && !meta.contains_key(PROGRESS_TOKEN)
-        {
-            meta.insert(PROGRESS_TOKEN, Json::from(token));
-        }
-        params.insert("_meta", Json::of(&meta));
-        Some(Json::of(&params))
+            if let Some(token) = progress_token
+                && !meta.contains_key(PROGRESS_TOKEN)
+            {
+                meta.insert(PROGRESS_TOKEN, Json::from(token));
+            }
+        });
+        Some(stamped)
     }
 }
 
 /// Takes a log level out of the `_meta` of an application's params: how it is asked for depends on the server.
 pub(in crate::protocol) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<String>) {
-    let level = meta_of(params.as_ref()).and_then(|meta| meta.get(LOG_LEVEL)?.read().ok());
-    if level.is_none() {
-        return (params, None);
+    let said = |params: &&Json| may_name(params, LOG_LEVEL);
+    let level = meta_of(params.as_ref().filter(said));
+    let level = level.and_then(|meta| meta.get(LOG_LEVEL)?.read().ok());
+    match (params, level) {
+        (Some(params), Some(level)) => {
+            let params = edit_meta(params, |meta| {
+                meta.remove(LOG_LEVEL);
+            });
+            (Some(params), Some(level))
+        }
+        (params, _) => (params, None),
     }
-    let mut params = members(params);
-    let mut meta = members(params.get("_meta").cloned());
-    meta.remove(LOG_LEVEL);
-    params.insert("_meta", Json::of(&meta));
-    (Some(Json::of(&params)), level)
 }
 
 /// The application's own progress token, if its params name one.
 pub(in crate::protocol) fn progress_token(params: Option<&Json>) -> Option<Json> {
-    meta_of(params)?.get(PROGRESS_TOKEN)
+    let said = |params: &&Json| may_name(params, PROGRESS_TOKEN);
+    meta_of(params.filter(said))?.get(PROGRESS_TOKEN)
 }
 
 fn meta_of(params: Option<&Json>) -> Option<JsonObject> {
     let params = JsonObject::try_from(params?.clone()).ok()?;
     JsonObject::try_from(params.get("_meta")?).ok()
-}
-
-/// The members of an object, and none of anything else.
-fn members(object: Option<Json>) -> Map<Json> {
-    object.unwrap_or_else(no_params).read().unwrap_or_default()
 }
 
 /// The headers of a POST.

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use mcp_protocol::{Loss, Revision};
-use mcp_wire::{Json, RequestId};
-
+use super::requests::{Called, Pending, Waiting};
 use super::tools::Tools;
-use crate::protocol::input_required::client::{Resumed, Rounds};
+use crate::protocol::input_required::client::Rounds;
 use crate::protocol::negotiate::client::Stage;
 use crate::protocol::subscriptions::client::Changes;
-use crate::protocol::tasks::client::{Look, Polls, TaskStage};
-use crate::protocol::{Ask, Exchange, Token};
+use crate::protocol::tasks::client::Polls;
+use crate::protocol::{Exchange, Token};
 
 /// What changes while a client's end of a conversation runs.
 #[derive(Debug, Default)]
@@ -38,69 +36,4 @@ pub struct State {
     pub(in crate::protocol) tools: Tools,
     /// Calls whose server has answered with a task.
     pub(in crate::protocol) polls: Polls,
-}
-
-/// How the server has called.
-#[derive(Debug, Clone)]
-pub(in crate::protocol) enum Called {
-    /// By a request of its own.
-    Request { id: RequestId, method: &'static str },
-    /// Likewise, by a method that no revision has.
-    Other { id: RequestId },
-    /// In the result of a request.
-    Question { round: u64, key: String },
-    /// In the course of a task.
-    TaskQuestion {
-        task: Token,
-        key: String,
-        method: &'static str,
-    },
-}
-
-/// A request of the application that is not on its way.
-#[derive(Debug, Clone)]
-pub(in crate::protocol) struct Waiting {
-    pub(in crate::protocol) token: Token,
-    pub(in crate::protocol) ask: Ask,
-    pub(in crate::protocol) retry: Option<Resumed>,
-    /// How often it was sent already, to servers that turned out to be others than thought.
-    pub(in crate::protocol) sent: u8,
-    /// How often its server asked back.
-    pub(in crate::protocol) rounds: u32,
-    /// Whether the tools were listed anew for it.
-    pub(in crate::protocol) has_relisted: bool,
-    /// How far it is with a task.
-    pub(in crate::protocol) task: TaskStage,
-}
-
-/// A request on its way.
-#[derive(Debug, Clone)]
-pub(in crate::protocol) struct Pending {
-    pub(in crate::protocol) purpose: Purpose,
-    /// The revision that it was written in.
-    pub(in crate::protocol) revision: Revision,
-    pub(in crate::protocol) exchange: Exchange,
-}
-
-#[derive(Debug, Clone)]
-pub(in crate::protocol) enum Purpose {
-    Probe,
-    Initialize,
-    LogLevel,
-    /// A subscription of an adapter: nobody waits for the answer.
-    Adapter,
-    /// The request by which an adapter listens.
-    Listen,
-    /// A list of tools, for calls that were refused.
-    Relist,
-    /// A look at the task of a call.
-    Task {
-        token: Token,
-        look: Look,
-    },
-    Application {
-        request: Box<Waiting>,
-        progress_token: Option<Json>,
-        losses: Vec<Loss>,
-    },
 }

@@ -1,26 +1,22 @@
 //! Parameters of tools that headers repeat, learned from the lists of the server.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_protocol::{Loss, ProtocolHeader, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+use mcp_wire::{ErrorObject, Json, Map};
 
 use super::stamp::Stamp;
 use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
 use crate::protocol::json::member;
-use crate::protocol::params::{self, Param};
+use crate::protocol::params::{self, Learned};
 use crate::protocol::{Answer, Connection, Failure, Ignored, Token};
 
 /// What was learned of tools.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::protocol) struct Tools {
-    /// By tool; those without such parameters are not among them.
-    params: BTreeMap<String, Vec<Param>>,
-    /// How many bytes those take up.
-    bytes: usize,
+    learned: Learned,
     /// Calls that wait until the tools are listed anew.
     refused: Vec<RefusedCall>,
     /// How many pages of that list have come.
@@ -36,9 +32,17 @@ pub(in crate::protocol) struct RefusedCall {
     pub(in crate::protocol) revision: Revision,
 }
 
-/// How many tools with such parameters are remembered.
-const MOST: usize = 10_000;
-/// How many bytes of them.
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            learned: Learned::within(MOST_BYTES),
+            refused: Vec::new(),
+            pages: 0,
+        }
+    }
+}
+
+/// How many bytes of their parameters are remembered.
 const MOST_BYTES: usize = 4 << 20;
 /// How many pages of tools are asked for.
 const PAGES: usize = 100;
@@ -49,31 +53,12 @@ impl Tools {
         self.refused.len()
     }
 
-    /// Remembers which parameters of a tool headers repeat, if there is room for them.
-    fn remember(&mut self, name: String, params: Vec<Param>) {
-        let bytes = cost(&name, &params);
-        if !params.is_empty() && self.params.len() < MOST && self.bytes + bytes <= MOST_BYTES {
-            self.bytes += bytes;
-            self.params.insert(name, params);
-        }
-    }
-
-    fn forget(&mut self, name: &str) {
-        if let Some(params) = self.params.remove(name) {
-            self.bytes -= cost(name, &params);
-        }
-    }
-
     /// Takes out the call of a token.
     pub(in crate::protocol) fn take(&mut self, token: Token) -> Option<RefusedCall> {
         let mut refused = self.refused.iter();
         let index = refused.position(|refused| refused.request.token == token)?;
         Some(self.refused.remove(index))
     }
-}
-
-fn cost(name: &str, params: &[Param]) -> usize {
-    name.len() + params::bytes(params)
 }
 
 impl Connection<Client> {
@@ -84,34 +69,15 @@ impl Connection<Client> {
 
     /// Learns from a list of tools; the list without those that break the rule, if there are any.
     pub(in crate::protocol) fn learn(&mut self, result: &Json, revision: Revision) -> Option<Json> {
-        if !self.repeats_params(revision)
-            || (self.state.tools.params.is_empty() && !result.text().contains(params::WORD))
-        {
+        if !self.repeats_params(revision) || !self.state.tools.learned.is_told_by(result) {
             return None;
         }
-        let listed: Vec<JsonObject> = member(result, "tools")?.read().ok()?;
-        let count = listed.len();
-        let mut kept = Vec::new();
-        for tool in listed {
-            let name = tool.get("name").and_then(|name| name.read::<String>().ok());
-            let name = name.unwrap_or_default();
-            let params = tool
-                .get("inputSchema")
-                .map(|schema| params::of_schema(&schema));
-            self.state.tools.forget(&name);
-            match params.unwrap_or_else(|| Ok(Vec::new())) {
-                Ok(params) => {
-                    self.state.tools.remember(name, params);
-                    kept.push(Json::from(tool));
-                }
-                Err(why) => {
-                    let why = format!("the tool `{name}` is left out: {why}");
-                    self.ignore(Ignored::Invalid(methods::TOOLS_LIST.to_owned(), why));
-                }
-            }
-        }
-        if kept.len() == count {
+        let (kept, broken) = self.state.tools.learned.learn(result);
+        if broken.is_empty() {
             return None;
+        }
+        for why in broken {
+            self.ignore(Ignored::Invalid(methods::TOOLS_LIST.to_owned(), why));
         }
         let mut members: Map<Json> = result.read().ok()?;
         members.insert("tools", Json::of(&kept));
@@ -131,7 +97,7 @@ impl Connection<Client> {
             return headers;
         }
         let name = params.and_then(|params| member(params, "name")?.read::<String>().ok());
-        let learned = name.and_then(|name| self.state.tools.params.get(&name));
+        let learned = name.map(|name| self.state.tools.learned.of(&name));
         let arguments = params.and_then(|params| member(params, "arguments"));
         for param in learned.into_iter().flatten() {
             let header = format!("{}{}", params::PREFIX, param.name);
@@ -230,32 +196,5 @@ impl Connection<Client> {
             let answer = Answer::Failed(failure.clone());
             self.tell_answer(refused.request, answer, refused.losses);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_of_tools_are_remembered_as_far_as_their_bytes_go() {
-        let mut tools = Tools::default();
-        let param = |length: usize| {
-            let name = "x".repeat(length);
-            vec![Param {
-                path: vec![name.clone()],
-                name,
-            }]
-        };
-        for number in 0..5_000 {
-            tools.remember(number.to_string(), param(1_000));
-        }
-        assert!(tools.bytes <= MOST_BYTES && tools.params.len() < 2_100);
-        for number in 0..5_000 {
-            tools.forget(&number.to_string());
-        }
-        assert_eq!((tools.bytes, tools.params.len()), (0, 0));
-        tools.remember("small".to_owned(), param(10));
-        assert!(tools.params.contains_key("small"));
     }
 }

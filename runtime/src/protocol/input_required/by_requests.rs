@@ -10,7 +10,7 @@ use super::{Question, allowed, known, read};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
-use crate::protocol::machine::{About, Occasion, Step, World};
+use crate::protocol::occasion::{About, Occasion, Step, World};
 
 /// The calls whose client is being asked.
 #[derive(Debug, Default)]

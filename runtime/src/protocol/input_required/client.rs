@@ -9,9 +9,8 @@ use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
-use crate::protocol::client::state::{Called, Waiting};
-use crate::protocol::json::{member, with_members};
-use crate::protocol::translate::no_params;
+use crate::protocol::client::requests::{Called, Resumed, Waiting};
+use crate::protocol::json::member;
 use crate::protocol::{
     Answer, Ask, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, Token,
 };
@@ -21,25 +20,6 @@ use crate::protocol::{
 pub(in crate::protocol) struct Rounds {
     open: BTreeMap<u64, Round>,
     last: u64,
-}
-
-/// What a retry of a multi round-trip adds, in the server's revision.
-#[derive(Debug, Clone)]
-pub(in crate::protocol) struct Resumed {
-    pub(in crate::protocol) responses: Option<Json>,
-    pub(in crate::protocol) state: Option<Json>,
-    pub(in crate::protocol) revision: Revision,
-}
-
-impl Resumed {
-    /// The params of the request that is sent again.
-    pub(in crate::protocol) fn put_into(&self, params: Option<Json>) -> Json {
-        let members = [
-            ("inputResponses", self.responses.clone()),
-            ("requestState", self.state.clone()),
-        ];
-        with_members(&params.unwrap_or_else(no_params), &members)
-    }
 }
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ pub(super) mod suspend;
 use mcp_protocol::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
-use super::machine::World;
+use super::occasion::World;
 use crate::errors;
 use crate::protocol::Caller;
 use crate::protocol::json::declares;

@@ -14,7 +14,7 @@ use super::{Question, allowed, known, write};
 use crate::errors;
 use crate::methods;
 use crate::protocol::json::with_members;
-use crate::protocol::machine::{About, Occasion, Step, World};
+use crate::protocol::occasion::{About, Occasion, Step, World};
 use crate::protocol::{Caller, Token};
 
 /// The calls that wait for their client to come again.

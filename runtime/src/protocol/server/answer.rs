@@ -16,7 +16,7 @@ use crate::methods;
 use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::suspend::in_place_of;
 use crate::protocol::json::declares;
-use crate::protocol::machine::Occasion;
+use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::rows::find_method;
 use crate::protocol::{
@@ -66,7 +66,7 @@ impl Connection<Server> {
             && let Some(told) = Told::of(&self.state, token, None)
         {
             let occasion = Occasion::Result {
-                about: crate::protocol::machine::About {
+                about: crate::protocol::occasion::About {
                     method: called,
                     ..told.about()
                 },

@@ -15,7 +15,7 @@ use super::told::Told;
 use super::translate::{Stopped, no_params};
 use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::seal::subject;
-use crate::protocol::machine::Occasion;
+use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Ask, Caller, Connection, Fate, NeedsAdapter, Said, Token};

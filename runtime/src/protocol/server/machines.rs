@@ -11,7 +11,9 @@ use super::reply::Outgoing;
 use super::state::{AskedBy, Own};
 use crate::meta;
 use crate::methods;
-use crate::protocol::machine::{Machine, Occasion, Step, World};
+use crate::protocol::json::edit_meta;
+use crate::protocol::machine::Machine;
+use crate::protocol::occasion::{Occasion, Step, World};
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Cancelled, Connection, Event, Exchange, Token};
@@ -205,7 +207,7 @@ impl Connection<Server> {
     fn own_call(&mut self, own: Own, method: &'static str, params: Json, peer: Revision) {
         let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
         let caller = self.state.caller(peer);
-        let mut text = params.into_text();
+        let mut params = params;
         if let (true, Some(session)) = (self.role.modern, session) {
             let revision = Json::of(self.role.app.protocol_version());
             let members = [
@@ -216,11 +218,13 @@ impl Connection<Server> {
                 ),
                 (meta::CLIENT_INFO, session.client_info.as_ref()),
             ];
-            for (key, value) in members {
-                if let Some(value) = value {
-                    text = meta::with(&text, key, value);
+            params = edit_meta(params, |meta| {
+                for (key, value) in members {
+                    if let Some(value) = value {
+                        meta.insert(key, value.clone());
+                    }
                 }
-            }
+            });
         }
         let token = self.state.new_token();
         self.state.own.insert(token, own);
@@ -229,7 +233,7 @@ impl Connection<Server> {
             id: None,
             exchange: Exchange::NONE,
             method,
-            params: Json::from_text(&text).unwrap_or_else(|_| no_params()),
+            params,
             peer,
             caller,
             about: None,

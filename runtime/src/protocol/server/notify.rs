@@ -12,7 +12,7 @@ use super::reply::Outgoing;
 use super::state::{Own, Pending};
 use super::translate::{Stopped, no_params};
 use crate::methods;
-use crate::protocol::machine::Occasion;
+use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};

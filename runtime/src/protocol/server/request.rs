@@ -15,7 +15,7 @@ use super::translate::{Stopped, Translated, no_params};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::seal::{Broken, Issued, subject};
-use crate::protocol::machine::Occasion;
+use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter, OtherCall};

@@ -6,7 +6,7 @@ use mcp_protocol::Revision;
 use mcp_wire::Json;
 
 use super::state::State;
-use crate::protocol::machine::About;
+use crate::protocol::occasion::About;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Token};
 

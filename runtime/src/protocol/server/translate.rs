@@ -8,6 +8,7 @@ use mcp_wire::{Direction, ErrorObject, Json, Raw};
 use super::Server;
 use super::state::Opened;
 use crate::meta;
+use crate::protocol::json::edit_meta;
 use crate::protocol::revisions::{is_legacy, same};
 pub(in crate::protocol) use crate::protocol::translate::{
     NO_PARAMS, Stopped, Translated, no_params,
@@ -132,18 +133,19 @@ fn stamped(params: Json, session: Option<&Opened>) -> Json {
     let Some(session) = session else {
         return params;
     };
-    let mut text = None;
-    if let Some(info) = &session.client_info {
-        text = Some(meta::with_default(params.text(), meta::CLIENT_INFO, info));
+    if session.client_info.is_none() && session.log_level.is_none() {
+        return params;
     }
-    if let Some(level) = session.log_level {
-        let before = text.as_deref().unwrap_or(params.text());
-        text = Some(meta::with_default(
-            before,
-            meta::LOG_LEVEL,
-            &Json::of(level.name()),
-        ));
-    }
-    text.and_then(|text| Json::from_text(&text).ok())
-        .unwrap_or(params)
+    edit_meta(params, |meta| {
+        let level = session.log_level.map(|level| Json::of(level.name()));
+        let known = [
+            (meta::CLIENT_INFO, session.client_info.clone()),
+            (meta::LOG_LEVEL, level),
+        ];
+        for (key, value) in known {
+            if let Some(value) = value.filter(|_| !meta.contains_key(key)) {
+                meta.insert(key, value);
+            }
+        }
+    })
 }

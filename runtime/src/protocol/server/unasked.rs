@@ -10,7 +10,7 @@ use super::reply::Reply;
 use super::state::{Asked, AskedBy};
 use super::translate::{Stopped, no_params};
 use crate::protocol::ask::{outcome, own_id};
-use crate::protocol::machine::Occasion;
+use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{

@@ -13,7 +13,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 use super::Filter;
 use crate::methods;
 use crate::protocol::client::Client;
-use crate::protocol::client::state::{Purpose, Waiting};
+use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::json::{declares, member};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notice, Token};

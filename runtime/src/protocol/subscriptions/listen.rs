@@ -11,7 +11,7 @@ use super::{Filter, change};
 use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
-use crate::protocol::machine::{About, Occasion, Step, World};
+use crate::protocol::occasion::{About, Occasion, Step, World};
 use crate::protocol::translate::no_params;
 
 /// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.

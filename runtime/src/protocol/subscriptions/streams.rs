@@ -10,7 +10,7 @@ use super::{Filter, change};
 use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
-use crate::protocol::machine::{About, Occasion, Step, World};
+use crate::protocol::occasion::{About, Occasion, Step, World};
 
 /// The streams that are open.
 #[derive(Debug, Default)]

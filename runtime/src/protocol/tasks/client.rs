@@ -12,8 +12,8 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
+use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
 use crate::protocol::client::stamp::Stamp;
-use crate::protocol::client::state::{Called, Purpose, Waiting};
 use crate::protocol::json::{declares, member, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::{
@@ -27,27 +27,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(60));
 /// How many looks in a row may have no answer.
 const MOST_UNANSWERED: u32 = 5;
-
-/// How far a call of the application is with a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::protocol) enum TaskStage {
-    /// It has none.
-    #[default]
-    None,
-    /// It asks for one, since the server runs the tool no other way.
-    Asked,
-    /// Its server gave it one, and gives no second one.
-    Given,
-}
-
-/// What is asked of the server about a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::protocol) enum Look {
-    /// How far it has come.
-    Status,
-    /// Its result, in [`Form::Core`].
-    Result,
-}
 
 /// Calls whose server has answered with a task, by their token.
 #[derive(Debug, Default)]

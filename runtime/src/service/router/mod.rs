@@ -60,7 +60,7 @@ struct AsTask {
 
 struct Resource {
     resource: mcp::Resource,
-    read: Boxed<resource::Asked, mcp::ReadResourceOutcome>,
+    read: Boxed<templates::Asked, mcp::ReadResourceOutcome>,
 }
 
 struct Prompt {
@@ -250,7 +250,7 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         let uri = params.uri;
         if let Some(found) = self.resources.get(&uri) {
             let mime_type = found.resource.mime_type.clone();
-            return (found.read)(resource::Asked::whole(uri, mime_type), cx).await;
+            return (found.read)(templates::Asked::whole(uri, mime_type), cx).await;
         }
         match self.templates.find(&uri) {
             Some((template, asked)) => (template.read)(asked, cx).await,

@@ -3,31 +3,13 @@
 use std::sync::Arc;
 
 use mcp_protocol::latest as mcp;
-use mcp_wire::Map;
 use mcp_wire::words::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
+use super::templates::Asked;
 use super::{Handler, IntoContents, NoArguments, Resource, Router};
 use crate::errors::{abridged, shortened};
 use crate::service::Error;
-
-/// What is asked for.
-pub(super) struct Asked {
-    pub(super) uri: String,
-    pub(super) mime_type: Option<String>,
-    /// What stands in the places of the template's variables.
-    pub(super) variables: Map<String>,
-}
-
-impl Asked {
-    pub(super) fn whole(uri: String, mime_type: Option<String>) -> Self {
-        Self {
-            uri,
-            mime_type,
-            variables: Map::new(),
-        }
-    }
-}
 
 impl Router {
     /// Adds a resource at one URI: text, or bytes.

@@ -6,7 +6,24 @@ use mcp_wire::Map;
 use percent_encoding::percent_decode_str;
 
 use super::handler::Boxed;
-use super::resource::Asked;
+
+/// What is asked for.
+pub(super) struct Asked {
+    pub(super) uri: String,
+    pub(super) mime_type: Option<String>,
+    /// What stands in the places of the template's variables.
+    pub(super) variables: Map<String>,
+}
+
+impl Asked {
+    pub(super) fn whole(uri: String, mime_type: Option<String>) -> Self {
+        Self {
+            uri,
+            mime_type,
+            variables: Map::new(),
+        }
+    }
+}
 
 /// The templates that were registered.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::task::{AbortHandle, JoinHandle};
 
-use super::{HEARD_BYTES, Incoming};
+use super::incoming::{HEARD_BYTES, Incoming};
 use crate::transport::line::read_line;
 use crate::transport::queue::{Receiver, Sender, queue};
 

@@ -7,12 +7,12 @@ mod driver;
 mod handle;
 #[cfg(feature = "client-http")]
 mod http;
+mod incoming;
 mod lines;
 
 use mcp_wire::Direction;
 
 use crate::client::{Exchange, Post};
-use crate::transport::queue::Queued;
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
@@ -21,74 +21,8 @@ pub use http::{AuthProvider, Http, Pending};
 
 pub use driver::{Application, Driver, Open, drive};
 pub use handle::{Handle, Held, NotConnected, Replies, Reply, WeakHandle};
+pub use incoming::Incoming;
 use lines::Lines;
-
-/// How many bytes of messages wait for the connection before the server has to wait.
-const HEARD_BYTES: usize = 32 << 10;
-
-/// What came from the server.
-#[derive(Debug, Clone)]
-pub enum Incoming {
-    /// A message, and what it came in answer to, if the transport can tell.
-    Message {
-        /// What it answers.
-        exchange: Option<Exchange>,
-        /// Its bytes.
-        text: Vec<u8>,
-    },
-    /// The head of an answer over HTTP, and its body, if that is no stream of events.
-    #[cfg(feature = "client-http")]
-    Answered {
-        /// What it answers.
-        exchange: Exchange,
-        /// Its status.
-        status: u16,
-        /// Its `Mcp-Session-Id`.
-        session: Option<String>,
-        /// Its body; none if that is a stream, whose messages follow.
-        body: Option<Vec<u8>>,
-    },
-    /// Nothing more comes in answer to this.
-    #[cfg(feature = "client-http")]
-    Ended(Exchange),
-    /// The request did not reach the server, or its answer broke off: nothing comes in answer to this.
-    #[cfg(feature = "client-http")]
-    Failed {
-        /// What it was to be the answer to.
-        exchange: Exchange,
-        /// Why, for people.
-        why: String,
-    },
-    /// Nothing more comes at all.
-    Closed,
-}
-
-impl Incoming {
-    /// Returns whether it is only the end of an answer.
-    #[allow(clippy::unused_self, reason = "answers end over HTTP only")]
-    fn is_an_end(&self) -> bool {
-        #[cfg(feature = "client-http")]
-        return matches!(self, Self::Ended(_));
-        #[cfg(not(feature = "client-http"))]
-        false
-    }
-
-    /// Returns the text that the server sent, if it is one.
-    fn text(&self) -> Option<&[u8]> {
-        match self {
-            Self::Message { text, .. } => Some(text),
-            #[cfg(feature = "client-http")]
-            Self::Answered { body, .. } => body.as_deref().filter(|body| !body.is_empty()),
-            _ => None,
-        }
-    }
-}
-
-impl Queued for Incoming {
-    fn bytes(&self) -> usize {
-        self.text().map_or(0, <[u8]>::len)
-    }
-}
 
 /// What carries the messages of one connection.
 pub struct Transport {

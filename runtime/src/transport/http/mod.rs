@@ -38,6 +38,7 @@ mod inner;
 mod intake;
 mod listener;
 mod post;
+mod repeated;
 mod replica;
 mod service;
 mod socket;

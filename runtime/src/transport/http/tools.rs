@@ -1,55 +1,38 @@
-//! Headers that repeat parameters of tools: what the handlers' own `tools/list` says of them, and whether a call agrees.
+//! What was learned of the tools of a server, for each of its callers, and when to learn again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
-use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
 use tokio::time::Instant;
 
 use super::Principal;
-use super::body::HangUp;
-use super::inner::Inner;
-use crate::errors::{self, Refusal};
-use crate::methods;
-use crate::protocol::params::{self, Param};
-use crate::serve::{Facts, Next, Taken, route};
-use crate::server::Owner;
-use crate::{Headers, headers, meta};
+use crate::protocol::params::Learned;
 
 /// How long what was learned holds.
 const KEPT: Duration = Duration::from_secs(60);
 /// How soon the handlers are asked again that did not say.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How many pages of tools are asked for.
-const PAGES: usize = 100;
-/// How long the handlers may take to list them.
-const WAIT: Duration = Duration::from_secs(10);
-
 /// How many callers are remembered for whom tools were listed.
 const CALLERS: usize = 1_000;
-/// How many bytes of names are remembered for one of them.
-const BYTES: usize = 64 << 10;
 
-/// The parameters that headers repeat, for each caller; tools without any are not among them.
+/// The parameters that headers repeat, for each caller.
 #[derive(Debug, Default)]
 pub(super) struct Tools(Mutex<HashMap<Caller, Known>>);
 
 /// Whom the handlers list their tools for: they may list others for another. Who is behind a request, as a layer has
 /// found out, and what the request shows in order to be let in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Caller {
+pub(super) struct Caller {
     principal: Option<Principal>,
     authorization: Option<HeaderValue>,
 }
 
 impl Caller {
-    fn of(parts: &Parts) -> Self {
+    pub(super) fn of(parts: &Parts) -> Self {
         Self {
             principal: parts.extensions.get().cloned(),
             authorization: parts.headers.get(AUTHORIZATION).cloned(),
@@ -58,23 +41,46 @@ impl Caller {
 }
 
 /// What was learned last, and when to learn again.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Known {
     until: Instant,
-    tools: Learned,
+    tools: Arc<Learned>,
 }
 
 impl Tools {
-    /// What was learned for a caller.
-    fn of(&self, caller: &Caller) -> Option<Known> {
-        self.all().get(caller).cloned()
+    /// Returns what was learned for a caller.
+    ///
+    /// # Errors
+    /// What is old, or empty: the handlers are to be asked.
+    pub(super) fn of(&self, caller: &Caller) -> Result<Arc<Learned>, Arc<Learned>> {
+        let all = self.all();
+        let known = all.get(caller).ok_or_else(Arc::default)?;
+        let tools = Arc::clone(&known.tools);
+        match Instant::now() < known.until {
+            true => Ok(tools),
+            false => Err(tools),
+        }
     }
 
-    /// Remembers what was learned; where too many callers are remembered, the one whose list is oldest goes.
-    fn remember(&self, caller: Caller, known: Known) {
+    /// Remembers what was learned, or what was known before until the handlers can be asked again; where too many callers
+    /// are remembered, the one whose list is oldest goes.
+    pub(super) fn remember(
+        &self,
+        caller: Caller,
+        learned: Option<Learned>,
+        before: Arc<Learned>,
+    ) -> Arc<Learned> {
+        let (tools, kept) = match learned {
+            Some(learned) => (Arc::new(learned), KEPT),
+            None => (before, AGAIN),
+        };
+        let now = Instant::now();
+        let known = Known {
+            until: now + kept,
+            tools: Arc::clone(&tools),
+        };
         let mut all = self.all();
         if all.len() >= CALLERS && !all.contains_key(&caller) {
-            let now = Instant::now();
             all.retain(|_, known| now < known.until);
             if all.len() >= CALLERS {
                 let oldest = all.iter().min_by_key(|(_, known)| known.until);
@@ -84,211 +90,10 @@ impl Tools {
             }
         }
         all.insert(caller, known);
+        tools
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<Caller, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Refuses headers that say two things of one parameter: whoever stands in between may have read either.
-fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
-    for name in headers.keys() {
-        let text = name.as_str();
-        let is_param = (text.get(..params::PREFIX.len()))
-            .is_some_and(|start| start.eq_ignore_ascii_case(params::PREFIX));
-        let mut values = headers.get_all(name).iter();
-        let first = values.next();
-        if is_param && values.any(|value| Some(value) != first) {
-            let name = errors::shortened(text);
-            let why = format!("{name} came twice with different values");
-            return Err(errors::header_mismatch(&why));
-        }
-    }
-    Ok(())
-}
-
-/// What was learned, shared by the calls that it is held against.
-type Learned = Arc<HashMap<String, Vec<Param>>>;
-
-impl Inner {
-    /// Returns what a client's revision calls a method of the application.
-    fn called(&self, method: &'static str, peer: Revision) -> &'static str {
-        (self.server.translator()).peer_name(method, Direction::ClientToServer, peer)
-    }
-
-    /// Refuses a modern call of a tool whose headers do not say what its arguments say.
-    pub(super) async fn params_agree(
-        &self,
-        message: &Peeked<'_>,
-        parts: &Arc<Parts>,
-        who: &Owner,
-    ) -> Result<(), Box<Refusal>> {
-        let claim = message.meta.protocol_version.and_then(Raw::as_str);
-        let revision = claim.and_then(|claim| Revision::from_protocol_version(&claim));
-        let Some(revision) =
-            revision.filter(|revision| revision.lifecycle() == Lifecycle::PerRequest)
-        else {
-            return Ok(());
-        };
-        params_say_one_thing(&parts.headers)?;
-        let method = message.method.as_deref();
-        let name = match (method, message.name.and_then(Raw::as_str)) {
-            (Some(method), Some(name)) if method == self.called(methods::TOOLS_CALL, revision) => {
-                name
-            }
-            _ => return Ok(()),
-        };
-        let tools = self.learned(revision, message, parts, who).await;
-        let Some(params) = tools.get(&*name) else {
-            return Ok(());
-        };
-        let arguments = message
-            .params
-            .and_then(|params| Json::from_text(params.text()).ok());
-        let arguments =
-            arguments.and_then(|params| JsonObject::try_from(params).ok()?.get("arguments"));
-        for param in params {
-            let header = parts
-                .headers
-                .get(format!("{}{}", params::PREFIX, param.name));
-            let header = header.map(|value| value.to_str().unwrap_or(headers::UNREADABLE));
-            param.agree(arguments.as_ref(), header)?;
-        }
-        Ok(())
-    }
-
-    /// What the tools say, asked for anew when it is old.
-    async fn learned(
-        &self,
-        revision: Revision,
-        message: &Peeked<'_>,
-        parts: &Arc<Parts>,
-        who: &Owner,
-    ) -> Learned {
-        let caller = Caller::of(parts);
-        let known = self.tools.of(&caller);
-        if let Some(known) = &known
-            && Instant::now() < known.until
-        {
-            return Arc::clone(&known.tools);
-        }
-        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who)).await;
-        let (tools, kept) = match listed.ok().flatten() {
-            Some(tools) => (Arc::new(tools), KEPT),
-            // What was known before holds, until the handlers can be asked again.
-            None => (known.map(|known| known.tools).unwrap_or_default(), AGAIN),
-        };
-        let known = Known {
-            until: Instant::now() + kept,
-            tools: Arc::clone(&tools),
-        };
-        self.tools.remember(caller, known);
-        tools
-    }
-
-    /// Asks the handlers for their tools, page by page, as the client that calls would; nothing if they did not say.
-    async fn list(
-        &self,
-        revision: Revision,
-        message: &Peeked<'_>,
-        parts: &Arc<Parts>,
-        who: &Owner,
-    ) -> Option<HashMap<String, Vec<Param>>> {
-        let mut tools = HashMap::new();
-        let mut bytes = 0;
-        let mut cursor: Option<Json> = None;
-        for _ in 0..PAGES {
-            let result = self
-                .page(revision, message, parts, who, cursor.take())
-                .await?;
-            let listed: Vec<JsonObject> = result
-                .get("tools")
-                .and_then(|it| it.read().ok())
-                .unwrap_or_default();
-            for tool in listed {
-                let name = tool.get("name").and_then(|name| name.read::<String>().ok());
-                let params = tool
-                    .get("inputSchema")
-                    .and_then(|schema| params::of_schema(&schema).ok());
-                if let (Some(name), Some(params)) =
-                    (name, params.filter(|params| !params.is_empty()))
-                {
-                    bytes += name.len() + params::bytes(&params);
-                    if bytes > BYTES {
-                        return Some(tools);
-                    }
-                    tools.insert(name, params);
-                }
-            }
-            cursor = result.get("nextCursor").filter(|cursor| !cursor.is_null());
-            if cursor.is_none() {
-                break;
-            }
-        }
-        Some(tools)
-    }
-
-    async fn page(
-        &self,
-        revision: Revision,
-        message: &Peeked<'_>,
-        parts: &Arc<Parts>,
-        who: &Owner,
-        cursor: Option<Json>,
-    ) -> Option<JsonObject> {
-        let mut about: Map<Json> = Map::new();
-        about.insert(
-            meta::PROTOCOL_VERSION,
-            Json::of(revision.protocol_version()),
-        );
-        let said = |part: Option<Raw<'_>>| part.and_then(|raw| Json::from_text(raw.text()).ok());
-        let capabilities = said(message.meta.client_capabilities);
-        about.insert(
-            meta::CLIENT_CAPABILITIES,
-            capabilities.unwrap_or_else(crate::protocol::translate::no_params),
-        );
-        if let Some(info) = said(message.meta.client_info) {
-            about.insert(meta::CLIENT_INFO, info);
-        }
-        let mut params: Map<Json> = Map::new();
-        params.insert("_meta", Json::of(&about));
-        if let Some(cursor) = cursor {
-            params.insert("cursor", cursor);
-        }
-        let method = self.called(methods::TOOLS_LIST, revision);
-        let text = write::request(&RequestId::from(0), method, Some(Json::of(&params).text()));
-        let headers = Headers::from_pairs([
-            (headers::PROTOCOL_VERSION, revision.protocol_version()),
-            (headers::METHOD, method),
-        ]);
-        let (texts, mut queue) = route(None);
-        let facts = Facts {
-            parts: Some(Arc::clone(parts)),
-            room: None,
-        };
-        let lane = self.new_lane();
-        lane.owned_by(who.clone());
-        let Taken { exchange, .. } = lane.take(
-            Some(&headers),
-            self.server.look(Some(&headers), text.as_bytes()),
-            &texts,
-            facts,
-        );
-        drop(texts);
-        // Who asked may hang up, or it may take too long: then nobody reads the page.
-        let hangs_up = lane.is_given_up_by_hanging_up(exchange);
-        let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
-        let answer = loop {
-            match queue.recv().await? {
-                Next::Item(item) if item.text.last => break item.text,
-                Next::Item(_) | Next::Pause(_) => {}
-            }
-        };
-        if let Some(guard) = guard {
-            guard.disarm();
-        }
-        let answer: JsonObject = mcp_wire::from_str(&answer.body).ok()?;
-        JsonObject::try_from(answer.get("result")?).ok()
     }
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use memchr::memchr2;
 
-use super::request::Body;
+use super::body::Body;
 
 /// How long the id of an event may be that a client can come again with; longer ones are of no use in a header.
 const ID_BYTES: usize = 1 << 10;
@@ -222,20 +222,6 @@ impl Parser {
         self.was_endpoint = std::mem::take(&mut self.is_endpoint);
         self.data.take().filter(|data| !data.is_empty())
     }
-}
-
-/// A whole body, if it is not longer than it may be.
-///
-/// # Errors
-/// A body that is longer ([`http_body_util::LengthLimitError`]), or breaks off.
-pub(super) async fn whole(
-    body: Body,
-    limit: usize,
-) -> Result<Bytes, Box<dyn std::error::Error + Send + Sync>> {
-    let body = Limited::new(body, limit.saturating_add(1))
-        .collect()
-        .await?;
-    Ok(body.to_bytes())
 }
 
 #[cfg(test)]

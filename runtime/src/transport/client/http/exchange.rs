@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use ::http::header::CONTENT_TYPE;
-use ::http::{Method, Response, StatusCode};
+use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use tokio::time::Instant;
 
+use super::body::{Body, header, is_stream};
 use super::events::Events;
 use super::gate::{Gate, Key};
 use super::only_stream::OnlyStream;
-use super::request::{Body, Pace, Requests};
+use super::request::{Pace, Requests};
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
 use crate::methods::INITIALIZE;
@@ -177,22 +178,4 @@ async fn stream(
 fn answers(text: &[u8]) -> bool {
     peek(text)
         .is_ok_and(|message| matches!(message.kind, MessageKind::Response | MessageKind::Error))
-}
-
-fn header(response: &Response<Body>, name: &str) -> Option<String> {
-    response
-        .headers()
-        .get(name)?
-        .to_str()
-        .ok()
-        .map(str::to_owned)
-}
-
-/// Whether a response is a stream of events.
-pub(super) fn is_stream(response: &Response<Body>) -> bool {
-    header(response, CONTENT_TYPE.as_str()).is_some_and(|kind| {
-        kind.trim_start()
-            .to_ascii_lowercase()
-            .starts_with("text/event-stream")
-    })
 }

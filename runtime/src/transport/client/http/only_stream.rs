@@ -10,8 +10,9 @@ use bytes::Bytes;
 use mcp_wire::{RawId, RequestId};
 use tokio::task::AbortHandle;
 
+use super::body::is_stream;
 use super::events::Events;
-use super::exchange::is_stream;
+
 use super::request::{Requests, place};
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;

@@ -1,21 +1,17 @@
 //! One request: its headers, its authorization, where it is sent on to, and how often it is tried.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use ::http::header::{AUTHORIZATION, HOST, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError};
-use hyper::body::Frame;
+use http_body_util::{Full, LengthLimitError};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::TokioExecutor;
 
-use super::events::whole;
-use super::{Http, Pending};
+use super::body::{Body, boxed, whole};
+use super::options::Http;
 
 #[cfg(feature = "client-tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
@@ -26,27 +22,6 @@ type Connector = HttpConnector;
 const REDIRECTS: usize = 3;
 /// The longest that a server may have a client wait before it tries again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// The body of a response, from a socket or from a service in this process.
-pub(super) struct Body(UnsyncBoxBody<Bytes, BoxError>);
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-impl hyper::body::Body for Body {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        Pin::new(&mut self.0).poll_frame(context)
-    }
-}
-
-/// A server in this process.
-pub(super) type InProcess =
-    dyn Fn(Request<Full<Bytes>>) -> Pending<'static, Response<Body>> + Send + Sync;
 
 /// What all requests to one server share.
 pub(super) struct Requests {
@@ -203,15 +178,6 @@ impl Requests {
         let more = doubled.mul_f64(f64::from(chance[0]) / 512.0);
         wanted.unwrap_or(doubled + more).min(LONGEST_PAUSE)
     }
-}
-
-/// A body of any kind as one type.
-pub(super) fn boxed<B>(body: B) -> Body
-where
-    B: hyper::body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    Body(body.map_err(Into::into).boxed_unsync())
 }
 
 /// How fast a stream is asked for again that breaks: as its server wants it, unless that is time and again at once.

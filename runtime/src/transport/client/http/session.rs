@@ -8,8 +8,9 @@ use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::body::is_stream;
 use super::events::Events;
-use super::exchange::{LAST_EVENT_ID, is_stream};
+use super::exchange::LAST_EVENT_ID;
 use super::gate::{Gate, Key};
 use super::request::{Pace, Requests};
 use crate::transport::client::Incoming;

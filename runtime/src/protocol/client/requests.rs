@@ -1,0 +1,113 @@
+//! Requests of a client and of its server, until they are answered.
+
+use mcp_protocol::{Loss, Revision};
+use mcp_wire::{Json, RequestId};
+
+use crate::protocol::json::with_members;
+use crate::protocol::translate::no_params;
+use crate::protocol::{Ask, Exchange, Token};
+
+/// How the server has called.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) enum Called {
+    /// By a request of its own.
+    Request { id: RequestId, method: &'static str },
+    /// Likewise, by a method that no revision has.
+    Other { id: RequestId },
+    /// In the result of a request.
+    Question { round: u64, key: String },
+    /// In the course of a task.
+    TaskQuestion {
+        task: Token,
+        key: String,
+        method: &'static str,
+    },
+}
+
+/// A request of the application that is not on its way.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) struct Waiting {
+    pub(in crate::protocol) token: Token,
+    pub(in crate::protocol) ask: Ask,
+    pub(in crate::protocol) retry: Option<Resumed>,
+    /// How often it was sent already, to servers that turned out to be others than thought.
+    pub(in crate::protocol) sent: u8,
+    /// How often its server asked back.
+    pub(in crate::protocol) rounds: u32,
+    /// Whether the tools were listed anew for it.
+    pub(in crate::protocol) has_relisted: bool,
+    /// How far it is with a task.
+    pub(in crate::protocol) task: TaskStage,
+}
+
+/// A request on its way.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) struct Pending {
+    pub(in crate::protocol) purpose: Purpose,
+    /// The revision that it was written in.
+    pub(in crate::protocol) revision: Revision,
+    pub(in crate::protocol) exchange: Exchange,
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::protocol) enum Purpose {
+    Probe,
+    Initialize,
+    LogLevel,
+    /// A subscription of an adapter: nobody waits for the answer.
+    Adapter,
+    /// The request by which an adapter listens.
+    Listen,
+    /// A list of tools, for calls that were refused.
+    Relist,
+    /// A look at the task of a call.
+    Task {
+        token: Token,
+        look: Look,
+    },
+    Application {
+        request: Box<Waiting>,
+        progress_token: Option<Json>,
+        losses: Vec<Loss>,
+    },
+}
+
+/// How far a call of the application is with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::protocol) enum TaskStage {
+    /// It has none.
+    #[default]
+    None,
+    /// It asks for one, since the server runs the tool no other way.
+    Asked,
+    /// Its server gave it one, and gives no second one.
+    Given,
+}
+
+/// What is asked of the server about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::protocol) enum Look {
+    /// How far it has come.
+    Status,
+    /// Its result, in [`Form::Core`](crate::protocol::tasks::Form::Core).
+    Result,
+}
+
+/// What a retry of a multi round-trip adds, in the server's revision.
+#[derive(Debug, Clone)]
+pub(in crate::protocol) struct Resumed {
+    pub(in crate::protocol) responses: Option<Json>,
+    pub(in crate::protocol) state: Option<Json>,
+    pub(in crate::protocol) revision: Revision,
+}
+
+impl Resumed {
+    /// The params of the request that is sent again.
+    pub(in crate::protocol) fn put_into(&self, params: Option<Json>) -> Json {
+        let members = [
+            ("inputResponses", self.responses.clone()),
+            ("requestState", self.state.clone()),
+        ];
+        with_members(&params.unwrap_or_else(no_params), &members)
+    }
+}

@@ -1,0 +1,67 @@
+//! The body of a response: of any kind, whole or a stream of events.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use ::http::Response;
+use ::http::header::CONTENT_TYPE;
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Frame;
+
+/// The body of a response, from a socket or from a service in this process.
+pub(super) struct Body(UnsyncBoxBody<Bytes, BoxError>);
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.0).poll_frame(context)
+    }
+}
+
+/// A body of any kind as one type.
+pub(super) fn boxed<B>(body: B) -> Body
+where
+    B: hyper::body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    Body(body.map_err(Into::into).boxed_unsync())
+}
+
+/// A whole body, if it is not longer than it may be.
+///
+/// # Errors
+/// A body that is longer ([`http_body_util::LengthLimitError`]), or breaks off.
+pub(super) async fn whole(body: Body, limit: usize) -> Result<Bytes, BoxError> {
+    let body = Limited::new(body, limit.saturating_add(1))
+        .collect()
+        .await?;
+    Ok(body.to_bytes())
+}
+
+/// Returns a header of a response, if it is text.
+pub(super) fn header(response: &Response<Body>, name: &str) -> Option<String> {
+    response
+        .headers()
+        .get(name)?
+        .to_str()
+        .ok()
+        .map(str::to_owned)
+}
+
+/// Whether a response is a stream of events.
+pub(super) fn is_stream(response: &Response<Body>) -> bool {
+    header(response, CONTENT_TYPE.as_str()).is_some_and(|kind| {
+        kind.trim_start()
+            .to_ascii_lowercase()
+            .starts_with("text/event-stream")
+    })
+}

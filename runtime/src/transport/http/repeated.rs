@@ -1,0 +1,199 @@
+//! Headers that repeat parameters of tools: whether a call agrees with what the handlers' own `tools/list` says of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::request::Parts;
+use mcp_protocol::{Lifecycle, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
+
+use super::body::HangUp;
+use super::inner::Inner;
+use super::tools::Caller;
+use crate::errors::{self, Refusal};
+use crate::methods;
+use crate::protocol::json::member;
+use crate::protocol::params::{self, Learned};
+use crate::serve::{Facts, Next, Taken, route};
+use crate::server::Owner;
+use crate::{Headers, headers, meta};
+
+/// How many pages of tools are asked for.
+const PAGES: usize = 100;
+/// How long the handlers may take to list them.
+const WAIT: Duration = Duration::from_secs(10);
+/// How many bytes of names are remembered for one caller.
+const BYTES: usize = 64 << 10;
+
+/// Refuses headers that say two things of one parameter: whoever stands in between may have read either.
+fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
+    for name in headers.keys() {
+        let text = name.as_str();
+        let is_param = (text.get(..params::PREFIX.len()))
+            .is_some_and(|start| start.eq_ignore_ascii_case(params::PREFIX));
+        let mut values = headers.get_all(name).iter();
+        let first = values.next();
+        if is_param && values.any(|value| Some(value) != first) {
+            let name = errors::shortened(text);
+            let why = format!("{name} came twice with different values");
+            return Err(errors::header_mismatch(&why));
+        }
+    }
+    Ok(())
+}
+
+impl Inner {
+    /// Returns what a client's revision calls a method of the application.
+    fn called(&self, method: &'static str, peer: Revision) -> &'static str {
+        (self.server.translator()).peer_name(method, Direction::ClientToServer, peer)
+    }
+
+    /// Refuses a modern call of a tool whose headers do not say what its arguments say.
+    pub(super) async fn params_agree(
+        &self,
+        message: &Peeked<'_>,
+        parts: &Arc<Parts>,
+        who: &Owner,
+    ) -> Result<(), Box<Refusal>> {
+        let claim = message.meta.protocol_version.and_then(Raw::as_str);
+        let revision = claim.and_then(|claim| Revision::from_protocol_version(&claim));
+        let Some(revision) =
+            revision.filter(|revision| revision.lifecycle() == Lifecycle::PerRequest)
+        else {
+            return Ok(());
+        };
+        params_say_one_thing(&parts.headers)?;
+        let method = message.method.as_deref();
+        let name = match (method, message.name.and_then(Raw::as_str)) {
+            (Some(method), Some(name)) if method == self.called(methods::TOOLS_CALL, revision) => {
+                name
+            }
+            _ => return Ok(()),
+        };
+        let tools = self.learned(revision, message, parts, who).await;
+        let params = tools.of(&name);
+        if params.is_empty() {
+            return Ok(());
+        }
+        let arguments = message
+            .params
+            .and_then(|params| Json::from_text(params.text()).ok());
+        let arguments =
+            arguments.and_then(|params| JsonObject::try_from(params).ok()?.get("arguments"));
+        for param in params {
+            let header = parts
+                .headers
+                .get(format!("{}{}", params::PREFIX, param.name));
+            let header = header.map(|value| value.to_str().unwrap_or(headers::UNREADABLE));
+            param.agree(arguments.as_ref(), header)?;
+        }
+        Ok(())
+    }
+
+    /// What the tools say, asked for anew when it is old.
+    async fn learned(
+        &self,
+        revision: Revision,
+        message: &Peeked<'_>,
+        parts: &Arc<Parts>,
+        who: &Owner,
+    ) -> Arc<Learned> {
+        let caller = Caller::of(parts);
+        let known = match self.tools.of(&caller) {
+            Ok(tools) => return tools,
+            Err(known) => known,
+        };
+        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who)).await;
+        let listed = listed.ok().flatten();
+        self.tools.remember(caller, listed, known)
+    }
+
+    /// Asks the handlers for their tools, page by page, as the client that calls would; nothing if they did not say.
+    async fn list(
+        &self,
+        revision: Revision,
+        message: &Peeked<'_>,
+        parts: &Arc<Parts>,
+        who: &Owner,
+    ) -> Option<Learned> {
+        let mut tools = Learned::within(BYTES);
+        let mut cursor: Option<Json> = None;
+        for _ in 0..PAGES {
+            let page = self
+                .page(revision, message, parts, who, cursor.take())
+                .await?;
+            // One that breaks the rule has no such parameters.
+            tools.learn(&page);
+            cursor = member(&page, "nextCursor").filter(|cursor| !cursor.is_null());
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Some(tools)
+    }
+
+    async fn page(
+        &self,
+        revision: Revision,
+        message: &Peeked<'_>,
+        parts: &Arc<Parts>,
+        who: &Owner,
+        cursor: Option<Json>,
+    ) -> Option<Json> {
+        let mut about: Map<Json> = Map::new();
+        about.insert(
+            meta::PROTOCOL_VERSION,
+            Json::of(revision.protocol_version()),
+        );
+        let said = |part: Option<Raw<'_>>| part.and_then(|raw| Json::from_text(raw.text()).ok());
+        let capabilities = said(message.meta.client_capabilities);
+        about.insert(
+            meta::CLIENT_CAPABILITIES,
+            capabilities.unwrap_or_else(crate::protocol::translate::no_params),
+        );
+        if let Some(info) = said(message.meta.client_info) {
+            about.insert(meta::CLIENT_INFO, info);
+        }
+        let mut params: Map<Json> = Map::new();
+        params.insert("_meta", Json::of(&about));
+        if let Some(cursor) = cursor {
+            params.insert("cursor", cursor);
+        }
+        let method = self.called(methods::TOOLS_LIST, revision);
+        let text = write::request(&RequestId::from(0), method, Some(Json::of(&params).text()));
+        let headers = Headers::from_pairs([
+            (headers::PROTOCOL_VERSION, revision.protocol_version()),
+            (headers::METHOD, method),
+        ]);
+        let (texts, mut queue) = route(None);
+        let facts = Facts {
+            parts: Some(Arc::clone(parts)),
+            room: None,
+        };
+        let lane = self.new_lane();
+        lane.owned_by(who.clone());
+        let Taken { exchange, .. } = lane.take(
+            Some(&headers),
+            self.server.look(Some(&headers), text.as_bytes()),
+            &texts,
+            facts,
+        );
+        drop(texts);
+        // Who asked may hang up, or it may take too long: then nobody reads the page.
+        let hangs_up = lane.is_given_up_by_hanging_up(exchange);
+        let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
+        let answer = loop {
+            match queue.recv().await? {
+                Next::Item(item) if item.text.last => break item.text,
+                Next::Item(_) | Next::Pause(_) => {}
+            }
+        };
+        if let Some(guard) = guard {
+            guard.disarm();
+        }
+        let answer: JsonObject = mcp_wire::from_str(&answer.body).ok()?;
+        answer.get("result")
+    }
+}
