@@ -16,6 +16,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Where whoever looks after the bridge asks whether it takes calls.
 const HEALTH: &str = "/healthz";
 
+/// Where a balancer asks whether to send requests to it.
+const READINESS: &str = "/readyz";
+
 /// Where clients come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Listen {
@@ -48,6 +51,7 @@ pub(super) fn options(address: SocketAddr, arguments: &Arguments) -> http::Optio
     }
     let options = http::Options::new()
         .with_health(HEALTH)
+        .with_readiness(READINESS)
         .allow_host(match address.ip() {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),

@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
 use mcp_bridge::{Bridge, Upstream};
 use mcp_protocol::{LossKind, Revision, UnknownFields};
+use mcp_revisions::backplane::Redis;
 use mcp_revisions::service::client::Http;
 
 use crate::Outcome;
@@ -79,6 +80,12 @@ pub(crate) struct Arguments {
     /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
     #[arg(long, value_name = "PATH")]
     http_sse: Option<String>,
+    /// Share the sessions of an HTTP listener with other bridges through this Redis server, such as `redis://127.0.0.1/`
+    ///
+    /// Each bridge accepts requests of all sessions, and passes them to the one that runs the session. A session ends with
+    /// the bridge that runs its server.
+    #[arg(long, value_name = "URL")]
+    backplane: Option<String>,
     /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
@@ -187,7 +194,12 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
             Ok(served.await?)
         }
         Listen::Http(address) => {
-            let options = listen::options(address, arguments);
+            let mut options = listen::options(address, arguments);
+            if let Some(url) = &arguments.backplane {
+                // The URL may hold a password.
+                let redis = Redis::connect(url.as_str()).await.context("--backplane")?;
+                options = options.with_backplane(redis).without_takeover();
+            }
             listen::over_http(address, bridge.with_http_options(options)).await
         }
     }
