@@ -206,6 +206,7 @@ const TEMPLATES: &[(&str, &str)] = templates![
     "README.md": "registry/README.md",
     "src/lib.rs": "registry/lib.rs",
     "src/convert.rs": "registry/convert.rs",
+    "src/extensions.rs": "registry/extensions.rs",
     "src/methods.rs": "registry/methods.rs",
     "src/revision.rs": "registry/revision.rs",
     "src/stated.rs": "registry/stated.rs",

@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 mod convert;
+pub mod extensions;
 pub mod methods;
 mod revision;
 mod spoken;
@@ -28,6 +29,7 @@ mod tables;
 mod versioned;
 
 pub use convert::{convert, convert_error, convert_value, method_name};
+pub use extensions::Extension;
 pub use mcp_shims::{
     Adapter, Change, Context, Failure, Loss, LossKind, RequiresState, Outcome, Pair, Part, UnknownFields,
     Rejected, Rule, Session, Stop, Dropped, Subject,
@@ -55,9 +57,3 @@ pub use mcp_draft as draft;
 /// The types of [`Revision::LATEST`].
 #[doc(inline)]
 pub use mcp_2026_07_28 as latest;
-
-/// The types of each extension, in a module under its name.
-pub mod extensions {
-    #[doc(inline)]
-    pub use mcp_ext_tasks as tasks;
-}

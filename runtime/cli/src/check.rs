@@ -10,7 +10,7 @@ use mcp_protocol::Revision;
 use crate::Outcome;
 use crate::message;
 use crate::report::{Finding, Problem, Verdict};
-use crate::revisions::{methods, similar};
+use crate::revisions::{known_methods, known_type, similar};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let revision = *revision;
     let ty = match ty {
         None => None,
-        Some(name) => match revision.type_named(name) {
+        Some(name) => match known_type(revision, name) {
             Some(ty) => Some(ty),
             None => bail!(
                 "revision {revision} has no type `{name}`{}; `mcp-rev list types {revision}` lists all",
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         },
     };
     if let Some(name) = method
-        && methods(revision, name).next().is_none()
+        && known_methods(revision, name).next().is_none()
     {
         bail!(
             "revision {revision} has no method `{name}`{}; `mcp-rev list methods {revision}` lists all",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 
-use mcp_protocol::Revision;
+use mcp_protocol::{Extension, Revision};
 
 use crate::Outcome;
 
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum What {
-    /// Definitions of the schema, for --type
+    /// Definitions of the schema and of its extensions, for --type
     Types,
     /// Methods with sender, kind, params and result, for --method
     Methods,
@@ -30,14 +30,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut text = String::new();
     match arguments.what {
         What::Types => {
-            for ty in revision.types().iter().filter(|ty| ty.definition) {
+            let added = Extension::of(revision).flat_map(|extension| extension.types);
+            let types = revision.types().iter().chain(added);
+            for ty in types.filter(|ty| ty.definition) {
                 let _ = writeln!(text, "{}", ty.name);
             }
         }
         What::Methods => {
-            let names = revision.methods().iter().map(|method| method.name.len());
-            let width = names.max().unwrap_or(0);
-            for method in revision.methods() {
+            let added = Extension::of(revision).flat_map(|extension| extension.methods);
+            let methods: Vec<_> = revision.methods().iter().chain(added).collect();
+            let width = methods.iter().map(|method| method.name.len()).max();
+            let width = width.unwrap_or(0);
+            for method in methods {
                 let _ = writeln!(
                     text,
                     "{:width$}  {}  {:12}  {} -> {}",

@@ -5,7 +5,7 @@ use mcp_wire::{Error, Json, JsonObject, Message, MethodInfo, MethodKind, Packet,
 
 use crate::compare::lost;
 use crate::report::{Finding, Problem, Verdict};
-use crate::revisions::methods;
+use crate::revisions::{known_methods, known_type, results};
 
 /// Reads a text as one type and writes it back.
 pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> Finding {
@@ -99,7 +99,7 @@ fn called(
         );
         return refused(&format!("{wanted} {kind}"), problem);
     }
-    let rows: Vec<&MethodInfo> = methods(revision, name).collect();
+    let rows: Vec<&MethodInfo> = known_methods(revision, name).collect();
     let Some(row) = rows.first() else {
         let read_as = format!("unknown method {name}");
         return finding(read_as, pointer, text, round_trip_raw);
@@ -116,7 +116,7 @@ fn called(
             Problem::new(pointer, expected.to_owned(), kind.to_string()),
         );
     }
-    match revision.type_named(row.message) {
+    match known_type(revision, row.message) {
         Some(ty) => finding(read_as, pointer, text, |text| ty.round_trip(text)),
         None => finding(read_as, pointer, text, round_trip_raw),
     }
@@ -136,8 +136,7 @@ fn answered(revision: Revision, method: Option<&str>, pointer: &str, text: &str)
         };
     };
     let read_as = format!("{method} response");
-    let result = methods(revision, method).find_map(|row| row.result);
-    let Some(ty) = result.and_then(|name| revision.type_named(name)) else {
+    let Some(plain) = results(revision, method).next() else {
         let problem = Problem::new(
             pointer,
             "no response".to_owned(),
@@ -149,12 +148,13 @@ fn answered(revision: Revision, method: Option<&str>, pointer: &str, text: &str)
         .ok()
         .and_then(|json| JsonObject::try_from(json).ok());
     match whole.and_then(|whole| whole.get("result")) {
-        Some(result) => finding(
-            read_as,
-            &format!("{pointer}/result"),
-            result.text(),
-            |text| ty.round_trip(text),
-        ),
+        Some(result) => {
+            // What an extension answers instead is told apart by not being the plain result.
+            let reads = |ty: &&TypeInfo| ty.read(result.text()).is_ok();
+            let ty = results(revision, method).find(reads).unwrap_or(plain);
+            let pointer = format!("{pointer}/result");
+            finding(read_as, &pointer, result.text(), |text| ty.round_trip(text))
+        }
         None => refused(
             &read_as,
             Problem::new(pointer, "a `result`".to_owned(), "none".to_owned()),

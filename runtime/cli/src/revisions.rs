@@ -1,13 +1,40 @@
 //! Names that users give, looked up in a revision.
 
-use mcp_protocol::Revision;
+use mcp_protocol::{Extension, Revision};
 use mcp_schema::naming::nearest;
-use mcp_wire::MethodInfo;
+use mcp_wire::{MethodInfo, TypeInfo};
 
 /// Returns the rows of a method; `ping` of the handshake revisions has two.
 pub(crate) fn methods(revision: Revision, name: &str) -> impl Iterator<Item = &'static MethodInfo> {
     let rows = revision.methods().iter();
     rows.filter(move |method| method.name == name)
+}
+
+/// Returns the rows of a method, of the revision or of its extensions.
+pub(crate) fn known_methods(
+    revision: Revision,
+    name: &str,
+) -> impl Iterator<Item = &'static MethodInfo> {
+    let added = Extension::of(revision).flat_map(|extension| extension.methods);
+    methods(revision, name).chain(added.filter(move |method| method.name == name))
+}
+
+/// Finds a type of the revision or of its extensions.
+pub(crate) fn known_type(revision: Revision, name: &str) -> Option<&'static TypeInfo> {
+    let mut extensions = Extension::of(revision);
+    let added = || extensions.find_map(|extension| extension.type_named(name));
+    revision.type_named(name).or_else(added)
+}
+
+/// Returns the types that a request may be answered by: its own result first, then those of extensions.
+pub(crate) fn results(revision: Revision, method: &str) -> impl Iterator<Item = &'static TypeInfo> {
+    let own = known_methods(revision, method).find_map(|row| row.result);
+    let added = Extension::of(revision)
+        .flat_map(|extension| extension.results)
+        .filter(move |(of, _)| own.is_some() && *of == method)
+        .map(|(_, result)| *result);
+    let names = own.into_iter().chain(added);
+    names.filter_map(move |name| known_type(revision, name))
 }
 
 /// Returns the known name that is nearest to an unknown one, for an error: `; did you mean ...?`, or nothing.

@@ -13,7 +13,7 @@ use super::finding::{Fault, Findings};
 use super::said::Said;
 use super::sender;
 use crate::message;
-use crate::revisions::methods;
+use crate::revisions::known_methods;
 
 /// A message as it went by.
 #[derive(Clone, Copy)]
@@ -175,7 +175,7 @@ impl Talk {
                     revision = self.settled.or(revision);
                 }
                 let revision = revision?;
-                let known = methods(revision, &open.method).next().is_some();
+                let known = known_methods(revision, &open.method).next().is_some();
                 let wanted = known.then_some(open.method.as_str());
                 self.findings
                     .add_checks(line, place, message::as_message(revision, wanted, text));
@@ -294,8 +294,8 @@ impl Talk {
             ..
         } = heard;
         let Some(revision) = revision else { return };
-        let rows = || methods(revision, method).filter(|row| row.kind == kind);
-        if methods(revision, method).next().is_none() {
+        let rows = || known_methods(revision, method).filter(|row| row.kind == kind);
+        if known_methods(revision, method).next().is_none() {
             *self
                 .unknown
                 .entry((direction, method.to_owned()))

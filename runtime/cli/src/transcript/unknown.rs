@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::said::Said;
 use crate::embedded;
-use crate::revisions::methods;
+use crate::revisions::known_methods;
 
 /// The counts, and the models that say what is known.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ impl Unknown {
             return;
         };
         let is_call = message.contains_key("method");
-        let row =
-            methods(said.revision, method).find(|row| !is_call || row.direction == said.direction);
+        let row = known_methods(said.revision, method)
+            .find(|row| !is_call || row.direction == said.direction);
         let Some(row) = row else { return };
         let value = Value::Object(message);
         let (name, value) = match is_call {

@@ -201,6 +201,45 @@ fn lines_are_checked_one_by_one() {
     );
 }
 
+/// Checks a text that comes on standard input.
+fn check(input: &str, arguments: &[&str]) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("check")
+        .args(arguments)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn messages_of_an_extension_are_checked_and_listed() {
+    let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":1}}"#;
+    let told = check(get, &["--revision", "2026-07-28"]);
+    assert!(told.contains("/params/taskId: expected a string"), "{told}");
+    let task = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"1","status":"working","createdAt":"2026-08-01T10:30:00Z","lastUpdatedAt":"2026-08-01T10:30:00Z","ttlMs":null}}"#;
+    for arguments in [
+        &["--revision", "2026-07-28", "--method", "tools/call"][..],
+        &["--revision", "draft", "--method", "tools/call"][..],
+    ] {
+        let told = check(task, arguments);
+        assert!(told.contains("ok (tools/call response)"), "{told}");
+    }
+    // An extension is of the revision that it rests on.
+    let told = check(get, &["--revision", "2025-11-25"]);
+    assert!(!told.contains("unknown method"), "{told}");
+    let told = check(get, &["--revision", "2025-06-18"]);
+    assert!(told.contains("unknown method tasks/get"), "{told}");
+    assert!(text(&["list", "methods", "2026-07-28"]).contains("tasks/update"));
+    assert!(text(&["list", "types", "2026-07-28"]).contains("DetailedTask\n"));
+    assert!(!text(&["list", "methods", "2025-06-18"]).contains("tasks/"));
+}
+
 #[test]
 fn the_result_of_a_check_is_what_its_schema_says() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
