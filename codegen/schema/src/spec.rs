@@ -108,7 +108,7 @@ impl Spec {
         let errata = errata::read(&errata_file, Some(&order))?;
         let (mut revisions, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in &rows {
-            match Revision::load(root, files, &list, row, (&errata, &errata_file)) {
+            match Revision::load(root, files, &list, (&rows, row), (&errata, &errata_file)) {
                 Ok(revision) => revisions.push(revision),
                 Err(error) => errors.push(error),
             }
@@ -158,7 +158,7 @@ impl Revision {
         root: &str,
         files: &Files,
         list: &RuleFile,
-        row: &revisions::Row,
+        (rows, row): (&[revisions::Row], &revisions::Row),
         (errata, errata_file): (&[Erratum], &RuleFile),
     ) -> Result<Self, Error> {
         let id = row.id();
@@ -175,10 +175,11 @@ impl Revision {
         let path = format!("{root}/{name}");
         let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
         let status = *row.status.get_ref();
+        let of = outlived(files, rows, row).unwrap_or(row);
         let mut errata = errata.to_vec();
-        errata.retain(|erratum| erratum.revisions.iter().any(|other| other == id));
+        errata.retain(|erratum| erratum.revisions.iter().any(|other| other == of.id()));
         let errata::Applied { schema, errata, .. } =
-            errata::apply(&raw, &errata, errata_file, id, status)?;
+            errata::apply(&raw, &errata, errata_file, of.id(), *of.status.get_ref())?;
         Ok(Self {
             id: id.to_owned(),
             wire: row.wire().to_owned(),
@@ -254,6 +255,21 @@ fn revisions_file(root: &str, files: &Files) -> Result<RuleFile, Error> {
             help: "is this a spec directory? `cargo xtask spec import` starts one".into(),
         }),
     }
+}
+
+/// The release that a draft is the same as, though others came after that: the errata of that one are the draft's.
+fn outlived<'r>(
+    files: &Files,
+    rows: &'r [revisions::Row],
+    row: &revisions::Row,
+) -> Option<&'r revisions::Row> {
+    let text = |row: &revisions::Row| files.get(&schema_name(row.id()));
+    let draft = *row.status.get_ref() == Status::Draft;
+    let firm = |row: &&revisions::Row| *row.status.get_ref() != Status::Draft;
+    let mut earlier = rows.iter().filter(firm).rev();
+    let latest = earlier.next().filter(|_| draft)?;
+    let other = earlier.find(|other| text(other) == text(row));
+    other.filter(|_| text(latest) != text(row))
 }
 
 /// The directory as failures print it.

@@ -255,6 +255,7 @@ fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
         "another value stands at `/$defs/Wall/properties/colour/type`",
     );
     assert_eq!(left, [colour]);
+    assert!(text_of(&directory, "errata.toml").contains("since = \"old\"\nuntil = \"old\"\nat"));
     // An erratum that still has one of its places is for people to part.
     let stale = imported.stale.unwrap().to_string();
     assert!(
@@ -275,7 +276,10 @@ fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
     let ended = row.replace("since = \"old\"\n", "since = \"old\"\nuntil = \"old\"\n");
     *errata = errata.replace(&row, &format!("{ended}\n{rest}"));
     let directory = Directory::from_files(files);
-    directory.spec().unwrap();
+    let spec = directory.spec().unwrap();
+    // The draft that still is the release before has what that release has.
+    let of = |id: &str| spec.revision(id).unwrap();
+    assert_eq!(of("draft").schema, of("old").schema);
     let lines = lines_beyond(&directory, &before);
     let ended = lines.iter().filter(|line| *line == "until = \"old\"");
     assert_eq!(ended.count(), 2, "{lines:#?}");

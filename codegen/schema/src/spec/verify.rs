@@ -55,7 +55,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     let mut errata = 0;
     let mut moved_on = Vec::new();
     for row in &rows {
-        match Revision::load(&root, &files, &list, row, (&all, &of_errata)) {
+        match Revision::load(&root, &files, &list, (&rows, row), (&all, &of_errata)) {
             Ok(revision) => {
                 errata += revision.errata.len();
                 let import = format!("--revision {}", revision.id);

@@ -153,7 +153,7 @@ pub(super) fn into(
         displaced = import.displaced();
         ended = import.ended()?;
         import.settle()?;
-        facts = import.to_confirm()?;
+        facts = import.ask()?;
     } else if schema_changed && status != Status::Released {
         import.settle()?;
         import.without_use()?;
@@ -296,7 +296,7 @@ impl Import<'_> {
     }
 
     /// What holds for it; its row says that none of it is confirmed. A draft is never asked for it.
-    fn to_confirm(&mut self) -> Result<Vec<Fact>, Error> {
+    fn ask(&mut self) -> Result<Vec<Fact>, Error> {
         let facts = facts::of(self.root, self.files, &self.order, self.id)?;
         if !facts.is_empty() && self.status != Status::Draft {
             revisions::confirm(self.root, self.files, self.id, Some(&[]))?;
