@@ -81,6 +81,13 @@ impl Decision {
     }
 }
 
+impl Settle {
+    pub(crate) fn of(file: impl Into<String>, stub: impl Into<String>) -> Self {
+        let (file, stub) = (file.into(), stub.into());
+        Self { file, stub }
+    }
+}
+
 impl Question {
     /// Its name in lists and summaries.
     #[must_use]

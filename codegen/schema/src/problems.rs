@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::Error;
-use crate::decision::Decision;
 
 /// One failure or several: no two of the same text, ordered by file and line.
 #[derive(Debug)]
@@ -46,14 +45,6 @@ impl Problems {
     #[allow(clippy::len_without_is_empty, reason = "there is at least one")]
     pub fn len(&self) -> usize {
         self.0.len()
-    }
-
-    /// Those that a decision would settle.
-    pub fn decisions(&self) -> impl Iterator<Item = &Decision> {
-        self.0.iter().filter_map(|error| match error {
-            Error::Open(decision) => Some(&**decision),
-            _ => None,
-        })
     }
 }
 

@@ -23,8 +23,8 @@ impl Messages {
             if messages.contains_key(&method.message) {
                 continue;
             }
-            let Some((generic, params)) = object(model, &method.message)
-                .and_then(|object| Some((generic(model, object)?, params(object)?)))
+            let Some((generic, params)) = (model.shape(&method.message).and_then(Shape::object))
+                .and_then(|object| Some((generic(model, object)?, object.member("params")?)))
             else {
                 continue;
             };
@@ -51,13 +51,6 @@ impl Messages {
     /// Returns what a type is another name of, and the method that stands beside it.
     pub(super) fn get(&self, def: &TypeDef) -> Option<&(TokenStream, TokenStream)> {
         self.0.get(&def.name)
-    }
-}
-
-fn object<'m>(model: &'m Model, name: &str) -> Option<&'m Object> {
-    match &model.get(name)?.shape {
-        Shape::Object(object) => Some(object),
-        _ => None,
     }
 }
 
@@ -94,10 +87,6 @@ fn names<'m>(model: &Model, object: &'m Object) -> Option<Vec<&'m str>> {
     })
 }
 
-fn params(object: &Object) -> Option<&Member> {
-    object.members.iter().find(|member| member.wire == "params")
-}
-
 fn need(member: &Member) -> TokenStream {
     match member.presence {
         Presence::Required => quote!(required),
@@ -109,13 +98,8 @@ fn need(member: &Member) -> TokenStream {
 fn response(model: &Model, method: &Method) -> Option<String> {
     let request = model.get(&method.message)?.definition.as_deref()?;
     let def = model.definition(&roles::response(roles::stem(request)))?;
-    let Shape::Object(object) = &def.shape else {
-        return None;
-    };
-    let result = object
-        .members
-        .iter()
-        .find(|member| member.wire == "result")?;
+    let object = def.shape.object()?;
+    let result = object.member("result")?;
     let is_it = names(model, object)? == ["id", "jsonrpc", "result"]
         && result.presence == Presence::Required
         && Some(&result.ty) == method.result.as_ref();

@@ -130,7 +130,7 @@ fn schema_name(model: &Model, name: &str) -> String {
 
 fn type_name(model: &Model, ty: &Ty) -> String {
     match ty {
-        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+        Ty::Named(name) => match model.shape(name) {
             // An alias of a type that the table lists is that type.
             Some(Shape::Alias(target @ Ty::Named(_))) => type_name(model, target),
             _ => schema_name(model, name),

@@ -32,6 +32,7 @@ pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::{CrateFacts, ExtensionFacts};
 pub(crate) use scaffold::{lines, rendered};
+pub(crate) use ty::in_box;
 use ty::rust_type;
 
 /// The files of a crate, by path below its root.

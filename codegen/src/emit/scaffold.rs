@@ -235,11 +235,7 @@ fn counts(model: &Model, facts: &CrateFacts, shared: &BTreeSet<&str>) -> Value {
 
 /// Whether the crate has the types that the example in its docs uses.
 fn example(model: &Model) -> bool {
-    let object = |name: &str| {
-        model
-            .get(name)
-            .is_some_and(|def| matches!(def.shape, Shape::Object(_)))
-    };
+    let object = |name: &str| model.shape(name).and_then(Shape::object).is_some();
     object("CallToolResult") && object("TextContent") && model.get("ContentBlock").is_some()
 }
 

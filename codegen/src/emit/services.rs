@@ -11,7 +11,7 @@ use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, rust_type};
 use mcp_schema::docs::TypeDocs;
-use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model, Shape, Ty};
+use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
 use mcp_schema::names;
 use mcp_schema::naming::snake_case;
 
@@ -329,15 +329,7 @@ fn calls(
 
 /// Whether the params of a method can be made without being told anything.
 fn made_of_nothing(model: &Model, method: &Method) -> bool {
-    let ty = method.params.as_ref().map(|ty| model.resolve(ty));
-    let Some(Ty::Named(name)) = ty else {
-        return false;
-    };
-    match model.get(name).map(|def| &def.shape) {
-        Some(Shape::Object(object)) => {
-            let taken = |member: &Member| matches!(member.given, Given::Taken(_));
-            !object.members.iter().any(taken)
-        }
-        _ => false,
-    }
+    let object = method.params.as_ref().and_then(|ty| model.object(ty));
+    let taken = |member: &Member| matches!(member.given, Given::Taken(_));
+    object.is_some_and(|object| !object.members.iter().any(taken))
 }

@@ -1,12 +1,12 @@
 //! Constructors of structs, and their reading and writing.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
 use super::fields::{fields_of, is_default};
 use super::items::doc;
-use super::ty::{argument, assign, ident, rust_type};
+use super::ty::{argument, assign, ident, in_box, rust_type};
 use mcp_schema::model::{Given, Member, Model, Object, Presence, Rest, Start, Taken, Ty, TypeDef};
 use mcp_schema::naming::pascal_case;
 
@@ -122,11 +122,7 @@ fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
             quote!(#ty::new())
         }
     };
-    if boxed {
-        quote!(Box::new(#value))
-    } else {
-        value
-    }
+    in_box(value, boxed)
 }
 
 /// Reading and writing of a struct, as a table of its members.
@@ -142,7 +138,6 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &Object) -> TokenStream
     let lines = wire_order(object).into_iter().map(|member| {
         let (place, wire) = (number(place(member).unwrap_or_default()), &member.wire);
         // A constant has no field in Rust, so that its name may be one that Rust does not accept.
-        let field = || ident(&member.field);
         match (&member.presence, model.resolve(&member.ty)) {
             (Presence::Constant(Value::String(text)), _) => {
                 quote!(const #place #wire: constant(#text);)
@@ -160,25 +155,23 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &Object) -> TokenStream
                     quote!(const #place #wire: constant_number(#spelled);)
                 }
             },
-            (Presence::Required, _) => {
-                let field = field();
-                quote!(#place #wire: required #field;)
-            }
-            (Presence::Optional, Ty::Json) => {
-                let field = field();
-                quote!(#place #wire: json #field;)
-            }
-            (Presence::Optional, Ty::Nullable(_)) => {
-                let field = field();
-                quote!(#place #wire: nullable #field;)
-            }
-            (Presence::Optional, _) => {
-                let field = field();
-                quote!(#place #wire: optional #field;)
+            (presence, ty) => {
+                let (field, how) = (ident(&member.field), how(presence, ty));
+                quote!(#place #wire: #how #field;)
             }
         }
     });
     quote!(mcp_wire::record! { #name #rest { #(#lines)* } })
+}
+
+/// The word for how a member is read.
+fn how(presence: &Presence, ty: &Ty) -> Ident {
+    ident(match (presence, ty) {
+        (Presence::Optional, Ty::Json) => "json",
+        (Presence::Optional, Ty::Nullable(_)) => "nullable",
+        (Presence::Optional, _) => "optional",
+        _ => "required",
+    })
 }
 
 /// `Decode`, `Encode` and the ways in and out of a newtype.

@@ -64,6 +64,14 @@ pub(super) fn field_type(ty: &Ty, boxed: bool) -> TokenStream {
     if boxed { quote!(Box<#inner>) } else { inner }
 }
 
+/// A value in its box, where it has one.
+pub(crate) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
+    match boxed {
+        true => quote!(Box::new(#value)),
+        false => value,
+    }
+}
+
 /// What a constructor or setter takes for a value, and how it becomes the field.
 pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, TokenStream) {
     let plain = rust_type(ty);
@@ -71,12 +79,7 @@ pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, Toke
         Ty::Boolean | Ty::Array(_) | Ty::Map(_) | Ty::Nullable(_) => (plain, quote!(#name)),
         _ => (quote!(impl Into<#plain>), quote!(#name.into())),
     };
-    let value = if boxed {
-        quote!(Box::new(#value))
-    } else {
-        value
-    };
-    (argument, value)
+    (argument, in_box(value, boxed))
 }
 
 /// `field: value` in a struct literal; `field` alone where the value goes by its name.

@@ -61,10 +61,10 @@ pub(super) fn reduced(plan: &PairPlan, shared: &BTreeSet<&str>) -> Reduced {
 
 fn steps(body: &mut Body) -> Vec<&mut Step> {
     match body {
-        Body::Object { fields, .. } => (fields.iter_mut())
+        Body::Object(plan) => (plan.fields.iter_mut())
             .flat_map(|field| match &mut field.source {
-                Source::Same { step, missing, .. } => {
-                    vec![Some(step), missing.as_mut().and_then(empty)]
+                Source::Same(same) => {
+                    vec![Some(&mut same.step), same.missing.as_mut().and_then(empty)]
                 }
                 Source::Reread(recast) | Source::Lost(recast) => {
                     vec![recast.missing.as_mut().and_then(empty)]
@@ -92,13 +92,10 @@ fn empty(missing: &mut Missing) -> Option<&mut Step> {
 /// Whether a conversion of a shared type puts each member and variant where it was.
 fn is_identity(body: &Body) -> bool {
     match body {
-        Body::Object { fields, .. } => fields.iter().all(|target| match &target.source {
-            Source::Same {
-                field,
-                summon,
-                prune,
-                ..
-            } => *field == target.field && summon.is_none() && !prune,
+        Body::Object(plan) => plan.fields.iter().all(|target| match &target.source {
+            Source::Same(same) => {
+                same.field == target.field && same.summon.is_none() && !same.prune
+            }
             _ => false,
         }),
         Body::Union(arms) => arms.iter().all(|plan| match &plan.arm {

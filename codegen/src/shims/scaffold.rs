@@ -284,10 +284,10 @@ fn instead(plan: &PairPlan) -> Vec<TokenStream> {
 
 /// Results of types that the older revision cannot know, where the newer one reads them by their type.
 fn open_results(one: &Conversion) -> Option<TokenStream> {
-    let Body::Object { dropped, .. } = &one.body else {
+    let Body::Object(plan) = &one.body else {
         return None;
     };
-    dropped.iter().find_map(|plan| {
+    plan.dropped.iter().find_map(|plan| {
         let Action::Only(only) = &plan.action else {
             return None;
         };

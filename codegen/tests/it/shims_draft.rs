@@ -10,7 +10,7 @@ use mcp_schema::decision::{Decision, Question};
 use mcp_schema::diff::{self, Kind, Sources};
 use mcp_schema::model::{Shape, Union};
 use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::plan::{Arm, Body, End, Fate, MethodPlan, Source};
+use mcp_schema::shims::plan::{Arm, Body, End, Fate, MethodPlan, ObjectPlan, Source};
 use mcp_schema::shims::rules::Action;
 use mcp_schema::shims::{Pair, PairPlan, Way, cover};
 use mcp_schema::spec::Status;
@@ -228,7 +228,7 @@ fn a_member_that_nothing_fills_is_refused() {
     let plan = planned(&spec);
     let tool = End::Type("Tool".to_owned());
     let of_tool = plan.way(Way::Up).iter().find(|one| one.from == tool);
-    let Body::Object { fields, .. } = &of_tool.unwrap().body else {
+    let Body::Object(ObjectPlan { fields, .. }) = &of_tool.unwrap().body else {
         panic!("{of_tool:?}");
     };
     let shelf = fields.iter().find(|field| field.wire == "shelf").unwrap();
@@ -246,7 +246,7 @@ fn a_member_that_nothing_fills_is_refused() {
     );
     // So it travels as an unknown one where that is the policy, and comes back.
     let of_tool = plan.way(Way::Down).iter().find(|one| one.from == tool);
-    let Body::Object { dropped, .. } = &of_tool.unwrap().body else {
+    let Body::Object(ObjectPlan { dropped, .. }) = &of_tool.unwrap().body else {
         panic!("{of_tool:?}");
     };
     let shelf = dropped.iter().find(|plan| plan.wire == "shelf").unwrap();
@@ -266,7 +266,7 @@ fn a_request_claims_the_revision_that_it_was_converted_to() {
     for way in Way::BOTH {
         let meta = End::Type("RequestMetaObject".to_owned());
         let one = plan.way(way).iter().find(|one| one.from == meta).unwrap();
-        let Body::Object { fields, .. } = &one.body else {
+        let Body::Object(ObjectPlan { fields, .. }) = &one.body else {
             panic!("{one:?}");
         };
         let claims = |source: &Source| matches!(source, Source::Claim { .. });

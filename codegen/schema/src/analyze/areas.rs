@@ -117,33 +117,33 @@ fn size(def: &TypeDef) -> usize {
 
 /// All types that hold one another, by whatever way, this one among them.
 fn family<'d>(first: &'d str, held: &BTreeMap<&'d str, BTreeSet<&'d str>>) -> BTreeSet<&'d str> {
-    let mut family = BTreeSet::new();
-    let mut ahead = vec![first];
-    while let Some(name) = ahead.pop() {
-        if !family.insert(name) {
-            continue;
-        }
-        ahead.extend(held.get(name).into_iter().flatten());
+    closure(first, |name| {
         let holders = held.iter().filter(|(_, inner)| inner.contains(name));
-        ahead.extend(holders.map(|(holder, _)| *holder));
-    }
-    family
+        let inner = held.get(name).into_iter().flatten().copied();
+        inner.chain(holders.map(|(holder, _)| *holder)).collect()
+    })
 }
 
 /// The type that a family is named after: the one that leads to most of the others, the first by name of several.
 fn head<'d>(family: &BTreeSet<&'d str>, held: &BTreeMap<&'d str, BTreeSet<&'d str>>) -> String {
-    let reach = |name: &'d str| {
-        let mut reached = BTreeSet::new();
-        let mut ahead = vec![name];
-        while let Some(name) = ahead.pop() {
-            if reached.insert(name) {
-                ahead.extend(held.get(name).into_iter().flatten());
-            }
-        }
-        reached.len()
-    };
-    let head = family.iter().rev().max_by_key(|name| reach(name));
+    let inner = |name| held.get(name).into_iter().flatten().copied().collect();
+    let head = family
+        .iter()
+        .rev()
+        .max_by_key(|name| closure(name, inner).len());
     head.copied().unwrap_or_default().to_owned()
+}
+
+/// All that is reached from a name, itself included.
+fn closure<'d>(first: &'d str, next: impl Fn(&'d str) -> Vec<&'d str>) -> BTreeSet<&'d str> {
+    let mut reached = BTreeSet::new();
+    let mut ahead = vec![first];
+    while let Some(name) = ahead.pop() {
+        if reached.insert(name) {
+            ahead.extend(next(name));
+        }
+    }
+    reached
 }
 
 /// The areas whose methods reach each type.
@@ -157,26 +157,18 @@ fn users(model: &Model, area_of: impl Fn(&str) -> String) -> BTreeMap<String, BT
             method.params.as_ref(),
             method.result.as_ref(),
         ];
-        for root in roots.into_iter().flatten() {
-            for name in reached(model, root) {
-                users.entry(name).or_default().insert(area.clone());
+        for root in roots.into_iter().flatten().filter_map(Ty::named) {
+            let reached = closure(root, |name| {
+                let held = model.get(name).map(|def| def.shape.holds());
+                held.into_iter().flatten().filter_map(Ty::named).collect()
+            });
+            for name in reached {
+                users
+                    .entry(name.to_owned())
+                    .or_default()
+                    .insert(area.clone());
             }
         }
     }
     users
-}
-
-/// The types that a value of this type may hold, itself included.
-fn reached(model: &Model, root: &Ty) -> BTreeSet<String> {
-    let mut reached = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(ty) = open.pop() {
-        if let Some(name) = ty.named()
-            && reached.insert(name.to_owned())
-            && let Some(def) = model.get(name)
-        {
-            open.extend(def.shape.holds());
-        }
-    }
-    reached
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Kind, Opaque};
-use crate::model::{Model, Object, Presence, Shape, Ty};
+use crate::model::{Model, Presence, Shape, Ty};
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
@@ -86,7 +86,7 @@ fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<Kind> {
             Ty::Runtime(_, scalars) => open.extend(scalars),
             Ty::Named(name) if !seen.insert(name) => {}
             Ty::Named(name) if opaque.contains(name) => found.extend(ALL),
-            Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+            Ty::Named(name) => match model.shape(name) {
                 Some(Shape::Object(_)) => found.extend([Kind::Object]),
                 Some(Shape::StringEnum(_)) => found.extend([Kind::String]),
                 Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
@@ -110,18 +110,11 @@ const ALL: [Kind; 7] = [
     Kind::Null,
 ];
 
-/// The members of an object type; of a union, those that all its variants have.
+/// The members of an object type.
 fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
-    let Ty::Named(name) = model.resolve(ty) else {
+    let Some(object) = model.object(ty) else {
         return BTreeMap::new();
     };
-    match model.get(name).map(|def| &def.shape) {
-        Some(Shape::Object(object)) => object_members(model, object, depth),
-        _ => BTreeMap::new(),
-    }
-}
-
-fn object_members(model: &Model, object: &Object, depth: usize) -> BTreeMap<String, MemberProfile> {
     let members_of = |ty: &Ty| match depth {
         0 => BTreeMap::new(),
         depth => members(model, ty, depth - 1),

@@ -68,15 +68,12 @@ fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
         };
         let pair = pair.trim_end_matches(".toml");
         let of = PairRules::read(text.clone()).map_err(Unread)?;
-        let mut add = |row: Result<Value, serde_json::Error>| {
-            row.map(|row| rules.push((pair.to_owned(), row)))
-        };
-        of.rules()
-            .try_for_each(|rule| add(serde_json::to_value(rule)))?;
-        of.methods()
-            .try_for_each(|rule| add(serde_json::to_value(rule)))?;
-        of.errors()
-            .try_for_each(|rule| add(serde_json::to_value(rule)))?;
+        let rows = (of.rules().map(serde_json::to_value))
+            .chain(of.methods().map(serde_json::to_value))
+            .chain(of.errors().map(serde_json::to_value));
+        for row in rows {
+            rules.push((pair.to_owned(), row?));
+        }
     }
     Ok(rules)
 }

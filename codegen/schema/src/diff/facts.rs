@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::graph::{Member, NodeId, Shape};
+use super::graph::{Member, NodeId};
 use super::judge::{refused, valid};
 use super::kind::Kind;
 use super::path::{Part, Step, Trail, WirePath};
@@ -32,22 +32,13 @@ pub(crate) struct Carried {
 /// The errors whose codes a schema carries.
 pub(crate) fn carried(side: &Side) -> Vec<Carried> {
     let graph = &side.graph;
-    let member = |node: NodeId, name: &str| match &graph.node(node).shape {
-        Shape::Object { members, .. } => members.get(name).copied(),
-        _ => None,
-    };
-    let constant = |node: NodeId| match &graph.node(node).shape {
-        Shape::Choice(values) => match values.as_slice() {
-            [only] => only.as_i64(),
-            _ => None,
-        },
-        _ => None,
-    };
     let mut all = Vec::new();
     for (definition, node) in &graph.definitions {
-        let error = member(*node, "error");
+        let error = graph.member(*node, "error");
         let holder = error.map_or(*node, |error| error.node);
-        let Some(code) = member(holder, "code").and_then(|code| constant(code.node)) else {
+        let code = graph.member(holder, "code");
+        let code = code.and_then(|code| graph.constant(code.node)?.as_i64());
+        let Some(code) = code else {
             continue;
         };
         all.push(Carried {
@@ -252,10 +243,7 @@ fn renumbered(
     };
     let (old_node, old_at) = place(old, before)?;
     let (new_node, new_at) = place(new, after)?;
-    let code = match sender {
-        End::Old => before.code,
-        End::New => after.code,
-    };
+    let code = sender.of(before.code, after.code);
     // The side that spells the error out says what else is in it.
     let (graph, node) = match after.definition {
         Some(_) => (&new.graph, new_node),
@@ -272,11 +260,8 @@ fn renumbered(
             .entry("id")
             .or_insert_with(|| json!(1));
     }
-    let (of_old, of_new) = ((&old.graph, old_node), (&new.graph, new_node));
-    let ((sent, node), (read, there)) = match sender {
-        End::Old => (of_old, of_new),
-        End::New => (of_new, of_old),
-    };
+    let at = |end: End| (end.of(&old.graph, &new.graph), end.of(old_node, new_node));
+    let ((sent, node), (read, there)) = (at(sender), at(sender.other()));
     let shows = valid(sent, node, &text) && refused(read, there, &text);
     shows.then(|| Witness {
         valid_in: sender,

@@ -135,6 +135,25 @@ impl Graph {
         direct.or_else(|| self.node(id).definition.as_deref())
     }
 
+    /// A named member of an object.
+    pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<Member> {
+        match &self.node(id).shape {
+            Shape::Object { members, .. } => members.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    /// The only value that a node admits, if there is one.
+    pub(crate) fn constant(&self, id: NodeId) -> Option<&Value> {
+        match &self.node(id).shape {
+            Shape::Choice(values) => match values.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }

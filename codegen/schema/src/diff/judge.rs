@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
-use crate::schema::JsonType;
 use crate::schema::applied::{is_hint, is_understood, named, patterns};
 
 /// How many shapes one question may ask about: schemas may refer to themselves for ever.
@@ -101,9 +100,7 @@ impl Judge<'_> {
             (Shape::Any, _) => Some(true),
             (Shape::Alias(_), _) => None,
             (Shape::Choice(values), value) => Some(values.iter().any(|one| same(one, value))),
-            (Shape::Scalar(kinds), value) => {
-                Some(kinds.iter().any(|kind| is_of_kind(*kind, value)))
-            }
+            (Shape::Scalar(kinds), value) => Some(kinds.iter().any(|kind| kind.admits(value))),
             (Shape::Array(None), Value::Array(_)) => Some(true),
             (Shape::Array(Some(each)), Value::Array(items)) => {
                 let listed = (node.applied.keys())
@@ -371,20 +368,5 @@ fn same(left: &Value, right: &Value) -> bool {
                     .all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
         }
         (left, right) => left == right,
-    }
-}
-
-fn is_of_kind(kind: JsonType, value: &Value) -> bool {
-    match (kind, value) {
-        (JsonType::Null, Value::Null)
-        | (JsonType::Boolean, Value::Bool(_))
-        | (JsonType::String, Value::String(_))
-        | (JsonType::Number, Value::Number(_))
-        | (JsonType::Array, Value::Array(_))
-        | (JsonType::Object, Value::Object(_)) => true,
-        (JsonType::Integer, Value::Number(number)) => {
-            !number.is_f64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
-        }
-        _ => false,
     }
 }

@@ -3,9 +3,8 @@
 //! Unlike the model's methods these need no rule to be read: a draft of the day can be compared
 //! before anybody has decided how its types are called.
 
-use serde_json::Value;
-
-use super::graph::{Graph, Member, NodeId, Shape};
+use super::graph::{Graph, Member, NodeId};
+use super::variants::choices;
 use crate::Error;
 use crate::draft::{Answer, answer};
 use crate::model::{Direction, MethodKind};
@@ -48,7 +47,7 @@ pub(crate) fn read(
             continue;
         };
         roles += 1;
-        for node in listed_messages(graph, listed) {
+        for node in choices(graph, listed) {
             let Some((name, params)) = method(graph, node) else {
                 let pointer = graph.node(node).pointer.clone();
                 return Err(schema_error(
@@ -88,24 +87,9 @@ pub(crate) fn read(
     Ok(messages)
 }
 
-fn listed_messages(graph: &Graph, listed: NodeId) -> Vec<NodeId> {
-    match &graph.node(listed).shape {
-        Shape::Union(variants) => variants.clone(),
-        _ => vec![listed],
-    }
-}
-
 fn method(graph: &Graph, message: NodeId) -> Option<(String, Option<Member>)> {
-    let Shape::Object { members, .. } = &graph.node(message).shape else {
-        return None;
-    };
-    let Shape::Choice(values) = &graph.node(members.get("method")?.node).shape else {
-        return None;
-    };
-    match values.as_slice() {
-        [Value::String(name)] => Some((name.clone(), members.get("params").copied())),
-        _ => None,
-    }
+    let name = graph.constant(graph.member(message, "method")?.node)?;
+    Some((name.as_str()?.to_owned(), graph.member(message, "params")))
 }
 
 fn result(
@@ -117,10 +101,7 @@ fn result(
 ) -> Option<NodeId> {
     let definition = graph.name(message)?.to_owned();
     let node = |definition: &str| graph.definitions.get(definition).copied();
-    let response = |definition: &str| match &graph.node(node(definition)?).shape {
-        Shape::Object { members, .. } => Some(members.get("result")?.node),
-        _ => None,
-    };
+    let response = |definition: &str| Some(graph.member(node(definition)?, "result")?.node);
     match answer(&definition, response, || rules.result(rules_of, method)) {
         Answer::Response(result) => Some(result),
         Answer::Named(result) => node(&result),

@@ -63,7 +63,7 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
     let row = |kind: Kind, verdicts: Verdicts, [o, n]: [Option<&Message>; 2]| {
         let witnesses = [
             o.and_then(|o| refused(old, new, o, End::Old)),
-            n.and_then(|n| refused(new, old, n, End::New)),
+            n.and_then(|n| refused(old, new, n, End::New)),
         ];
         let mut row =
             Row::new(kind, verdicts).with_witnesses(witnesses.into_iter().flatten().collect());
@@ -100,7 +100,8 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
 }
 
 /// A message that one side lists on a channel and the other does not admit there.
-fn refused(sender: &Side, receiver: &Side, message: &Message, end: End) -> Option<Witness> {
+fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witness> {
+    let (sender, receiver) = (end.of(old, new), end.other().of(old, new));
     let admits = |graph: &Graph, text: &Value| {
         graph
             .definitions
@@ -120,16 +121,12 @@ fn refused(sender: &Side, receiver: &Side, message: &Message, end: End) -> Optio
         true => vec![format!("/$defs/{}", message.union)],
         false => Vec::new(),
     };
-    let (old, new) = match end {
-        End::Old => (pointers(sender), pointers(receiver)),
-        End::New => (pointers(receiver), pointers(sender)),
-    };
     Some(Witness {
         valid_in: end,
         part: Part::Message,
         json,
-        old,
-        new,
+        old: pointers(old),
+        new: pointers(new),
     })
 }
 

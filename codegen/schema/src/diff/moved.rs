@@ -56,54 +56,40 @@ pub(crate) fn find(
     let mut gone = of_messages(old, &pairs.removed);
     let mut came = of_messages(new, &pairs.added);
     for (index, row) in rows.iter().enumerate() {
-        let (all, view) = match row.kind {
-            Kind::MemberRemoved => (&mut gone, &row.before),
-            Kind::MemberAddedOptional | Kind::MemberAddedRequired => (&mut came, &row.after),
+        let place = row.places.first().cloned().unwrap_or_default();
+        let (all, view, place) = match row.kind {
+            Kind::MemberRemoved => (&mut gone, &row.before, place.old),
+            Kind::MemberAddedOptional | Kind::MemberAddedRequired => {
+                (&mut came, &row.after, place.new)
+            }
             _ => continue,
         };
-        let (Some(name), Some(view)) = (&row.subject, view) else {
-            continue;
-        };
-        let Some(node) = view.node else {
-            continue;
-        };
-        all.push(Value {
-            name: name.clone(),
-            node,
-            paths: row.paths.clone(),
-            place: row
-                .places
-                .first()
-                .map_or_else(String::new, |place| match row.kind {
-                    Kind::MemberRemoved => place.old.clone(),
-                    _ => place.new.clone(),
-                }),
-            row: Some(index),
-        });
+        let node = view.as_ref().and_then(|view| view.node);
+        if let (Some(name), Some(node)) = (&row.subject, node) {
+            all.push(Value {
+                name: name.clone(),
+                node,
+                paths: row.paths.clone(),
+                place,
+                row: Some(index),
+            });
+        }
     }
     let fits = |g: &Value, c: &Value| {
         let names = (old.graph.name(g.node), new.graph.name(c.node));
         let holds_the_same =
             comparer.same(g.node, c.node) || (names.0.is_some() && names.0 == names.1);
-        let same_way = g.paths.iter().any(|g| {
-            c.paths
-                .iter()
-                .any(|c| g.direction == c.direction && g.part == c.part)
-        });
         // Between two rows of the same exchange the place must differ in more than the schema's name.
-        let near = match (g.row, c.row) {
-            (Some(_), Some(_)) => g.paths.iter().any(|g| {
-                c.paths
-                    .iter()
-                    .any(|c| g.direction == c.direction && g.method == c.method && g.part == c.part)
-            }),
-            _ => true,
-        };
+        let of_rows = g.row.is_some() && c.row.is_some();
+        let near = g.paths.iter().any(|g| {
+            c.paths.iter().any(|c| {
+                (g.direction, g.part) == (c.direction, c.part) && (!of_rows || g.method == c.method)
+            })
+        });
         !COMMON.contains(&g.name.as_str())
             && !COMMON.contains(&c.name.as_str())
             && same_name(&g.name, &c.name)
             && holds_the_same
-            && same_way
             && near
     };
     let fitting: Vec<Vec<usize>> = (gone.iter())

@@ -157,21 +157,31 @@ fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
 
 fn numbers(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     let mut all = vec![json!(1), json!(0), json!(-1)];
-    for name in [
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-    ] {
-        if let Some(at) = limits.get(name) {
-            all.push(at.clone());
-            if let Some(at) = at.as_i64() {
-                all.extend([json!(at.saturating_sub(1)), json!(at.saturating_add(1))]);
-            }
-        }
-    }
+    all.extend(
+        BOUNDS
+            .iter()
+            .filter_map(|name| limits.get(*name))
+            .flat_map(around),
+    );
     all
+}
+
+/// Limits of numbers.
+const BOUNDS: [&str; 5] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+];
+
+/// A bound, and the whole numbers beside it.
+fn around(at: &Value) -> Vec<Value> {
+    let beside = at
+        .as_i64()
+        .map(|at| [at.saturating_sub(1), at.saturating_add(1)]);
+    let beside = beside.into_iter().flatten().map(Value::from);
+    std::iter::once(at.clone()).chain(beside).collect()
 }
 
 /// Values that a limit of the other side may refuse.
@@ -179,14 +189,8 @@ pub(crate) fn beside_limits(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     let mut all = Vec::new();
     for (name, limit) in limits {
         match (name.as_str(), limit) {
-            (
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf",
-                at,
-            ) => {
-                all.push(at.clone());
-                if let Some(at) = at.as_i64() {
-                    all.extend([json!(at.saturating_sub(1)), json!(at.saturating_add(1))]);
-                }
+            (name, at) if BOUNDS.contains(&name) => {
+                all.extend(around(at));
                 if let Some(at) = at.as_f64() {
                     all.extend([json!(at - 0.5), json!(at + 0.5)]);
                 }

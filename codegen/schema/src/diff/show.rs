@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::graph::{Graph, NodeId, Rest, Shape};
 use super::side::Side;
-use crate::schema::JsonType;
 
 /// How many levels of inline objects an outline opens.
 const OPEN_LEVELS: usize = 3;
@@ -89,7 +88,7 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
         Shape::Any | Shape::Alias(_) => "unknown".to_owned(),
         Shape::Scalar(kinds) => kinds
             .iter()
-            .map(|kind| kind_name(*kind))
+            .map(|kind| kind.name())
             .collect::<Vec<_>>()
             .join(" | "),
         Shape::Choice(values) => values
@@ -248,17 +247,5 @@ fn key(name: &str) -> String {
     {
         true => name.to_owned(),
         false => format!("{name:?}"),
-    }
-}
-
-fn kind_name(kind: JsonType) -> &'static str {
-    match kind {
-        JsonType::Array => "array",
-        JsonType::Boolean => "boolean",
-        JsonType::Integer => "integer",
-        JsonType::Null => "null",
-        JsonType::Number => "number",
-        JsonType::Object => "object",
-        JsonType::String => "string",
     }
 }

@@ -1,12 +1,12 @@
 //! What a diff comes to, on two axes: the wire, and the generated crate.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::Diff;
 use super::kind::Kind;
-use super::row::CrateChange;
+use super::row::{CrateChange, Row};
 use super::verdict::Level;
 
 /// Counts and conclusions.
@@ -52,11 +52,11 @@ pub struct Count {
 impl Summary {
     pub(super) fn of(diff: &Diff) -> Self {
         let rows = &diff.rows;
-        let count = |id, fits: &dyn Fn(&super::Row) -> bool| Count {
+        let those = |fits: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| fits(row)).count();
+        let count = |id, fits: &dyn Fn(&Row) -> bool| Count {
             id,
-            rows: rows.iter().filter(|row| fits(row)).count(),
+            rows: those(fits),
         };
-        let some = |counts: Vec<Count>| counts.into_iter().filter(|count| count.rows > 0).collect();
         let levels = Level::ALL
             .iter()
             .map(|level| count(level.id(), &|row| row.level == *level));
@@ -64,34 +64,19 @@ impl Summary {
             .iter()
             .map(|kind| count(kind.id(), &|row| row.kind == *kind));
         let crate_change = rows.iter().map(|row| row.crate_change).max();
-        let mut paths: BTreeMap<String, ()> = BTreeMap::new();
-        for row in rows {
-            paths.extend(row.paths.iter().map(|path| (path.to_string(), ())));
-        }
+        let paths: BTreeSet<_> = rows.iter().flat_map(|row| &row.paths).collect();
         Self {
             rows: rows.len(),
-            levels: some(levels.collect()),
-            kinds: some(kinds.collect()),
+            levels: levels.filter(|count| count.rows > 0).collect(),
+            kinds: kinds.filter(|count| count.rows > 0).collect(),
             wire_paths: paths.len(),
             wire: rows.iter().map(|row| row.level).max(),
-            old_sender_refused: rows
-                .iter()
-                .filter(|row| !row.verdicts.old_to_new.valid)
-                .count(),
-            new_sender_refused: rows
-                .iter()
-                .filter(|row| !row.verdicts.new_to_old.valid)
-                .count(),
-            crate_rows: rows
-                .iter()
-                .filter(|row| Some(row.crate_change) == crate_change)
-                .count(),
+            old_sender_refused: those(&|row| !row.verdicts.old_to_new.valid),
+            new_sender_refused: those(&|row| !row.verdicts.new_to_old.valid),
+            crate_rows: those(&|row| Some(row.crate_change) == crate_change),
             crate_change,
-            uncovered: rows
-                .iter()
-                .filter(|row| row.rules.is_empty() && row.kind.is_on_the_wire())
-                .count(),
-            by_erratum: rows.iter().filter(|row| !row.errata.is_empty()).count(),
+            uncovered: those(&|row| row.rules.is_empty() && row.kind.is_on_the_wire()),
+            by_erratum: those(&|row| !row.errata.is_empty()),
             ignored: diff.ignored.len(),
         }
     }

@@ -55,7 +55,7 @@ impl<'g> Profile<'g> {
     pub(crate) fn of_type(model: &'g Model, ty: &'g Ty) -> Self {
         let ty = model.resolve(ty);
         let shape = match ty {
-            Ty::Named(name) => model.get(name).map(|def| &def.shape),
+            Ty::Named(name) => model.shape(name),
             _ => None,
         };
         let mut profile = Profile {
@@ -231,10 +231,7 @@ pub(crate) fn selector(
         return match (&graph.node(id).shape, lone) {
             (_, true) if own.kind != "scalar" => own.kind.to_owned(),
             (Shape::Scalar(kinds), _) => {
-                let kinds: Vec<String> = kinds
-                    .iter()
-                    .map(|kind| format!("{kind:?}").to_lowercase())
-                    .collect();
+                let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
                 kinds.join("|")
             }
             (Shape::Choice(values), _) => {

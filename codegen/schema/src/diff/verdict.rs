@@ -65,35 +65,26 @@ pub enum Level {
 
 impl Verdict {
     /// All is well.
-    pub const FINE: Self = Self {
-        valid: true,
-        meaning: Meaning::Kept,
-        over: None,
-    };
+    pub const FINE: Self = Self::of(true, Meaning::Kept);
     /// The receiver passes over it.
-    pub const DROPPED: Self = Self {
-        valid: true,
-        meaning: Meaning::Dropped,
-        over: None,
-    };
+    pub const DROPPED: Self = Self::of(true, Meaning::Dropped);
     /// The receiver takes it for something else.
-    pub const CHANGED: Self = Self {
-        valid: true,
-        meaning: Meaning::Changed,
-        over: None,
-    };
+    pub const CHANGED: Self = Self::of(true, Meaning::Changed);
     /// The receiver refuses it.
-    pub const REFUSED: Self = Self {
-        valid: false,
-        meaning: Meaning::Changed,
-        over: None,
-    };
+    pub const REFUSED: Self = Self::of(false, Meaning::Changed);
     /// The receiver refuses the HTTP request around it.
     pub const REFUSED_OVER_HTTP: Self = Self {
-        valid: false,
-        meaning: Meaning::Changed,
         over: Some(Transport::Http),
+        ..Self::REFUSED
     };
+
+    const fn of(valid: bool, meaning: Meaning) -> Self {
+        Self {
+            valid,
+            meaning,
+            over: None,
+        }
+    }
 }
 
 impl Verdicts {
@@ -126,15 +117,6 @@ impl Verdicts {
             Level::Risky
         } else {
             Level::Compatible
-        }
-    }
-
-    /// The verdicts as seen from the other end.
-    #[must_use]
-    pub fn mirrored(self) -> Self {
-        Self {
-            old_to_new: self.new_to_old,
-            new_to_old: self.old_to_new,
         }
     }
 }

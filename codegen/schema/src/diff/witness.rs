@@ -50,6 +50,11 @@ impl End {
             Self::New => new,
         }
     }
+
+    /// The other one.
+    pub(crate) fn other(self) -> Self {
+        self.of(Self::New, Self::Old)
+    }
 }
 
 /// A pair of values that are whole texts on the wire.
@@ -119,21 +124,16 @@ impl Forge<'_> {
         })
     }
 
+    fn graph(&self, end: End) -> &Graph {
+        end.of(self.old, self.new)
+    }
+
     /// What the sender may put there and the receiver, seen at that place alone, refuses.
     fn puts(&self, finding: &Finding, sender: End) -> Vec<Put> {
-        let (graph, node, other, other_node) = match sender {
-            End::Old => (self.old, finding.old, self.new, finding.new),
-            End::New => (self.new, finding.new, self.old, finding.old),
-        };
-        let required = |end: End| match (finding.required, end) {
-            (Some((old, _)), End::Old) => old,
-            (Some((_, new)), End::New) => new,
-            (None, _) => false,
-        };
-        let receiver = match sender {
-            End::Old => End::New,
-            End::New => End::Old,
-        };
+        let receiver = sender.other();
+        let (graph, node) = (self.graph(sender), sender.of(finding.old, finding.new));
+        let (other, other_node) = (self.graph(receiver), receiver.of(finding.old, finding.new));
+        let required = |end: End| (finding.required).is_some_and(|(old, new)| end.of(old, new));
         match finding.kind {
             Kind::BecameRequired | Kind::BecameOptional => {
                 match required(receiver) && !required(sender) {
@@ -274,19 +274,15 @@ struct Maker<'f, 'g> {
 impl Maker<'_, '_> {
     /// Whether the sender admits a value and the receiver does not.
     fn tells(&self, old: NodeId, new: NodeId, value: &Value) -> bool {
-        let (old_graph, new_graph) = (self.forge.old, self.forge.new);
-        match self.sender {
-            End::Old => valid(old_graph, old, value) && refused(new_graph, new, value),
-            End::New => valid(new_graph, new, value) && refused(old_graph, old, value),
-        }
+        let (sender, receiver) = (self.sender, self.sender.other());
+        valid(self.forge.graph(sender), sender.of(old, new), value)
+            && refused(self.forge.graph(receiver), receiver.of(old, new), value)
     }
 
     /// Whether the receiver has an open object there that does not know the member.
     fn passes_over(&self, old: Option<NodeId>, new: Option<NodeId>, member: &str) -> bool {
-        let (graph, holder) = match self.sender {
-            End::Old => (self.forge.new, new),
-            End::New => (self.forge.old, old),
-        };
+        let receiver = self.sender.other();
+        let (graph, holder) = (self.forge.graph(receiver), receiver.of(old, new));
         holder.is_none_or(|holder| match &graph.node(holder).shape {
             Shape::Object {
                 members,
@@ -297,10 +293,9 @@ impl Maker<'_, '_> {
     }
 
     fn base(&self, old: Option<NodeId>, new: Option<NodeId>, depth: usize) -> Option<Value> {
-        match (self.joint, self.sender, old, new) {
-            (false, End::Old, Some(old), _) => minimal(self.forge.old, old),
-            (false, End::New, _, Some(new)) => minimal(self.forge.new, new),
-            _ => self.forge.either(old, new, depth),
+        match self.sender.of(old, new).filter(|_| !self.joint) {
+            Some(own) => minimal(self.forge.graph(self.sender), own),
+            None => self.forge.either(old, new, depth),
         }
     }
 

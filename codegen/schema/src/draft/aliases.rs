@@ -65,7 +65,7 @@ fn followed(model: &Model, name: &str) -> Followed {
     let mut path = vec![name];
     let mut wrapped = false;
     let start = name;
-    let mut shape = model.get(name).map(|def| &def.shape);
+    let mut shape = model.shape(name);
     while let Some(Shape::Alias(ty)) = shape
         && let Some(name) = ty.named()
     {
@@ -88,7 +88,7 @@ fn followed(model: &Model, name: &str) -> Followed {
             };
         }
         path.push(name);
-        shape = model.get(name).map(|def| &def.shape);
+        shape = model.shape(name);
     }
     Followed::Type
 }

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::definitions::Builder;
 use super::flatten::flatten;
-use super::open::{Unfit, errata_file, erratum};
+use super::open::{errata_file, erratum};
 use crate::decision::{Decision, Question, Settle};
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
-use crate::schema::Node;
+use crate::schema::{Misfit, Node};
 use crate::spec::roles::ROLES;
 
 impl Builder<'_> {
@@ -44,7 +44,7 @@ impl Builder<'_> {
         if variants.len() < 2 || variants.iter().any(|variant| variant.reference.is_some()) {
             return Vec::new();
         }
-        let whole: Result<Vec<Node>, Unfit> = variants
+        let whole: Result<Vec<Node>, Misfit> = variants
             .iter()
             .map(|variant| flatten(self.schema, variant))
             .collect();
@@ -75,7 +75,7 @@ impl Builder<'_> {
     }
 
     /// The strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name them.
-    pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Unfit> {
+    pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Misfit> {
         if let Some(Value::String(only)) = &node.constant {
             return Ok(Some(self.named_choices(node, vec![only.clone()])));
         }
@@ -88,7 +88,7 @@ impl Builder<'_> {
             .collect();
         match strings {
             Some(strings) if !strings.is_empty() => Ok(Some(self.named_choices(node, strings))),
-            _ => Err(Unfit::new(
+            _ => Err(Misfit::new(
                 node,
                 "an `enum` of strings",
                 Value::Array(choices.clone()).to_string(),
@@ -119,10 +119,10 @@ impl Builder<'_> {
                 "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
             ),
             answer: "it is any string".to_owned(),
-            settle: Settle {
-                file: errata_file(self.scope),
-                stub: erratum(self.scope, &at, Some(&expect), "remove = true"),
-            },
+            settle: Settle::of(
+                errata_file(self.scope),
+                erratum(self.scope, &at, Some(&expect), "remove = true"),
+            ),
         });
         Shape::Newtype(Ty::String)
     }

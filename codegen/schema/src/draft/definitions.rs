@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::flatten::flatten;
 use super::names::{Names, rust_name, unfit};
-use super::open::{Unfit, renamed, unknown};
+use super::open::{renamed, unknown};
 use crate::Error;
 use crate::decision::{Decision, Scope};
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
 use crate::naming::{is_path, pascal_case};
 use crate::rules::{Rules, Scalar, ShapeAs};
-use crate::schema::{Additional, JsonType, Node, Schema};
+use crate::schema::{Additional, JsonType, Misfit, Node, Schema};
 
 /// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
 const MAX_WRAPS: usize = 16;
@@ -172,7 +172,7 @@ impl<'s> Builder<'s> {
                     words(&stands_for),
                     runtime.path
                 );
-                let unfit = Unfit::new(node, expected, words(&said));
+                let unfit = Misfit::new(node, expected, words(&said));
                 self.decide(unfit.opaque(self.scope, definition));
                 Ty::Json
             });
@@ -193,12 +193,12 @@ impl<'s> Builder<'s> {
     }
 
     /// What the node at a place is; `place` doubles as the key of its docs.
-    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Unfit> {
+    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Misfit> {
         if let Some(shape) = self.ruled(node, place) {
             return Ok(Shape::Alias(shape));
         }
         if let Some(misfit) = &node.misfit {
-            return Err(Unfit::of(misfit));
+            return Err(Misfit::clone(misfit));
         }
         if let Some(target) = &node.reference {
             return Ok(Shape::Alias(self.reference(target)));
@@ -230,7 +230,7 @@ impl<'s> Builder<'s> {
     pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
         self.open.depth += 1;
         let ty = match self.open.depth > MAX_DEPTH {
-            true => Err(Unfit::new(
+            true => Err(Misfit::new(
                 node,
                 "inline schemas that are at most 64 deep",
                 "deeper ones",
@@ -239,7 +239,7 @@ impl<'s> Builder<'s> {
         };
         self.open.depth -= 1;
         let fits = ty.and_then(|ty| match wraps(&ty) > MAX_WRAPS {
-            true => Err(Unfit::new(
+            true => Err(Misfit::new(
                 node,
                 format!("at most {MAX_WRAPS} lists, maps and `null`s around one value"),
                 "more",
@@ -252,12 +252,12 @@ impl<'s> Builder<'s> {
         })
     }
 
-    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Unfit> {
+    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Misfit> {
         if let Some(ty) = self.ruled(node, place) {
             return Ok(ty);
         }
         if let Some(misfit) = &node.misfit {
-            return Err(Unfit::of(misfit));
+            return Err(Misfit::clone(misfit));
         }
         if let Some(target) = &node.reference {
             return Ok(self.reference(target));
@@ -301,7 +301,7 @@ impl<'s> Builder<'s> {
                 // An object that may hold nothing is a type with members: `hoisted` says so.
                 Additional::Forbidden => Ok(Ty::JsonObject),
             },
-            _ => Err(Unfit::new(
+            _ => Err(Misfit::new(
                 node,
                 "a schema that says more than `null`",
                 "`type: null` alone",
@@ -310,14 +310,14 @@ impl<'s> Builder<'s> {
     }
 
     /// Gives an inline schema a name: the rule's, or the one of its place.
-    fn hoist(&mut self, node: &Node, place: &str) -> Result<Ty, Unfit> {
+    fn hoist(&mut self, node: &Node, place: &str) -> Result<Ty, Misfit> {
         let names = self.rules.inline_names(place);
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         self.hoist_as(node, place, &names)
     }
 
     /// As [`Self::hoist`]: by the first of these names that no schema has that says something else.
-    fn hoist_as(&mut self, node: &Node, place: &str, names: &[String]) -> Result<Ty, Unfit> {
+    fn hoist_as(&mut self, node: &Node, place: &str, names: &[String]) -> Result<Ty, Misfit> {
         let own = hoisted_name(place);
         let (wanted, others) = names.split_first().unzip();
         if let Some(wanted) = wanted {
@@ -443,12 +443,12 @@ impl<'s> Builder<'s> {
 }
 
 /// The type of a constant that is no required member: it holds more than the one value, and the limit is documented.
-fn constant(node: &Node, value: &Value) -> Result<Ty, Unfit> {
+fn constant(node: &Node, value: &Value) -> Result<Ty, Misfit> {
     match value {
         Value::Bool(_) => Ok(Ty::Boolean),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(Ty::Integer),
         Value::Number(_) => Ok(Ty::Number),
-        _ => Err(Unfit::new(
+        _ => Err(Misfit::new(
             node,
             "a constant that is a string, a number or a boolean",
             value.to_string(),
@@ -457,7 +457,7 @@ fn constant(node: &Node, value: &Value) -> Result<Ty, Unfit> {
 }
 
 /// The types that a node lists, `null` not among them.
-fn scalars(node: &Node) -> Result<Vec<Ty>, Unfit> {
+fn scalars(node: &Node) -> Result<Vec<Ty>, Misfit> {
     let of = |ty: &JsonType| match ty {
         JsonType::String => Some(Ty::String),
         JsonType::Boolean => Some(Ty::Boolean),
@@ -468,7 +468,7 @@ fn scalars(node: &Node) -> Result<Vec<Ty>, Unfit> {
         JsonType::Null => None,
     };
     (node.types.iter().map(of).collect::<Option<Vec<Ty>>>()).ok_or_else(|| {
-        Unfit::new(
+        Misfit::new(
             node,
             "a list of types, `null` beside one other at most",
             format!("{:?}", node.types),

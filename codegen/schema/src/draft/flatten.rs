@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::open::Unfit;
-use crate::schema::{Additional, Constraints, JsonType, Node, Schema};
+use crate::schema::{Additional, Constraints, JsonType, Misfit, Node, Schema};
 
 /// How deep `$ref` and `allOf` may be nested before a cycle is assumed.
 const MAX_DEPTH: usize = 64;
@@ -12,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_PARTS: usize = 10_000;
 
 /// Follows `$ref` and joins `allOf`, so that what is left says itself what it is.
-pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Unfit> {
+pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Misfit> {
     Join { schema, parts: 0 }.joined(node, 0)
 }
 
@@ -24,10 +23,10 @@ struct Join<'s> {
 }
 
 impl Join<'_> {
-    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Unfit> {
+    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Misfit> {
         self.parts += 1;
         if depth > MAX_DEPTH {
-            return Err(Unfit {
+            return Err(Misfit {
                 endless: true,
                 ..conflict(
                     node,
@@ -45,7 +44,7 @@ impl Join<'_> {
             ));
         }
         if let Some(misfit) = &node.misfit {
-            return Err(Unfit::of(misfit));
+            return Err(Misfit::clone(misfit));
         }
         if let Some(target) = &node.reference {
             return match self.schema.definitions.get(target) {
@@ -68,7 +67,7 @@ impl Join<'_> {
     }
 
     /// A node that is met by what meets both.
-    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unfit> {
+    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Misfit> {
         if left.is_any() {
             let constraints = join_limits(&left.constraints, &right.constraints);
             let pointer = left.pointer;
@@ -116,7 +115,7 @@ impl Join<'_> {
     }
 
     /// Returns whether a schema admits every object, and another one admits objects only: the other one says all.
-    fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Unfit> {
+    fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Misfit> {
         let any = self.joined(any, depth + 1)?;
         let anything = Node {
             types: vec![JsonType::Object],
@@ -144,7 +143,7 @@ impl Join<'_> {
         Ok(!whole.any_of.is_empty())
     }
 
-    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unfit> {
+    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Misfit> {
         let mut properties: BTreeMap<String, Node> = left.properties;
         for (name, theirs) in right.properties {
             let merged = match properties.remove(&name) {
@@ -186,8 +185,8 @@ impl Join<'_> {
     }
 }
 
-fn conflict(node: &Node, expected: &str, found: &str) -> Unfit {
-    Unfit::new(node, expected, found)
+fn conflict(node: &Node, expected: &str, found: &str) -> Misfit {
+    Misfit::new(node, expected, found)
 }
 
 /// A plain scalar with the limits of both; a number that has to be whole is an integer.

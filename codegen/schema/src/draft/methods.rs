@@ -44,13 +44,8 @@ pub(super) fn paired<'r>(
     let mut result = |message: &str, method: &str| {
         let request = model.get(message)?.definition.as_deref()?;
         let response = |response: &str| {
-            let def = model.get(definitions.name(response)?)?;
-            let Shape::Object(object) = &def.shape else {
-                return None;
-            };
-            let mut members = object.members.iter();
-            let result = members.find(|member| member.wire == "result")?;
-            Some(result.ty.clone())
+            let object = model.shape(definitions.name(response)?)?.object()?;
+            Some(object.member("result")?.ty.clone())
         };
         match answer(request, response, || rule(method)) {
             Answer::Response(ty) => Some(ty),
@@ -163,15 +158,15 @@ fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Dec
             "expected a method of its own for each message of one side, found `{name}` for {messages}"
         ),
         answer: format!("`{name}` is no method that is known; {messages} are types"),
-        settle: Settle {
-            file: errata_file(scope),
-            stub: erratum(
+        settle: Settle::of(
+            errata_file(scope),
+            erratum(
                 scope,
                 &at,
                 Some(&Value::from(name).to_string()),
                 &format!("replace = {:?}", format!("{name}2")),
             ),
-        },
+        ),
         place,
     }
 }
@@ -190,10 +185,10 @@ fn without_area(
         question: Question::Name,
         open: format!("`{area}`, the first step of the method `{name}`, can be no file"),
         answer: format!("the types that it uses are in `{}`", module(area)),
-        settle: Settle {
-            file: MethodRules::FILE.to_owned(),
-            stub: format!("[areas]\n{name:?} = {:?}\n", module(area)),
-        },
+        settle: Settle::of(
+            MethodRules::FILE,
+            format!("[areas]\n{name:?} = {:?}\n", module(area)),
+        ),
     })
 }
 
@@ -222,10 +217,10 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
         question: Question::Result,
         open: format!("nothing says what answers `{name}`"),
         answer,
-        settle: Settle {
-            file: MethodRules::FILE.to_owned(),
-            stub: format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}"),
-        },
+        settle: Settle::of(
+            MethodRules::FILE,
+            format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}"),
+        ),
     };
     (result, decision)
 }
@@ -310,7 +305,7 @@ fn messages(model: &Model, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
             others.push(ty.clone());
             continue;
         };
-        match model.get(name).map(|def| &def.shape) {
+        match model.shape(name) {
             Some(Shape::Union(_)) if seen.contains(name) => {}
             Some(Shape::Union(union)) => {
                 seen.insert(name);
@@ -332,11 +327,9 @@ fn method(
     rules: &MethodRules,
     result: &mut impl FnMut(&str, &str) -> Option<Ty>,
 ) -> Option<Method> {
-    let Some(Shape::Object(object)) = model.get(message).map(|def| &def.shape) else {
-        return None;
-    };
+    let object = model.shape(message)?.object()?;
     let name = method_name(object)?;
-    let params = object.members.iter().find(|member| member.wire == "params");
+    let params = object.member("params");
     let result = match role.kind {
         MethodKind::Notification => None,
         _ => result(message, &name),
@@ -367,14 +360,10 @@ fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
         Direction::ClientToServer => "ServerCapabilities",
         Direction::ServerToClient => "ClientCapabilities",
     };
-    let whole = capability.split('.').next();
-    match model.definition(holder).map(|def| &def.shape) {
-        Some(Shape::Object(object)) => {
-            (object.members.iter()).any(|member| Some(member.wire.as_str()) == whole)
-        }
-        // Nothing says what can be declared.
-        _ => true,
-    }
+    let whole = capability.split('.').next().unwrap_or_default();
+    let holder = model.definition(holder).and_then(|def| def.shape.object());
+    // Where there is none, nothing says what can be declared.
+    holder.is_none_or(|holder| holder.member(whole).is_some())
 }
 
 /// Whether a result may be the one that asks for input first; and what it is else, if that is one type.
@@ -382,7 +371,7 @@ fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<
     let Ty::Named(name) = model.resolve(result) else {
         return None;
     };
-    let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
+    let Some(Shape::Union(union)) = model.shape(name) else {
         return None;
     };
     let asks = |ty: &&Ty| match ty {
@@ -401,11 +390,7 @@ fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<
 
 /// The constant of `method`.
 fn method_name(object: &Object) -> Option<String> {
-    let member = object
-        .members
-        .iter()
-        .find(|member| member.wire == "method")?;
-    match &member.presence {
+    match &object.member("method")?.presence {
         Presence::Constant(Value::String(name)) => Some(name.clone()),
         _ => None,
     }

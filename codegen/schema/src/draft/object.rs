@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::definitions::Builder;
-use super::open::{Unfit, renamed};
+use super::open::renamed;
 use crate::model::{Given, Member, Object, Presence, Rest, Ty};
 use crate::naming::{is_identifier, plain, snake_case};
-use crate::schema::{Additional, Constraints, Node};
+use crate::schema::{Additional, Constraints, Misfit, Node};
 
 /// How many named members a reader can keep apart.
 const MAX_MEMBERS: usize = 128;
@@ -17,7 +17,7 @@ const MAX_MEMBERS: usize = 128;
 const OWN: &[&str] = &["extra", "new"];
 
 impl Builder<'_> {
-    pub(super) fn object(&mut self, node: &Node, place: &str) -> Result<Object, Unfit> {
+    pub(super) fn object(&mut self, node: &Node, place: &str) -> Result<Object, Misfit> {
         // `required` may name a member that `properties` does not: any JSON, but there.
         let any = Node {
             pointer: node.pointer.clone(),
@@ -54,7 +54,7 @@ impl Builder<'_> {
         }
         members.sort_by(|left, right| left.wire.cmp(&right.wire));
         if members.len() > MAX_MEMBERS {
-            return Err(Unfit::new(
+            return Err(Misfit::new(
                 node,
                 format!("at most {MAX_MEMBERS} named members"),
                 members.len().to_string(),

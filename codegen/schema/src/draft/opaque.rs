@@ -34,10 +34,10 @@ pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open:
         question: Question::Shape,
         open,
         answer: format!("`{at}` is {what}, kept as text"),
-        settle: Settle {
-            file: "shapes.toml".to_owned(),
-            stub: format!("[[shape]]\nat = {at:?}\nas = {word:?}\nreason = \"\"\n"),
-        },
+        settle: Settle::of(
+            "shapes.toml",
+            format!("[[shape]]\nat = {at:?}\nas = {word:?}\nreason = \"\"\n"),
+        ),
     };
     built.decisions.push(decision);
 }
@@ -45,7 +45,7 @@ pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open:
 /// Makes definitions by the name of a hand-written type that type, where the schema has need of both.
 pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
     for (name, ty) in OPAQUE {
-        let clashes = match built.model.get(name).map(|def| &def.shape) {
+        let clashes = match built.model.shape(name) {
             None => false,
             Some(Shape::Alias(stands_for)) if *stands_for == ty => false,
             Some(Shape::Alias(_)) => built.model.types.values().any(|def| {
@@ -63,15 +63,15 @@ pub(super) fn settle_namesakes(built: &mut Built, scope: &Scope) {
             let definition = built.model.get(name).and_then(|def| def.definition.clone());
             if let (Some(definition), Some(decision)) = (definition, built.decisions.last_mut()) {
                 let row = format!("{definition:?} = \"{name}Type\"");
-                decision.settle = Settle {
-                    file: "names.toml".to_owned(),
-                    stub: match type_name(&definition) == name {
+                decision.settle = Settle::of(
+                    "names.toml",
+                    match type_name(&definition) == name {
                         true => format!("[types]\n{row}\n"),
                         false => {
                             format!("# in the place of the line that calls it `{name}`: {row}\n")
                         }
                     },
-                };
+                );
             }
         }
     }

@@ -8,37 +8,12 @@ use crate::schema::{KNOWN, Misfit, Node, Schema, schema_error};
 use crate::spec::ERRATA;
 use crate::spec::extensions::FOLDER;
 
-/// A schema that no type can hold as it stands.
-pub(crate) struct Unfit {
-    /// Where it stands.
-    pub(super) pointer: String,
-    pub(super) expected: String,
-    pub(super) found: String,
-    /// Whether it never comes to an end, so that no JSON is what it says.
-    pub(crate) endless: bool,
-}
-
-impl Unfit {
+impl Misfit {
     pub(super) fn new(node: &Node, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
             pointer: node.pointer.clone(),
             expected: expected.into(),
             found: found.into(),
-            endless: false,
-        }
-    }
-
-    /// What a schema says without a type that could hold it.
-    pub(super) fn of(misfit: &Misfit) -> Self {
-        let Misfit {
-            pointer,
-            expected,
-            found,
-        } = misfit.clone();
-        Self {
-            pointer,
-            expected,
-            found,
             endless: false,
         }
     }
@@ -75,10 +50,10 @@ impl Unfit {
 
 /// The rule by which a place is read as opaque JSON.
 pub(crate) fn opaque_rule(place: &str) -> Settle {
-    Settle {
-        file: "shapes.toml".to_owned(),
-        stub: format!("[[shape]]\nat = {place:?}\nas = \"json\"\nreason = \"\"\n"),
-    }
+    Settle::of(
+        "shapes.toml",
+        format!("[[shape]]\nat = {place:?}\nas = \"json\"\nreason = \"\"\n"),
+    )
 }
 
 /// Keywords that nobody knows: each says nothing, as JSON Schema has it.
@@ -92,13 +67,13 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
             question: Question::Shape,
             open: format!("expected {KNOWN}, found the keyword `{keyword}`"),
             answer: format!("`{keyword}` says nothing of what is valid"),
-            settle: Settle {
-                file: errata_file(scope),
-                stub: format!(
+            settle: Settle::of(
+                errata_file(scope),
+                format!(
                     "# or teach codegen/src/schema/parse.rs what it means\n{}",
                     erratum(scope, pointer, Some(&value.to_string()), "remove = true")
                 ),
-            },
+            ),
         }
     };
     schema.unknown.iter().map(of).collect()
@@ -119,10 +94,7 @@ pub(super) fn renamed(
         question: Question::Name,
         open: format!("`{taken}` {why}"),
         answer: format!("it is called `{given}`"),
-        settle: Settle {
-            file: "names.toml".to_owned(),
-            stub,
-        },
+        settle: Settle::of("names.toml", stub),
     }
 }
 

@@ -42,10 +42,7 @@ pub(super) fn no_messages(
         question: Question::Direction,
         open: format!("{open}, and `{union}` lists it"),
         answer: "it is a type, and no method of either side".to_owned(),
-        settle: Settle {
-            file: errata_file(scope),
-            stub: stub.clone(),
-        },
+        settle: Settle::of(errata_file(scope), stub.clone()),
     };
     odd.into_iter().map(decision).collect()
 }
@@ -119,14 +116,11 @@ pub(super) fn unlisted(
         },
         answer: format!("`{}` is a type, and no method of either side", name(def)),
         settle: match scope {
-            Scope::Extension { name, .. } => Settle {
-                file: format!("{FOLDER}/{name}/{FACTS}"),
-                stub: format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
-            },
-            _ => Settle {
-                file: errata_file(scope),
-                stub: stub(union(def)),
-            },
+            Scope::Extension { name, .. } => Settle::of(
+                format!("{FOLDER}/{name}/{FACTS}"),
+                format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+            ),
+            _ => Settle::of(errata_file(scope), stub(union(def))),
         },
     };
     strays.iter().map(decision).collect()

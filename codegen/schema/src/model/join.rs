@@ -98,9 +98,9 @@ fn renamed_variant(
             "expected variants whose names differ and are free, found `{wanted}` for one that another has"
         ),
         answer: format!("the variant of `{of}` is called `{}`", variant.name),
-        settle: Settle {
-            file: "names.toml".to_owned(),
-            stub: format!("[types]\n{of:?} = {:?}\n", variant.name),
-        },
+        settle: Settle::of(
+            "names.toml",
+            format!("[types]\n{of:?} = {:?}\n", variant.name),
+        ),
     })
 }

@@ -77,6 +77,21 @@ impl Model {
         self.types.get(name)
     }
 
+    /// What the type with this Rust name is.
+    #[must_use]
+    pub fn shape(&self, name: &str) -> Option<&Shape> {
+        self.get(name).map(|def| &def.shape)
+    }
+
+    /// The object that a type stands for, if it does.
+    #[must_use]
+    pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m Object> {
+        match self.resolve(ty) {
+            Ty::Named(name) => self.shape(name)?.object(),
+            _ => None,
+        }
+    }
+
     /// The type of a schema definition, by the definition's name.
     #[must_use]
     pub fn definition(&self, definition: &str) -> Option<&TypeDef> {
@@ -90,7 +105,7 @@ impl Model {
     pub fn resolve<'m>(&'m self, mut ty: &'m Ty) -> &'m Ty {
         // Building a model refuses alias cycles, so this ends.
         while let Ty::Named(name) = ty {
-            match self.get(name).map(|def| &def.shape) {
+            match self.shape(name) {
                 Some(Shape::Alias(target)) => ty = target,
                 _ => break,
             }
@@ -168,6 +183,15 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// The object that it is, if it is one.
+    #[must_use]
+    pub fn object(&self) -> Option<&Object> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
     /// The types that a value of this shape may hold.
     pub(crate) fn holds(&self) -> Vec<&Ty> {
         match self {
@@ -193,6 +217,14 @@ pub struct Object {
     pub members: Vec<Member>,
     /// What may stand beside them.
     pub rest: Rest,
+}
+
+impl Object {
+    /// The member with this name on the wire.
+    #[must_use]
+    pub fn member(&self, wire: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.wire == wire)
+    }
 }
 
 /// A named member of an object.

@@ -193,48 +193,40 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         Some("unknown") => "any JSON".to_owned(),
         text => text.unwrap_or_default().to_owned(),
     };
-    let nothing = String::new;
+    let about = |head, before: &str, name: String| one(head, before, name, String::new());
+    let error = |head, view| about(head, "errors", format!("{} {subject}", code(view)));
+    let here = || within(&paths);
+    let member = |head| one(head, "", name(row, &paths), here());
+    let changed = |how: String| {
+        let after = format!("{how} {}", here());
+        one(Head::Changed, "", name(row, &paths), after)
+    };
     match row.kind {
         Kind::MethodAdded
         | Kind::MethodRemoved
         | Kind::MethodRechanneled
         | Kind::DefinitionRenamed => Vec::new(),
-        Kind::HeaderRemoved => one(Head::Gone, "headers", subject, nothing()),
+        Kind::HeaderRemoved => about(Head::Gone, "headers", subject),
         Kind::HeaderAdded | Kind::HeaderChanged
             if !row.verdicts.old_to_new.valid
                 || (is_required(&row.after) && !is_required(&row.before)) =>
         {
-            one(Head::ClientsMust, "headers", subject, nothing())
+            about(Head::ClientsMust, "headers", subject)
         }
-        Kind::HeaderAdded => one(Head::May, "headers", subject, nothing()),
-        Kind::HeaderChanged => one(Head::Changed, "headers", subject, nothing()),
-        Kind::ErrorCodeAdded => one(
-            Head::New,
-            "errors",
-            format!("{} {subject}", code(&row.after)),
-            nothing(),
-        ),
-        Kind::ErrorCodeRemoved => one(
-            Head::Gone,
-            "errors",
-            format!("{} {subject}", code(&row.before)),
-            nothing(),
-        ),
+        Kind::HeaderAdded => about(Head::May, "headers", subject),
+        Kind::HeaderChanged => about(Head::Changed, "headers", subject),
+        Kind::ErrorCodeAdded => error(Head::New, &row.after),
+        Kind::ErrorCodeRemoved => error(Head::Gone, &row.before),
         Kind::ErrorCodeRenumbered => {
             let name = format!("{subject} {} -> {}", code(&row.before), code(&row.after));
-            one(Head::Changed, "errors", name, nothing())
+            about(Head::Changed, "errors", name)
         }
-        Kind::ErrorCodeChanged => one(
-            Head::Changed,
-            "errors",
-            format!("{} {subject}", code(&row.after)),
-            nothing(),
-        ),
-        Kind::RuleAdded => one(Head::Rules, "new:", subject, nothing()),
-        Kind::RuleRemoved => one(Head::Rules, "removed:", subject, nothing()),
-        Kind::RuleChanged => one(Head::Rules, "changed:", subject, nothing()),
-        Kind::Deprecated => one(Head::Leaving, "", subject, nothing()),
-        Kind::Undeprecated => one(Head::Changed, "no longer deprecated:", subject, nothing()),
+        Kind::ErrorCodeChanged => error(Head::Changed, &row.after),
+        Kind::RuleAdded => about(Head::Rules, "new:", subject),
+        Kind::RuleRemoved => about(Head::Rules, "removed:", subject),
+        Kind::RuleChanged => about(Head::Rules, "changed:", subject),
+        Kind::Deprecated => about(Head::Leaving, "", subject),
+        Kind::Undeprecated => about(Head::Changed, "no longer deprecated:", subject),
         Kind::Moved => {
             let from: Vec<&WirePath> = change.from().collect();
             let old = subject.split(" -> ").next().unwrap_or_default().to_owned();
@@ -253,32 +245,19 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             one(Head::Moved, "", old, format!("from {here} to {there}"))
         }
         Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths),
-        Kind::MemberAddedOptional => one(Head::May, "", name(row, &paths), within(&paths)),
-        Kind::UnionMemberAdded => one(Head::May, "", shape(&row.after), within(&paths)),
-        Kind::EnumValueAdded => one(Head::May, "the value", subject, within(&paths)),
-        Kind::MemberRemoved => one(Head::Gone, "", name(row, &paths), within(&paths)),
-        Kind::UnionMemberRemoved => one(Head::Gone, "", shape(&row.before), within(&paths)),
-        Kind::EnumValueRemoved => one(Head::Gone, "the value", subject, within(&paths)),
-        Kind::BecameOptional => {
-            let after = format!("may be left out {}", within(&paths));
-            one(Head::Changed, "", name(row, &paths), after)
-        }
-        Kind::TypeWidened => {
-            let after = format!("may be {} {}", shape(&row.after), within(&paths));
-            one(Head::Changed, "", name(row, &paths), after)
-        }
+        Kind::MemberAddedOptional => member(Head::May),
+        Kind::UnionMemberAdded => one(Head::May, "", shape(&row.after), here()),
+        Kind::EnumValueAdded => one(Head::May, "the value", subject, here()),
+        Kind::MemberRemoved => member(Head::Gone),
+        Kind::UnionMemberRemoved => one(Head::Gone, "", shape(&row.before), here()),
+        Kind::EnumValueRemoved => one(Head::Gone, "the value", subject, here()),
+        Kind::BecameOptional => changed("may be left out".to_owned()),
+        Kind::TypeWidened => changed(format!("may be {}", shape(&row.after))),
         Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
-            let after = format!("is {} {}", shape(&row.after), within(&paths));
-            one(Head::Changed, "", name(row, &paths), after)
+            changed(format!("is {}", shape(&row.after)))
         }
-        Kind::ConstraintChanged => {
-            let after = format!("has {} {}", shape(&row.after), within(&paths));
-            one(Head::Changed, "", name(row, &paths), after)
-        }
-        Kind::OpennessChanged => {
-            let after = format!("takes other members than before {}", within(&paths));
-            one(Head::Changed, "", name(row, &paths), after)
-        }
+        Kind::ConstraintChanged => changed(format!("has {}", shape(&row.after))),
+        Kind::OpennessChanged => changed("takes other members than before".to_owned()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diff::{Diff, Kind, Level, Part, Row, WirePath};
+use crate::diff::{Diff, Kind, Part, Row, WirePath};
 
 use super::change_line;
 
@@ -167,12 +167,6 @@ impl<'d> Change<'d> {
     #[must_use]
     pub fn lead(&self) -> &'d Row {
         self.rows[0]
-    }
-
-    /// How grave it is.
-    #[must_use]
-    pub fn level(&self) -> Level {
-        self.lead().level
     }
 
     /// Its wire paths: of what moved, where it is now.

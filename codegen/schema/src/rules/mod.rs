@@ -320,37 +320,40 @@ impl Rules {
     /// Rules that no revision needed, each an error with its file and line.
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
+        fn rows<'r, T: 'r>(
+            file: &'static str,
+            what: &'r str,
+            rules: impl IntoIterator<Item = (&'r String, &'r Spanned<T>)>,
+        ) -> Vec<(&'static str, usize, String)> {
+            let row = |(at, rule): (&String, &Spanned<T>)| {
+                (file, rule.span().start, format!("{what} `{at}`"))
+            };
+            rules.into_iter().map(row).collect()
+        }
         let names = &self.names.rules;
-        let all =
-            (names.types.iter())
-                .map(|(name, rule)| ("names.toml", rule.span().start, format!("type `{name}`")))
-                .chain(names.inline.iter().map(|rule| {
-                    let at = &rule.get_ref().at;
-                    (
-                        "names.toml",
-                        rule.span().start,
-                        format!("inline schema `{at}`"),
-                    )
-                }))
-                .chain(names.runtime.iter().map(|(name, rule)| {
-                    (
-                        "names.toml",
-                        rule.span().start,
-                        format!("runtime type `{name}`"),
-                    )
-                }))
-                .chain(names.members.iter().map(|(name, rule)| {
-                    ("names.toml", rule.span().start, format!("member `{name}`"))
-                }))
-                .chain(self.shapes.rules.shape.iter().map(|rule| {
-                    let at = &rule.get_ref().at;
-                    ("shapes.toml", rule.span().start, format!("shape `{at}`"))
-                }))
-                .chain(self.unions.rules.union.iter().map(|rule| {
-                    let at = &rule.get_ref().at;
-                    ("unions.toml", rule.span().start, format!("union `{at}`"))
-                }))
-                .chain(self.constructors.rules.all());
+        let inline = names.inline.iter().map(|rule| (&rule.get_ref().at, rule));
+        let shapes = self
+            .shapes
+            .rules
+            .shape
+            .iter()
+            .map(|rule| (&rule.get_ref().at, rule));
+        let unions = self
+            .unions
+            .rules
+            .union
+            .iter()
+            .map(|rule| (&rule.get_ref().at, rule));
+        let all = [
+            rows("names.toml", "type", &names.types),
+            rows("names.toml", "inline schema", inline),
+            rows("names.toml", "runtime type", &names.runtime),
+            rows("names.toml", "member", &names.members),
+            rows("shapes.toml", "shape", shapes),
+            rows("unions.toml", "union", unions),
+            self.constructors.rules.all().collect(),
+        ];
+        let all = all.into_iter().flatten();
         let used = self.used.borrow();
         all.filter(|(file, offset, _)| !used.contains(&(*file, *offset)))
             .map(|(file, offset, rule)| {

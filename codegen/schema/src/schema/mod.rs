@@ -82,19 +82,25 @@ impl JsonType {
         Self::String,
     ];
 
+    /// The name for the `type` keyword.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Null => "null",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        }
+    }
+
     /// Reads a name of the `type` keyword.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "array" => Self::Array,
-            "boolean" => Self::Boolean,
-            "integer" => Self::Integer,
-            "null" => Self::Null,
-            "number" => Self::Number,
-            "object" => Self::Object,
-            "string" => Self::String,
-            _ => return None,
-        })
+        let mut all = Self::ALL.iter().copied().chain([Self::Integer]);
+        all.find(|ty| ty.name() == name)
     }
 
     /// Whether a value is of this type.
@@ -195,6 +201,8 @@ pub struct Misfit {
     pub expected: String,
     /// What stands there.
     pub found: String,
+    /// Whether it never comes to an end, so that no JSON is what it says.
+    pub endless: bool,
 }
 
 impl Node {

@@ -330,6 +330,7 @@ fn misfit(pointer: &str, expected: &str, found: &str) -> Option<Box<Misfit>> {
         pointer: pointer.to_owned(),
         expected: expected.to_owned(),
         found: found.to_owned(),
+        endless: false,
     }))
 }
 

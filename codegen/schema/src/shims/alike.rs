@@ -40,7 +40,7 @@ fn alike(old: &Model, new: &Model) -> BTreeSet<String> {
     let alike = old.types.iter().filter_map(same).collect();
     // A type is no more alike than those that it holds.
     largest(alike, |name, alike| {
-        let shapes = [old, new].map(|model| model.get(name).map(|def| &def.shape));
+        let shapes = [old, new].map(|model| model.shape(name));
         let held = shapes.into_iter().flatten().flat_map(Shape::holds);
         held.filter_map(Ty::named).all(|name| alike.contains(name))
     })

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
 use super::pair::{Sender, Way};
-use super::plan::{Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
+use super::plan::{Body, Conversion, End, Fate, MethodPlan, ObjectPlan, PairPlan, Source, Step};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
 
@@ -64,8 +64,8 @@ struct Walk<'p> {
     of_values: bool,
 }
 
-/// The conversions of one direction that a path has come to.
-type Open<'p> = Vec<&'p Conversion>;
+/// The conversions of objects of one direction that a path has come to.
+type Open<'p> = Vec<&'p ObjectPlan>;
 
 impl Walk<'_> {
     /// What covers the end of a path; none if the plan does not lead there.
@@ -174,8 +174,8 @@ impl<'p> OneWay<'_, 'p> {
                     ahead.push(next);
                 }
             };
-            if matches!(one.body, Body::Object { .. }) {
-                open.push(one);
+            if let Body::Object(plan) = &one.body {
+                open.push(plan);
                 continue;
             }
             one.body.steps().into_iter().for_each(&mut follow);
@@ -185,34 +185,24 @@ impl<'p> OneWay<'_, 'p> {
         (open, decided)
     }
 
-    fn member(&mut self, one: &'p Conversion, name: &str, rest: &[&str], is_choice: bool) -> bool {
-        let Body::Object {
-            fields,
-            dropped,
-            settled,
-            ..
-        } = &one.body
-        else {
-            return false;
-        };
-        if let Some(plan) = dropped.iter().find(|plan| plan.wire == name) {
-            self.found.insert(plan.rule.clone());
+    fn member(&mut self, one: &ObjectPlan, name: &str, rest: &[&str], is_choice: bool) -> bool {
+        let gone = (one.dropped.iter().map(|plan| (&plan.wire, &plan.rule)))
+            .chain(one.settled.iter().map(|plan| (&plan.wire, &plan.rule)))
+            .find(|(wire, _)| *wire == name);
+        if let Some((_, rule)) = gone {
+            self.found.insert(rule.clone());
             return true;
         }
-        if let Some(plan) = settled.iter().find(|plan| plan.wire == name) {
-            self.found.insert(plan.rule.clone());
-            return true;
-        }
-        let Some(field) = fields.iter().find(|field| field.wire == name) else {
+        let Some(field) = one.fields.iter().find(|field| field.wire == name) else {
             return false;
         };
         let fitted = field.fitted.iter().filter(|fitted| fitted.inside == rest);
         self.found.extend(fitted.map(|fitted| fitted.rule.clone()));
         let rules = field.source.rules().into_iter().map(str::to_owned);
         match &field.source {
-            Source::Same { step, .. } => {
+            Source::Same(same) => {
                 self.found.extend(rules.filter(|_| rest.is_empty()));
-                self.descend(step, rest, is_choice)
+                self.descend(&same.step, rest, is_choice)
             }
             _ => {
                 self.found.extend(rules);

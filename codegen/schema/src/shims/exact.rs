@@ -46,24 +46,20 @@ pub fn largest<T: Ord + Clone>(
 /// Whether the conversion itself can neither lose nor stop.
 fn is_plain(body: &Body, from: &End) -> bool {
     match body {
-        Body::Object {
-            before,
-            fields,
-            dropped,
-            settled,
-            rest,
-            after,
-        } => {
-            before.is_empty()
-                && after.is_empty()
-                && settled.is_empty()
-                && rest.keeps_all()
-                && dropped.iter().all(|plan| plan.action == Action::Pass)
+        Body::Object(plan) => {
+            plan.before.is_empty()
+                && plan.after.is_empty()
+                && plan.settled.is_empty()
+                && plan.rest.keeps_all()
+                && plan.dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
                 && *from != End::Opaque
-                && fields.iter().all(|field| match &field.source {
-                    Source::Same { missing, implied, null, filter, .. } => {
-                        missing.is_none() && implied.is_none() && null.is_none() && filter.is_none()
+                && plan.fields.iter().all(|field| match &field.source {
+                    Source::Same(same) => {
+                        same.missing.is_none()
+                            && same.implied.is_none()
+                            && same.null.is_none()
+                            && same.filter.is_none()
                     }
                     _ => false,
                 })

@@ -93,10 +93,7 @@ impl<'g> Limits<'g> {
     fn differences(&self, owners: [&str; 2], wire: &str, to_the_end: bool) -> Vec<Difference> {
         let member = |side: usize| {
             let object = *self.objects[side].get(owners[side])?;
-            match &self.graphs[side].node(object).shape {
-                Shape::Object { members, .. } => members.get(wire).copied(),
-                _ => None,
-            }
+            self.graphs[side].member(object, wire)
         };
         let (Some(old), Some(new)) = (member(0), member(1)) else {
             return Vec::new();
@@ -238,11 +235,10 @@ fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<S
 
 /// What a schema fixes of a member that the other one does not name.
 fn fixed(graph: &Graph, node: Node) -> Option<String> {
+    if let Some(only) = graph.constant(node) {
+        return Some(format!("it is {only} in the target"));
+    }
     match &graph.node(node).shape {
-        Shape::Choice(values) => match values.as_slice() {
-            [only] => Some(format!("it is {only} in the target")),
-            _ => None,
-        },
         Shape::Object {
             rest: Rest::Each(each),
             ..

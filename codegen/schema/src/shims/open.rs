@@ -54,6 +54,24 @@ pub(super) enum Row {
 pub(super) struct Findings(BTreeMap<String, BTreeSet<Finding>>);
 
 impl Findings {
+    /// Adds what is open on both ways, or on one.
+    pub(super) fn open(
+        &mut self,
+        place: impl Into<String>,
+        way: Option<Way>,
+        open: impl Into<String>,
+        answer: impl Into<String>,
+        row: Row,
+    ) {
+        let finding = Finding {
+            way,
+            open: open.into(),
+            answer: answer.into(),
+            row,
+        };
+        self.add(place, finding);
+    }
+
     /// Adds a finding; one that is there stays one.
     pub(super) fn add(&mut self, place: impl Into<String>, finding: Finding) {
         self.0.entry(place.into()).or_default().insert(finding);
@@ -155,19 +173,13 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
                 example("error", "", [None])
             ),
             Row::Listed(line) => {
-                return Settle {
-                    file: "errors.toml".to_owned(),
-                    stub: line.clone(),
-                };
+                return Settle::of("errors.toml", line.clone());
             }
         };
         rows.push(stub);
     }
     if !rows.is_empty() {
-        return Settle {
-            file: pair.file(),
-            stub: rows.join("\n"),
-        };
+        return Settle::of(pair.file(), rows.join("\n"));
     }
     // What an absent value becomes goes without saying on the way back.
     let default = (rule.get(&Way::Up).copied())
@@ -189,10 +201,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
     let owner = place.split(['.', '|']).next().unwrap_or(place);
     let ways = rule.keys().map(|way| (rule.len() > 1).then_some(*way));
     stub.push_str(&example("type", owner, ways));
-    Settle {
-        file: pair.file(),
-        stub,
-    }
+    Settle::of(pair.file(), stub)
 }
 
 /// Examples to be filled in, one a way; which way is not said where there is one.

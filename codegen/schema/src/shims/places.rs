@@ -160,31 +160,24 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
     let mut ahead = Vec::new();
     let member = |name: &str| to(trail, Place::Member(name.to_owned()));
     match &one.body {
-        Body::Object {
-            before,
-            fields,
-            dropped,
-            settled,
-            after,
-            rest: _,
-        } => {
-            for Hook { rule, .. } in before.iter().chain(after) {
+        Body::Object(plan) => {
+            for Hook { rule, .. } in plan.before.iter().chain(&plan.after) {
                 met(rule, trail.clone());
             }
-            for FieldPlan { wire, source, .. } in fields {
+            for FieldPlan { wire, source, .. } in &plan.fields {
                 let trail = member(wire);
                 source
                     .rules()
                     .into_iter()
                     .for_each(|rule| met(rule, trail.clone()));
-                if let Source::Same { step, .. } = source {
-                    ahead.extend(next(step, trail));
+                if let Source::Same(same) = source {
+                    ahead.extend(next(&same.step, trail));
                 }
             }
-            for plan in dropped {
+            for plan in &plan.dropped {
                 met(&plan.rule, member(&plan.wire));
             }
-            for plan in settled {
+            for plan in &plan.settled {
                 met(&plan.rule, member(&plan.wire));
             }
         }

@@ -77,20 +77,7 @@ pub struct Conversion {
 #[serde(rename_all = "kebab-case")]
 pub enum Body {
     /// Member by member.
-    Object {
-        /// Hand-written functions that change the source first.
-        before: Vec<Hook>,
-        /// The members of the target.
-        fields: Vec<FieldPlan>,
-        /// The members of the source that the target does not have.
-        dropped: Vec<DroppedPlan>,
-        /// The members that are a constant of the target, and were something else in the source.
-        settled: Vec<SettledPlan>,
-        /// What becomes of the unknown members.
-        rest: RestPlan,
-        /// Hand-written functions that change the target last.
-        after: Vec<Hook>,
-    },
+    Object(ObjectPlan),
     /// Variant by variant.
     Union(Vec<ArmPlan>),
     /// Value by value.
@@ -108,6 +95,23 @@ pub enum Body {
     IntoVariant(String, bool, Step),
     /// A hand-written function.
     Custom(Hook),
+}
+
+/// How an object becomes one of another type.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ObjectPlan {
+    /// Hand-written functions that change the source first.
+    pub before: Vec<Hook>,
+    /// The members of the target.
+    pub fields: Vec<FieldPlan>,
+    /// The members of the source that the target does not have.
+    pub dropped: Vec<DroppedPlan>,
+    /// The members that are a constant of the target, and were something else in the source.
+    pub settled: Vec<SettledPlan>,
+    /// What becomes of the unknown members.
+    pub rest: RestPlan,
+    /// Hand-written functions that change the target last.
+    pub after: Vec<Hook>,
 }
 
 /// Items of a list that are left out.
@@ -154,28 +158,7 @@ pub struct Fitted {
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// From the same member of the source.
-    Same {
-        /// The Rust field of the source.
-        field: String,
-        /// How a value is converted.
-        step: Step,
-        /// Whether source and target may lack it.
-        optional: [bool; 2],
-        /// Whether source and target keep it in a box.
-        boxed: [bool; 2],
-        /// What an absent one becomes where the target must have it.
-        missing: Option<Missing>,
-        /// A value of the target that goes without saying, and is left out.
-        implied: Option<serde_json::Value>,
-        /// The rule by which `null` is left out, where it is a value of the source alone.
-        null: Option<String>,
-        /// Whether an object that loses all its members is left out.
-        prune: bool,
-        /// What a session knows that has to stand in it, where the source has none.
-        summon: Option<SessionFact>,
-        /// Which items of a list are left out.
-        filter: Option<Filter>,
-    },
+    Same(SameMember),
     /// A hand-written function, given the source's member as it is.
     Custom {
         /// The Rust field of the source.
@@ -217,6 +200,31 @@ pub enum Source {
     },
     /// The source does not name it, the target must have it.
     Fill(Missing),
+}
+
+/// A member that source and target have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SameMember {
+    /// The Rust field of the source.
+    pub field: String,
+    /// How a value is converted.
+    pub step: Step,
+    /// Whether source and target may lack it.
+    pub optional: [bool; 2],
+    /// Whether source and target keep it in a box.
+    pub boxed: [bool; 2],
+    /// What an absent one becomes where the target must have it.
+    pub missing: Option<Missing>,
+    /// A value of the target that goes without saying, and is left out.
+    pub implied: Option<serde_json::Value>,
+    /// The rule by which `null` is left out, where it is a value of the source alone.
+    pub null: Option<String>,
+    /// Whether an object that loses all its members is left out.
+    pub prune: bool,
+    /// What a session knows that has to stand in it, where the source has none.
+    pub summon: Option<SessionFact>,
+    /// Which items of a list are left out.
+    pub filter: Option<Filter>,
 }
 
 /// When an unknown member of the source is taken for one that the target names.
@@ -405,15 +413,10 @@ impl Source {
     /// The rules that say what becomes of the member.
     pub(super) fn rules(&self) -> Vec<&str> {
         match self {
-            Self::Same {
-                missing,
-                null,
-                filter,
-                ..
-            } => {
-                let missing = missing.iter().map(|missing| missing.rule.as_str());
-                let filter = filter.iter().map(|filter| filter.hook.rule.as_str());
-                missing.chain(null.as_deref()).chain(filter).collect()
+            Self::Same(same) => {
+                let missing = same.missing.iter().map(|missing| missing.rule.as_str());
+                let filter = same.filter.iter().map(|filter| filter.hook.rule.as_str());
+                missing.chain(same.null.as_deref()).chain(filter).collect()
             }
             Self::Custom { hook, .. } => vec![&hook.rule],
             // What holds all that the source does needs no rule.
@@ -435,7 +438,7 @@ impl Body {
     /// The rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an object.
     pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
         match self {
-            Self::Object { .. } | Self::IntoVariant(..) | Self::Reread => Vec::new(),
+            Self::Object(_) | Self::IntoVariant(..) | Self::Reread => Vec::new(),
             Self::Union(arms) => (arms.iter())
                 .filter_map(|plan| Some((Some(plan.variant.as_str()), plan.arm.rule()?)))
                 .collect(),
@@ -449,9 +452,9 @@ impl Body {
     /// How the values are converted that it holds.
     pub(super) fn steps(&self) -> Vec<&Step> {
         match self {
-            Self::Object { fields, .. } => (fields.iter())
+            Self::Object(plan) => (plan.fields.iter())
                 .filter_map(|field| match &field.source {
-                    Source::Same { step, .. } => Some(step),
+                    Source::Same(same) => Some(&same.step),
                     _ => None,
                 })
                 .collect(),

@@ -1,73 +1,22 @@
 //! Members of the target: where each comes from, and what happens to it on the way.
 
-use super::words::in_box;
+use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
+use crate::emit::in_box;
 use mcp_schema::shims::UNDECIDED;
-use mcp_schema::shims::plan::{Adoption, FieldPlan, Filter, Missing, Recast, Source, Step};
+use mcp_schema::shims::plan::{
+    Adoption, FieldPlan, Filter, Missing, Recast, SameMember, Source, Step,
+};
 use mcp_schema::shims::rules::{Action, SessionFact};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use serde_json::Value;
 
 impl Emitter {
     pub(super) fn field(&self, plan: &FieldPlan) -> TokenStream {
         let field = format_ident!("{}", plan.field);
         let wire = &plan.wire;
         let value = match &plan.source {
-            Source::Same {
-                field: from,
-                step,
-                filter: Some(filter),
-                ..
-            } => {
-                let from = format_ident!("{from}");
-                self.filtered(&from, wire, step, filter)
-            }
-            Source::Same {
-                field: from,
-                step,
-                optional,
-                boxed,
-                missing,
-                implied,
-                null,
-                prune,
-                summon,
-                filter: None,
-            } => {
-                let from = format_ident!("{from}");
-                if let Some(id) = null {
-                    let rule = rule(id);
-                    let given = match (optional[0], boxed[0]) {
-                        (true, true) => quote!(#from.map(|value| *value)),
-                        (true, false) => quote!(#from),
-                        (false, true) => quote!(Some(*#from)),
-                        (false, false) => quote!(Some(#from)),
-                    };
-                    let value =
-                        self.same(&from, wire, step, [true; 2], [false, boxed[1]], None, None);
-                    return quote!(#field: { let #from = cx.not_null(#rule, #wire, #given); #value });
-                }
-                if *prune && !self.is_exact(step) {
-                    let run = self.fallible(step, quote!(value));
-                    let value = quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
-                    return quote!(#field: #value);
-                }
-                if summon.is_some() {
-                    let run = self.fallible(step, quote!(value));
-                    let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
-                    return quote!(#field: match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
-                }
-                self.same(
-                    &from,
-                    wire,
-                    step,
-                    *optional,
-                    *boxed,
-                    missing.as_ref(),
-                    implied.as_ref(),
-                )
-            }
+            Source::Same(same) => self.same(same, wire),
             Source::Reread(recast) => self.reread(recast, wire),
             Source::Lost(recast) => self.lost(recast, wire),
             Source::Constant {
@@ -142,28 +91,46 @@ impl Emitter {
         }
     }
 
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the parts of one plan, taken apart by the caller"
-    )]
-    pub(super) fn same(
-        &self,
-        from: &Ident,
-        wire: &str,
-        step: &Step,
-        optional: [bool; 2],
-        boxed: [bool; 2],
-        missing: Option<&Missing>,
-        implied: Option<&Value>,
-    ) -> TokenStream {
+    /// A member that source and target have.
+    fn same(&self, plan: &SameMember, wire: &str) -> TokenStream {
+        let SameMember {
+            step,
+            optional,
+            boxed,
+            ..
+        } = plan;
+        let from = &format_ident!("{}", plan.field);
+        if let Some(filter) = &plan.filter {
+            return self.filtered(from, wire, step, filter);
+        }
+        if let Some(id) = &plan.null {
+            let (rule, given) = (rule(id), option(from, optional[0], boxed[0]));
+            let value = SameMember {
+                optional: [true; 2],
+                boxed: [false, boxed[1]],
+                null: None,
+                ..plan.clone()
+            };
+            let value = self.same(&value, wire);
+            return quote!({ let #from = cx.not_null(#rule, #wire, #given); #value });
+        }
+        if plan.prune && !self.is_exact(step) {
+            let run = self.fallible(step, quote!(value));
+            return quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
+        }
+        if plan.summon.is_some() {
+            let run = self.fallible(step, quote!(value));
+            let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
+            return quote!(match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
+        }
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
         let plain = *step == Step::Move && boxed[0] == boxed[1];
         let one = |value: TokenStream| in_box(self.member(step, wire, unboxed(value)), boxed[1]);
         match optional {
-            _ if plain && optional[0] == optional[1] => quote!(#from),
+            [a, b] if plain && a == b => quote!(#from),
             [false, false] => one(quote!(#from)),
             [true, true] => match self.function_of(step) {
-                Some(function) if boxed == [false, false] => quote!(#from.map(#function)),
+                Some(function) if *boxed == [false, false] => quote!(#from.map(#function)),
                 _ => {
                     let value = one(quote!(value));
                     match self.is_exact(step) {
@@ -173,12 +140,11 @@ impl Emitter {
                 }
             },
             [false, true] => {
-                let value = if plain {
-                    quote!(#from)
-                } else {
-                    one(quote!(#from))
+                let value = match plain {
+                    true => quote!(#from),
+                    false => one(quote!(#from)),
                 };
-                match implied {
+                match &plan.implied {
                     Some(implied) => {
                         let text = implied.to_string();
                         quote!(Context::unless_implied(#value, #text))
@@ -187,12 +153,11 @@ impl Emitter {
                 }
             }
             [true, false] => {
-                let value = if plain {
-                    quote!(value)
-                } else {
-                    one(quote!(value))
+                let value = match plain {
+                    true => quote!(value),
+                    false => one(quote!(value)),
                 };
-                let fill = missing.map(|missing| match &missing.empty {
+                let fill = plan.missing.as_ref().map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
                     Some((_, step)) => self.member(step, wire, quote!(Default::default())),
                     None => fill(missing),
@@ -281,14 +246,7 @@ fn moved(recast: &Recast) -> TokenStream {
 /// The same as an `Option`.
 fn moved_option(recast: &Recast) -> TokenStream {
     let field = format_ident!("{}", recast.field);
-    match (recast.optional[0], recast.boxed[0]) {
-        (true, true) => quote!(#field.map(|value| *value)),
-        (true, false) => quote!(#field),
-        (false, _) => {
-            let value = moved(recast);
-            quote!(Some(#value))
-        }
-    }
+    option(&field, recast.optional[0], recast.boxed[0])
 }
 
 fn fill(missing: &Missing) -> TokenStream {

@@ -5,7 +5,7 @@ mod object;
 mod step;
 pub(super) mod words;
 
-use words::{adapter, call, in_box, path, reject, rule};
+use words::{adapter, call, path, reject, rule};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use quote::{format_ident, quote};
 
 use super::same::{Reduced, reduced};
 use super::scaffold;
-use crate::emit::{CrateFiles, named};
+use crate::emit::{CrateFiles, in_box, named};
 use crate::format;
 use mcp_schema::Error;
 use mcp_schema::naming::{pascal_case, snake_case};
@@ -187,7 +187,7 @@ impl Emitter {
         let to = Self::end(&target, &one.to);
         let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
         match body {
-            Body::Object { .. } => self.object(one, body),
+            Body::Object(plan) => self.object(one, plan),
             Body::Union(arms) => {
                 let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
                 quote!(match value { #(#arms)* })

@@ -1,8 +1,10 @@
 //! Objects: the members of the target, and what the source has beside them.
 
+use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
 use mcp_schema::shims::plan::{
-    Body, Conversion, DroppedPlan, End, FieldPlan, Held, Hook, Kept, Recast, SettledPlan, Source,
+    Conversion, DroppedPlan, End, FieldPlan, Held, Hook, Kept, ObjectPlan, Recast, SameMember,
+    SettledPlan, Source,
 };
 use mcp_schema::shims::rules::Action;
 use proc_macro2::TokenStream;
@@ -10,19 +12,16 @@ use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
 impl Emitter {
-    /// The body of a conversion of objects; nothing for another one.
-    pub(super) fn object(&self, one: &Conversion, body: &Body) -> TokenStream {
-        let Body::Object {
+    /// The body of a conversion of objects.
+    pub(super) fn object(&self, one: &Conversion, plan: &ObjectPlan) -> TokenStream {
+        let ObjectPlan {
             before,
             fields,
             dropped,
             settled,
             rest,
             after,
-        } = body
-        else {
-            return TokenStream::new();
-        };
+        } = plan;
         let (source, target) = self.sides();
         let from = Self::end(&source, &one.from);
         let to = Self::end(&target, &one.to);
@@ -55,7 +54,7 @@ impl Emitter {
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
             End::Type(_) => {
-                let names = named_fields(fields, dropped, settled);
+                let names = named_fields(plan);
                 let names = names.into_iter().map(|name| format_ident!("{name}"));
                 match rest.from {
                     Kept::Open => quote!(let #from { #(#names,)* #extra } = value;),
@@ -118,11 +117,7 @@ impl Emitter {
             carried,
         } = plan;
         let (field, rule) = (format_ident!("{field}"), rule(id));
-        let value = if *optional {
-            quote!(#field)
-        } else {
-            quote!(Some(#field))
-        };
+        let value = option(&field, *optional, false);
         let drop = |value: TokenStream| match carried {
             true => quote!(cx.drop_member(#rule, #wire, #value, &mut extra);),
             false => quote!(cx.lose_member(#rule, #wire, #value);),
@@ -174,14 +169,10 @@ impl Emitter {
 }
 
 /// The fields of the source that a conversion takes.
-fn named_fields<'p>(
-    fields: &'p [FieldPlan],
-    dropped: &'p [DroppedPlan],
-    settled: &'p [SettledPlan],
-) -> BTreeSet<&'p str> {
-    let mut names: BTreeSet<&str> = dropped.iter().map(|plan| plan.field.as_str()).collect();
-    names.extend(fields.iter().filter_map(|plan| match &plan.source {
-        Source::Same { field, .. }
+fn named_fields(plan: &ObjectPlan) -> BTreeSet<&str> {
+    let mut names: BTreeSet<&str> = plan.dropped.iter().map(|plan| &*plan.field).collect();
+    names.extend(plan.fields.iter().filter_map(|plan| match &plan.source {
+        Source::Same(SameMember { field, .. })
         | Source::Custom { field, .. }
         | Source::Claim { field }
         | Source::Reread(Recast { field, .. })
@@ -191,7 +182,7 @@ fn named_fields<'p>(
         | Source::Session { .. }
         | Source::Fill(_) => None,
     }));
-    names.extend(settled.iter().filter_map(|plan| match &plan.from {
+    names.extend(plan.settled.iter().filter_map(|plan| match &plan.from {
         Held::Field { field, .. } => Some(field.as_str()),
         Held::Constant(_) => None,
     }));
@@ -207,14 +198,7 @@ fn settles(plan: &SettledPlan) -> TokenStream {
             let was = constant.to_string();
             quote!(Some(cx.fill::<mcp_wire::Json>(#rule, #was)?))
         }
-        Held::Field { field, optional } => {
-            let field = format_ident!("{field}");
-            if *optional {
-                quote!(#field)
-            } else {
-                quote!(Some(#field))
-            }
-        }
+        Held::Field { field, optional } => option(&format_ident!("{field}"), *optional, false),
     };
     quote! {
         let was = #value;

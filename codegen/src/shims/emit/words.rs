@@ -7,11 +7,13 @@ use mcp_schema::shims::rules::{Loss, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-/// A value in its box, where it has one.
-pub(in crate::shims) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
-    match boxed {
-        true => quote!(Box::new(#value)),
-        false => value,
+/// The value of a field as an `Option`, out of its box.
+pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream {
+    match (optional, boxed) {
+        (true, true) => quote!(#field.map(|value| *value)),
+        (true, false) => quote!(#field),
+        (false, true) => quote!(Some(*#field)),
+        (false, false) => quote!(Some(#field)),
     }
 }
 

@@ -165,7 +165,11 @@ fn the_changelog_has_every_change_once_and_closes_its_code() {
             assert_eq!(line.matches('`').count() % 2, 0, "{line}");
         }
         for theme in &themes {
-            let levels: Vec<Level> = theme.changes.iter().map(|change| change.level()).collect();
+            let levels: Vec<Level> = theme
+                .changes
+                .iter()
+                .map(|change| change.lead().level)
+                .collect();
             assert!(
                 levels.is_sorted_by(|a, b| a >= b),
                 "{}: {levels:?}",

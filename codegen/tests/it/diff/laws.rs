@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_schema::diff::{Diff, End, Kind, Row, compare};
+use mcp_schema::diff::{Diff, End, Kind, Row, Verdicts, compare};
 use serde_json::Value;
 
 use super::{diff_of, schema, sides, sources, spec};
@@ -22,7 +22,7 @@ fn a_revision_does_not_differ_from_itself() {
 /// What a row says, in a form that can be compared with its mirror image.
 fn told(row: &Row, mirrored: bool) -> String {
     let verdicts = if mirrored {
-        row.verdicts.mirrored()
+        Verdicts::of(row.verdicts.new_to_old, row.verdicts.old_to_new)
     } else {
         row.verdicts
     };

@@ -283,7 +283,7 @@ impl<'d> Decider<'d> {
     fn leaves(&self, ty: &Ty) -> Vec<Ty> {
         if let Ty::Named(name) = self.model.resolve(ty)
             && !self.opaque.contains(name)
-            && let Some(Shape::Union(union)) = self.model.get(name).map(|def| &def.shape)
+            && let Some(Shape::Union(union)) = self.model.shape(name)
         {
             return union.types().cloned().collect();
         }
@@ -356,16 +356,16 @@ impl<'d> Decider<'d> {
         }))
     }
 
+    /// The strings that a member of a variant may hold, where they are fixed.
+    fn values(&self, index: usize, member: &str) -> Option<&Vec<String>> {
+        self.profiles[index].members.get(member)?.values.as_ref()
+    }
+
     /// For each constant of a member, the variants that name it.
     fn groups(&self, variants: &[usize], member: &str) -> BTreeMap<&str, Vec<usize>> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for &index in variants {
-            let profile = self.profiles[index].members.get(member);
-            for value in profile
-                .and_then(|member| member.values.as_ref())
-                .into_iter()
-                .flatten()
-            {
+            for value in self.values(index, member).into_iter().flatten() {
                 groups.entry(value).or_default().push(index);
             }
         }
@@ -374,24 +374,16 @@ impl<'d> Decider<'d> {
 
     /// Whether some variant gives a member more than one value to choose from.
     fn is_choice(&self, variants: &[usize], member: &str) -> bool {
-        variants.iter().any(|index| {
-            let profile = self.profiles[*index].members.get(member);
-            let values = profile.and_then(|member| member.values.as_ref());
-            values.is_some_and(|values| values.len() > 1)
-        })
+        let mut values = variants
+            .iter()
+            .filter_map(|index| self.values(*index, member));
+        values.any(|values| values.len() > 1)
     }
 
     /// The variants in which a member may hold any string, or is not known.
     fn free(&self, variants: &[usize], member: &str) -> Vec<usize> {
-        let fixed = |index: &usize| {
-            let profile = self.profiles[*index].members.get(member);
-            profile.is_some_and(|member| member.values.is_some())
-        };
-        variants
-            .iter()
-            .copied()
-            .filter(|index| !fixed(index))
-            .collect()
+        let free = |index: &usize| self.values(*index, member).is_none();
+        variants.iter().copied().filter(free).collect()
     }
 
     /// A tag for a single variant: the member whose constant it always carries.

@@ -13,19 +13,21 @@ fn is_step(member: &&str) -> bool {
     !member.contains('.')
 }
 
+/// The variants without one of them.
+fn others(variants: &[usize], index: usize) -> Vec<usize> {
+    let variants = variants.iter().copied();
+    variants.filter(|other| *other != index).collect()
+}
+
 impl Decider<'_> {
     /// By the member that each variant demands and no other one knows.
     pub(super) fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
         let case = |&index: &usize| {
-            let others: Vec<usize> = variants
-                .iter()
-                .copied()
-                .filter(|other| *other != index)
-                .collect();
-            self.sole_member(index, &others).map(|member| Case {
-                value: member,
-                plan: Plan::Take(index),
-            })
+            self.sole_member(index, &others(variants, index))
+                .map(|member| Case {
+                    value: member,
+                    plan: Plan::Take(index),
+                })
         };
         variants
             .iter()
@@ -50,12 +52,8 @@ impl Decider<'_> {
         let mut cases = Vec::new();
         while let [_, _, ..] = remaining.as_slice() {
             let settled = remaining.iter().enumerate().find_map(|(at, &index)| {
-                let others: Vec<usize> = remaining
-                    .iter()
-                    .copied()
-                    .filter(|other| *other != index)
-                    .collect();
-                self.telling_path(index, &others).map(|path| (at, path))
+                let path = self.telling_path(index, &others(&remaining, index));
+                path.map(|path| (at, path))
             });
             let Some((at, path)) = settled else {
                 return Err(format!(
@@ -69,11 +67,7 @@ impl Decider<'_> {
             });
         }
         let last = remaining[0];
-        let others: Vec<usize> = variants
-            .iter()
-            .copied()
-            .filter(|other| *other != last)
-            .collect();
+        let others = others(variants, last);
         // The last one takes the rest, unless it too has a member that must be there.
         let otherwise = match self.nested_path(last, &others) {
             Some(path) => {
@@ -90,15 +84,22 @@ impl Decider<'_> {
 
     /// A required member that none of the others knows.
     pub(super) fn sole_member(&self, index: usize, others: &[usize]) -> Option<String> {
-        self.profiles[index]
-            .required()
-            .filter(is_step)
-            .find(|member| {
-                !others
-                    .iter()
-                    .any(|other| self.profiles[*other].knows(member))
-            })
-            .map(str::to_owned)
+        self.unknown_to(others, self.profiles[index].required())
+    }
+
+    /// The first of some members that none of these variants knows.
+    fn unknown_to<'m>(
+        &self,
+        others: &[usize],
+        members: impl Iterator<Item = &'m str>,
+    ) -> Option<String> {
+        let known = |member: &&str| {
+            others
+                .iter()
+                .any(|other| self.profiles[*other].knows(member))
+        };
+        let mut unknown = members.filter(is_step).filter(|member| !known(member));
+        unknown.next().map(str::to_owned)
     }
 
     pub(super) fn telling_path(&self, index: usize, others: &[usize]) -> Option<String> {
@@ -142,13 +143,6 @@ impl Decider<'_> {
         if !others.iter().any(within) {
             return None;
         }
-        (profile.members.keys().map(String::as_str))
-            .filter(is_step)
-            .find(|member| {
-                !others
-                    .iter()
-                    .any(|other| self.profiles[*other].knows(member))
-            })
-            .map(str::to_owned)
+        self.unknown_to(others, profile.members.keys().map(String::as_str))
     }
 }

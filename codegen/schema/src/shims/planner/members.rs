@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::super::open::UNDECIDED;
 use super::super::plan::{
-    Adoption, DroppedPlan, Filter, Held, Missing, Recast, SettledPlan, Source, Step,
+    Adoption, DroppedPlan, Filter, Held, Missing, Recast, SameMember, SettledPlan, Source, Step,
 };
 use super::super::rules::{Action, Offer, Rule, SessionFact};
-use super::{End, Hop, Planner, Reject, Shape, hook, words};
+use super::{End, Hop, Planner, Reject, hook, words};
 use crate::diff::refused_by;
 use crate::model::{Given, Member, Presence, Start, Ty};
 
@@ -119,7 +119,7 @@ impl<'m> Planner<'m> {
             } if plain => self.summoned(name),
             _ => None,
         };
-        Source::Same {
+        Source::Same(SameMember {
             field: source.field.clone(),
             step,
             optional,
@@ -130,7 +130,7 @@ impl<'m> Planner<'m> {
             prune,
             summon,
             filter,
-        }
+        })
     }
 
     /// The rule by which `null` is left out, where the target has no such value.
@@ -146,10 +146,7 @@ impl<'m> Planner<'m> {
     /// What a session knows that stands in an object of this type.
     fn summoned(&self, name: &str) -> Option<SessionFact> {
         let def = self.hop.to.get(name)?;
-        let Shape::Object(object) = &def.shape else {
-            return None;
-        };
-        object.members.iter().find_map(|member| {
+        def.shape.object()?.members.iter().find_map(|member| {
             let place = format!("{}.{}", def.doc_key, member.wire);
             match self.hop.rules.offer(&place, self.hop.way)?.action {
                 Action::Session(fact @ SessionFact::SubscriptionId) => Some(*fact),

@@ -1,6 +1,6 @@
 //! Which methods both revisions have, and what becomes of the others and of error codes.
 
-use super::super::open::{Finding, Findings, Row, UNDECIDED};
+use super::super::open::{Findings, Row, UNDECIDED};
 use super::super::pair::Sender;
 use super::super::plan::{Apart, Fate, MethodPlan};
 use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject};
@@ -51,13 +51,7 @@ pub(super) fn methods(
                                 }
                                 _ => Row::Rule("{ custom = \"\" }".to_owned()),
                             };
-                            let finding = Finding {
-                                way: None,
-                                open,
-                                answer: REFUSED.to_owned(),
-                                row,
-                            };
-                            found.add(format!("{name} {part}"), finding);
+                            found.open(format!("{name} {part}"), None, open, REFUSED, row);
                             None
                         }
                     }
@@ -109,13 +103,7 @@ pub(super) fn methods(
                             }
                             _ => Row::Method(sender, if is_old { Way::Up } else { Way::Down }, row),
                         };
-                        let finding = Finding {
-                            way: None,
-                            open,
-                            answer: answer.to_owned(),
-                            row,
-                        };
-                        found.add(name.clone(), finding);
+                        found.open(name.clone(), None, open, answer, row);
                         (UNDECIDED.to_owned(), action)
                     }
                 };
@@ -157,7 +145,7 @@ fn renamed(
             if let Some(method) = olds.remove(&gone) {
                 olds.insert(came.clone(), method);
                 renamed.insert(came, old.to_owned());
-                rules.uses_rename(offset);
+                rules.uses_row(offset);
             }
         }
     }
@@ -245,17 +233,17 @@ pub(super) fn error_codes(
                     .iter()
                     .map(|(code, _)| code.to_string())
                     .collect();
-                let finding = Finding {
-                    way: None,
-                    open: format!("no row of spec/errors.toml lists {}", other.id),
-                    answer: format!("it sends what {} sends", one.id),
-                    row: Row::Listed(format!(
+                found.open(
+                    "errors",
+                    None,
+                    format!("no row of spec/errors.toml lists {}", other.id),
+                    format!("it sends what {} sends", one.id),
+                    Row::Listed(format!(
                         "# let each [[error]] that it still sends hold for {}, of {}: a later `until`, or none\n",
                         other.id,
                         list.join(", ")
                     )),
-                };
-                found.add("errors", finding);
+                );
             }
             continue;
         }
@@ -273,13 +261,13 @@ pub(super) fn error_codes(
                 )),
                 Way::Down => Row::Error(*code),
             };
-            let finding = Finding {
-                way: Some(way),
-                open: format!("{} may send it ({name}), {} does not", one.id, other.id),
-                answer: "it becomes -32603, and is recorded".to_owned(),
+            found.open(
+                format!("error {code}"),
+                Some(way),
+                format!("{} may send it ({name}), {} does not", one.id, other.id),
+                "it becomes -32603, and is recorded",
                 row,
-            };
-            found.add(format!("error {code}"), finding);
+            );
             let fate = Some(ErrorFate::Code(-32603));
             let (up, down) = way.of((fate.clone(), None), (None, fate));
             codes.push(ErrorRule {

@@ -345,12 +345,11 @@ impl<'m> Planner<'m> {
             to: target,
             ..
         } = self.hop;
-        let union = |model: &'m Model, name: &str| match model.get(name).map(|def| &def.shape) {
+        let union = |model: &'m Model, name: &str| match model.shape(name) {
             Some(Shape::Union(union)) => Some(union),
             _ => None,
         };
-        let shape = |model: &'m Model, name: &str| model.get(name).map(|def| &def.shape);
-        let share = match (shape(source, from), shape(target, to)) {
+        let share = match (source.shape(from), target.shape(to)) {
             (Some(Shape::StringEnum(old)), Some(Shape::StringEnum(new))) => {
                 old.iter().any(|value| new.contains(value))
             }
@@ -383,10 +382,7 @@ impl<'m> Planner<'m> {
     }
 
     fn is_object(&self, model: &Model, name: &str) -> bool {
-        matches!(
-            model.get(name).map(|def| &def.shape),
-            Some(Shape::Object(_))
-        )
+        model.shape(name).and_then(Shape::object).is_some()
     }
 
     fn body(&mut self, from: &End, to: &End) -> Body {

@@ -1,7 +1,7 @@
 //! What becomes of the members of an object, and of those that nobody named.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Body, FieldPlan, Fitted, Hook, Kept, RestPlan};
+use super::super::plan::{Body, FieldPlan, Fitted, Hook, Kept, ObjectPlan, RestPlan};
 use super::super::rules::Action;
 use super::{Hop, Planner, hook};
 use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
@@ -23,10 +23,7 @@ impl<'m> Planner<'m> {
         let (mut fields, mut dropped, mut settled) = (Vec::new(), Vec::new(), Vec::new());
         for target in &to.members {
             let place = format!("{to_key}.{}", target.wire);
-            let source = from
-                .members
-                .iter()
-                .find(|source| source.wire == target.wire);
+            let source = from.member(&target.wire);
             if let Presence::Constant(constant) = &target.presence {
                 settled.extend(source.and_then(|source| self.settled(source, constant, &place)));
                 continue;
@@ -53,7 +50,7 @@ impl<'m> Planner<'m> {
         }
         for source in &from.members {
             let constant = matches!(source.presence, Presence::Constant(_));
-            let kept = to.members.iter().any(|target| target.wire == source.wire);
+            let kept = to.member(&source.wire).is_some();
             if !constant && !kept {
                 dropped.push(self.gone_member(source, &format!("{from_key}.{}", source.wire)));
             }
@@ -72,14 +69,14 @@ impl<'m> Planner<'m> {
             Action::After(path) => Some(path),
             _ => None,
         });
-        Body::Object {
+        Body::Object(ObjectPlan {
             before,
             fields,
             dropped,
             settled,
             rest,
             after,
-        }
+        })
     }
 
     /// The limits of a member that are tighter in the target, and what sees to them: a hook of its type, or the safe

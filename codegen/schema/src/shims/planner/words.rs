@@ -16,7 +16,7 @@ pub(super) fn presence(presence: &Presence) -> String {
 /// Whether a text of the type holds nothing that a rule could speak of: no object and no union with names.
 pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
     match model.resolve(ty) {
-        Ty::Named(name) => match shape(model, name) {
+        Ty::Named(name) => match model.shape(name) {
             Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let scalar = |ty: &Ty| !matches!(ty, Ty::Named(_)) && is_plain(model, ty);
@@ -45,7 +45,7 @@ fn is_scalar_within(model: &Model, ty: &Ty, depth: usize) -> bool {
         Ty::String | Ty::Boolean | Ty::Integer | Ty::Number => true,
         Ty::Array(inner) | Ty::Nullable(inner) => is_scalar_within(model, inner, depth),
         Ty::Runtime(_, types) => types.iter().all(|ty| is_scalar_within(model, ty, depth)),
-        Ty::Named(name) => match shape(model, name) {
+        Ty::Named(name) => match model.shape(name) {
             Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let mut variants = union.variants.iter();
@@ -79,7 +79,7 @@ fn widens_within((source, ty): (&Model, &Ty), (target, to): (&Model, &Ty), depth
         }
         (from, Ty::Nullable(to)) => within(from, to),
         (from @ Ty::Named(name), Ty::Named(other)) => {
-            match (shape(source, name), shape(target, other)) {
+            match (source.shape(name), target.shape(other)) {
                 (Some(Shape::StringEnum(values)), Some(Shape::StringEnum(more))) => {
                     values.iter().all(|value| more.contains(value))
                 }
@@ -88,9 +88,9 @@ fn widens_within((source, ty): (&Model, &Ty), (target, to): (&Model, &Ty), depth
             }
         }
         (Ty::Named(name), Ty::String) => {
-            matches!(shape(source, name), Some(Shape::StringEnum(_)))
+            matches!(source.shape(name), Some(Shape::StringEnum(_)))
         }
-        (from, Ty::Named(other)) => held(from, shape(target, other)),
+        (from, Ty::Named(other)) => held(from, target.shape(other)),
         (Ty::Integer, Ty::Number) => true,
         (from, to) => {
             from == to && matches!(from, Ty::String | Ty::Boolean | Ty::Integer | Ty::Number)
@@ -98,14 +98,10 @@ fn widens_within((source, ty): (&Model, &Ty), (target, to): (&Model, &Ty), depth
     }
 }
 
-fn shape<'m>(model: &'m Model, name: &str) -> Option<&'m Shape> {
-    model.get(name).map(|def| &def.shape)
-}
-
 /// What a type is without the names that stand around it.
 fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     match model.resolve(ty) {
-        named @ Ty::Named(name) => match shape(model, name) {
+        named @ Ty::Named(name) => match model.shape(name) {
             Some(Shape::Newtype(inner)) => inner,
             _ => named,
         },
@@ -115,7 +111,7 @@ fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
 
 /// Whether two types are newtypes around one scalar.
 pub(super) fn same_text(from: &Model, a: &str, to: &Model, b: &str) -> bool {
-    match (shape(from, a), shape(to, b)) {
+    match (from.shape(a), to.shape(b)) {
         (Some(Shape::Newtype(a)), Some(Shape::Newtype(b))) => a == b,
         _ => false,
     }
@@ -163,7 +159,7 @@ fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
         (Ty::Array(inner), Value::Array(items)) => all(&mut items.iter(), inner),
         (Ty::Map(inner), Value::Object(members)) => all(&mut members.values(), inner),
         (Ty::Array(_) | Ty::Map(_), _) => Some(false),
-        (Ty::Named(name), value) => match shape(model, name) {
+        (Ty::Named(name), value) => match model.shape(name) {
             Some(Shape::StringEnum(values)) => {
                 Some(values.iter().any(|one| value.as_str() == Some(one)))
             }

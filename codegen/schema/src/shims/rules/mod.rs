@@ -141,11 +141,6 @@ impl PairRules {
         rows.map(|(offset, row)| (offset, row.old.as_str(), row.new.as_str()))
     }
 
-    /// A row of [`Self::renamed_methods`] was needed.
-    pub(super) fn uses_rename(&self, offset: usize) {
-        self.uses_row(offset);
-    }
-
     /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
     pub(super) fn offer(&self, place: &str, way: Way) -> Option<Offer<'_>> {
         placed(&self.rows.rule).find_map(|(offset, rule)| {
@@ -165,7 +160,7 @@ impl PairRules {
     }
 
     /// A row that speaks of both ways at once was needed.
-    fn uses_row(&self, offset: usize) {
+    pub(super) fn uses_row(&self, offset: usize) {
         self.used.borrow_mut().insert((offset, 0, Way::Up));
     }
 
