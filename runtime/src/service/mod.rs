@@ -11,6 +11,7 @@ pub mod client;
 mod context;
 mod custom;
 mod error;
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 mod room;
 #[cfg(feature = "router")]
 pub mod router;
