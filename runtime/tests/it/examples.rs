@@ -53,3 +53,18 @@ fn the_client_of_the_readme_calls_its_server() {
     assert!(text.starts_with("weather\n"), "{text}");
     assert!(text.contains(r#"{"celsius":21.5}"#), "{text}");
 }
+
+#[test]
+fn a_client_follows_a_task_and_waits_where_there_is_none() {
+    let Some(tasks) = example("tasks") else {
+        return;
+    };
+    let text = output(&mut Command::new(tasks));
+    assert!(text.contains("2026-07-28: the task is working"), "{text}");
+    for revision in ["2026-07-28", "2025-06-18"] {
+        assert!(
+            text.contains(&format!("{revision}: built for linux")),
+            "{text}"
+        );
+    }
+}

@@ -12,9 +12,11 @@ use super::reply::Outgoing;
 use super::state::{Own, Pending};
 use super::translate::{Stopped, no_params};
 use crate::methods;
+use crate::protocol::json::with_members;
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
+use crate::protocol::tasks::TASK_IDS;
 use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};
 use crate::{errors, meta};
 
@@ -98,7 +100,8 @@ impl Connection<Server> {
                 let id = Json::of(&pending.id);
                 given = Json::from_text(&meta::with(text, meta::SUBSCRIPTION_ID, &id)).ok();
                 let peer_name = |method| self.role.peer_name(method, peer);
-                if let Some(first) = acknowledgement(pending, method, peer_name) {
+                let of_tasks = self.role.tasks.is_some();
+                if let Some(first) = acknowledgement(pending, method, of_tasks, peer_name) {
                     self.send(first);
                 }
             }
@@ -178,6 +181,7 @@ impl Connection<Server> {
 fn acknowledgement(
     pending: &mut Pending,
     method: &str,
+    of_tasks: bool,
     peer_name: impl Fn(&'static str) -> &'static str,
 ) -> Option<Outgoing> {
     if std::mem::replace(&mut pending.is_acknowledged, true)
@@ -187,7 +191,12 @@ fn acknowledgement(
     }
     let params = JsonObject::try_from(pending.params.clone()?).ok()?;
     let mut agreed: Map<Json> = Map::new();
-    agreed.insert("notifications", params.get("notifications")?);
+    let mut wanted = params.get("notifications")?;
+    if of_tasks {
+        // The runtime sends none of its tasks: their clients look at them.
+        wanted = with_members(&wanted, &[(TASK_IDS, None)]);
+    }
+    agreed.insert("notifications", wanted);
     let params = Json::of(&agreed).into_text();
     let params = meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
     let method = peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED);

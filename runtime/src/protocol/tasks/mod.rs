@@ -33,6 +33,9 @@ pub(crate) const RESULT_TYPE: &str = "task";
 /// The member of the params of each request about one task, which the header `Mcp-Name` repeats.
 pub(crate) const TASK_ID: &str = "taskId";
 
+/// The member of what a stream is for that asks for notifications of tasks, by the extension.
+pub(crate) const TASK_IDS: &str = "taskIds";
+
 /// Which tasks a peer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {

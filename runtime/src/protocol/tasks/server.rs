@@ -7,7 +7,7 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{
-    Count, Form, RESULT_TYPE, Task, TaskOptions, TaskQuestion, TaskStatus, TaskSupport,
+    Count, Form, RESULT_TYPE, TASK_IDS, Task, TaskOptions, TaskQuestion, TaskStatus, TaskSupport,
     declares_extension, extension_capability, plain_tools,
 };
 use crate::errors::{self, Refusal, shortened};
@@ -243,6 +243,16 @@ impl Connection<Server> {
         peer: Revision,
         caller: &Caller,
     ) -> Result<Option<TaskWanted>, Box<Refusal>> {
+        let declares = || caller.capabilities.as_ref().is_some_and(declares_extension);
+        if method == methods::SUBSCRIPTIONS_LISTEN && self.role.tasks.is_some() {
+            let params = message.params.map(Raw::to_json);
+            let wanted = params.and_then(|params| member(&params, "notifications"));
+            let ids = wanted.and_then(|wanted| member(&wanted, TASK_IDS));
+            return match ids {
+                Some(_) if !declares() => Err(errors::missing_capability(&extension_capability())),
+                _ => Ok(None),
+            };
+        }
         let Some(tasks) = (self.role.tasks.as_ref()).filter(|_| method == methods::TOOLS_CALL)
         else {
             return Ok(None);
@@ -255,7 +265,6 @@ impl Connection<Server> {
             refusal.error.message = format!("tool `{}` {why}", shortened(&name));
             Err(refusal)
         };
-        let is_declared = || caller.capabilities.as_ref().is_some_and(declares_extension);
         let asked = || {
             let params = message
                 .params
@@ -279,7 +288,7 @@ impl Connection<Server> {
                 (None, _) => Ok(None),
             },
             (_, None) => Ok(None),
-            (Some(Form::Extension), Some(_)) if is_declared() => Ok(Some(TaskWanted {
+            (Some(Form::Extension), Some(_)) if declares() => Ok(Some(TaskWanted {
                 form: Form::Extension,
                 ttl: None,
             })),

@@ -10,6 +10,7 @@ use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{MemoryTasks, TaskOptions, TaskStatus, TaskSupport};
 use mcp_revisions::service::client::ClientContext;
+use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, words};
 use serde_json::{Value, json};
@@ -661,4 +662,34 @@ async fn a_program_that_was_started_again_fetches_the_result_of_its_task() {
     assert_eq!(call.await.unwrap().unwrap(), "done");
     let unknown = again.resume_task::<mcp::CallToolResult>("made up").await;
     assert!(matches!(unknown, Err(Error::Rpc(error)) if error.code.as_i64() == Some(-32602)));
+}
+
+#[tokio::test]
+async fn a_stream_is_not_promised_notifications_of_tasks() {
+    let changes = Changes::new();
+    let router = || {
+        let router = Router::new().with_changes(&changes);
+        router
+            .tool("only", "Runs as a task alone.", || async { "only" })
+            .only_as_task()
+    };
+    let world = World::default();
+    let wanted = json!({"notifications": {"toolsListChanged": true, "taskIds": ["t"]}});
+    let server = router().build("example", "1").unwrap();
+    let mut peer = world.peer_of(server, Revision::LATEST).await;
+    let refused = peer
+        .once("subscriptions/listen", wanted.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], -32021, "{refused}");
+    let server = router().build("example", "1").unwrap();
+    let peer = world.peer_of(server, Revision::LATEST).await;
+    let mut peer = peer.with_extension(EXTENSION);
+    peer.begins("subscriptions/listen", wanted).await;
+    let agreed = peer.hears("notifications/subscriptions/acknowledged").await;
+    let agreed = &agreed["params"]["notifications"];
+    assert_eq!(
+        (&agreed["toolsListChanged"], agreed.get("taskIds")),
+        (&json!(true), None)
+    );
 }

@@ -84,7 +84,7 @@ async fn asks_twice(cx: RequestContext<Latest>) -> Result<String, Error> {
     Ok(format!("{} is sure: {}", name?.name, confirm?.confirm))
 }
 
-/// Asks before it starts its task, by a result; whoever answers gets the task.
+/// Asks before it starts its task, by a result; the client gets the task with its answer.
 async fn asks_first(cx: RequestContext<Latest>) -> Result<String, Error> {
     let cx = cx.stateless();
     let Name { name } = cx.elicit("Who are you?").await?;
