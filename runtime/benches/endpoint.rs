@@ -16,7 +16,7 @@ use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher, black_box};
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Connection, Event, Output, Profile, Server};
+use mcp_revisions::sansio::server::{Connection, Event, Output, Profile, Server};
 use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
 
 #[global_allocator]
@@ -47,7 +47,7 @@ fn calls(bencher: Bencher<'_, '_>, app: Revision, session: Option<&str>, result:
     let result = Json::from_text(result).unwrap();
     bencher.counter(ItemsCount::new(1_usize)).bench_local(|| {
         connection.receive(None, black_box(text.as_bytes()), Duration::ZERO);
-        let Some(Output::Event(Event::Call(call))) = connection.poll() else {
+        let Some(Output::Event(Event::Request(call))) = connection.poll() else {
             panic!("{connection:?}")
         };
         let _ = connection.answer(call.token, Ok(result.clone()), Duration::ZERO);

@@ -12,7 +12,7 @@ mod messages;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use mcp_revisions::settle::settle;
+use mcp_revisions::sansio::negotiate::settle;
 use mcp_revisions::{RevisionSet, peek};
 use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
 use serde::de::IgnoredAny;

@@ -15,8 +15,8 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use mcp_revisions::latest::{self as mcp, ServerHandlers};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{Call, Profile, Server};
 use mcp_revisions::service::{self, Error, RequestContext};
 use mcp_revisions::{Latest, Revision, errors, stdio};
 use messages::MODERN_CALL;
@@ -46,7 +46,7 @@ fn result(name: &str) -> mcp::CallToolResult {
     mcp::CallToolResult::new(vec![mcp::TextContent::new(name).into()])
 }
 
-async fn by_hand(call: Call, _: Peer) -> Result<Json, ErrorObject> {
+async fn by_hand(call: IncomingRequest, _: Peer) -> Result<Json, ErrorObject> {
     match call.method {
         "tools/call" => {
             let params: Result<mcp::CallToolRequestParams, _> = call.params.read();

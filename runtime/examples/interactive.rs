@@ -9,7 +9,7 @@ use mcp_revisions::latest::{self as mcp, CallClient, CallServer, ClientHandlers}
 use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::{Client, Error, RequestContext, Router};
-use mcp_revisions::{Latest, words};
+use mcp_revisions::{Latest, args};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Error> {
     let (near, far) = tokio::io::duplex(1 << 16);
     tokio::spawn(serve(far));
     let (input, output) = tokio::io::split(near);
-    let info = mcp::Implementation::new("desk", words::Version("1.0.0"));
+    let info = mcp::Implementation::new("desk", args::Version("1.0.0"));
     let client = Client::builder(&info)
         .with_handlers(Desk)
         .lines(input, output);

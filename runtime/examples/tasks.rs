@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
-use mcp_revisions::server::TaskOptions;
+use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::{Client, Error, RequestContext, Router};
 use mcp_revisions::{Latest, Revision, RevisionSet};

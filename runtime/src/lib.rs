@@ -1,8 +1,8 @@
-//! The Model Context Protocol (MCP) in every revision: typed servers and clients that settle, message by message, which
-//! revision is spoken; the types of each revision; and conversions between them.
+//! The Model Context Protocol (MCP) in every revision: typed servers and clients that negotiate the revision per message,
+//! the types of each revision, and conversions between them.
 //!
 //! # A server
-//! Functions are registered, and serve clients of every revision; schemas come from their types. Features `router` and
+//! Registered functions serve clients of every revision; JSON schemas come from their types. Features `router` and
 //! `schemars`.
 //!
 //! ```no_run
@@ -18,14 +18,14 @@
 //!
 //! async fn greet(cx: RequestContext<Latest>) -> Result<String, Error> {
 //!     cx.progress(50, 100).await;
-//!     // Asks the person at the client, whichever revision it speaks.
+//!     // Elicits the name from the user, in the revision of the client.
 //!     let Profile { name } = cx.elicit("Who are you?").await?;
 //!     Ok(format!("Hello, {name}."))
 //! }
 //!
 //! # #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let router = Router::new().tool("greet", "Greets whoever asks.", greet);
+//!     let router = Router::new().tool("greet", "Greets the user.", greet);
 //!     Ok(router.build("greeter", "1.0.0")?.stdio().await?)
 //! }
 //! # }
@@ -50,29 +50,28 @@
 //! ```
 //!
 //! # Features
-//! | feature | what |
+//! | feature | what it adds |
 //! |---|---|
-//! | `stdio` | servers on standard input and output |
-//! | `http` | servers over streamable HTTP, as a tower service |
-//! | `redis` | sessions over HTTP that several processes share, in a Redis server |
-//! | `router` | servers made of functions: tools, resources, prompts, completions; implies `stdio` |
-//! | `schemars` | schemas of what those functions take and give, and forms to ask a person with |
+//! | `server-stdio` | servers on standard input and output |
+//! | `server-http` | servers over streamable HTTP, as a tower service |
+//! | `redis` | sessions shared by several replicas of a server through Redis; implies `server-http` |
+//! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
+//! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |
-//! | `client-http`, `tls` | clients over streamable HTTP, and over `https` |
+//! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
-//! | `v2024-11-05` and on | the revisions that are spoken besides [`latest`]: one brings all between the two; all, unless turned off |
+//! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
 //!
-//! Without any of them there are types, conversions and the endpoints below, and neither sockets nor tasks.
+//! Without any of them the crate has types, conversions and [`sansio`], and neither sockets nor tasks.
 //!
-//! # What is where
-//! - Servers and clients that run: `service`, with any feature that runs something.
-//! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date, and
-//!   those of the latest release that handlers are written in are [`latest`], too.
-//! - Conversions between them: [`convert`] for texts, [`convert_value`] for values.
-//! - One look at a message: [`peek()`].
-//! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,
-//!   headers and time come in, bytes and decisions go out.
+//! # Where to find what
+//! - Servers and clients that run: `service`, with any feature that adds one.
+//! - The revisions: [`Revision`]. The types of each are a module named after its date, such as `v2025_11_25`;
+//!   [`latest`] has those of the latest release.
+//! - Conversions between revisions: [`convert`] for JSON text, [`convert_value`] for values.
+//! - Method, id and revision of a message without reading it whole: [`peek()`].
+//! - Connections without sockets and without a clock: [`sansio`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
@@ -81,6 +80,7 @@
 #[cfg(feature = "server-http")]
 pub mod backplane;
 mod protocol;
+pub mod sansio;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
@@ -89,11 +89,9 @@ mod transport;
 pub use protocol::headers::Headers;
 pub use protocol::limits::Limits;
 pub use protocol::revisions::RevisionSet;
-pub use protocol::server::Server;
-pub use protocol::{Connection, Role};
-pub use protocol::{client, errors, headers, server, settle};
+pub use protocol::{errors, headers};
 #[cfg(feature = "client")]
-pub use transport::client as carrier;
+pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
 pub use transport::http;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
@@ -103,7 +101,7 @@ pub use transport::stdio;
 
 pub use mcp_protocol::*;
 pub use mcp_wire;
-pub use mcp_wire::words;
+pub use mcp_wire::args;
 pub use mcp_wire::{
     BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek,
 };
@@ -120,7 +118,7 @@ macro_rules! program {
     () => {
         $crate::latest::Implementation::new(
             env!("CARGO_PKG_NAME"),
-            $crate::words::Version(env!("CARGO_PKG_VERSION")),
+            $crate::args::Version(env!("CARGO_PKG_VERSION")),
         )
     };
 }

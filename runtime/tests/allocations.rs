@@ -5,7 +5,7 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use mcp_revisions::settle::{Settled, settle};
+use mcp_revisions::sansio::negotiate::{Settled, settle};
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 

@@ -32,7 +32,7 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
                 let word = ident(word);
                 arguments.push((
                     *rank,
-                    quote!(#field: mcp_wire::words::#word<impl Into<String>>),
+                    quote!(#field: mcp_wire::args::#word<impl Into<String>>),
                 ));
                 fields.push(quote!(#field: #field.0.into()));
                 continue;

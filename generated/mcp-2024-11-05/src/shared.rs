@@ -103,7 +103,7 @@ impl ImageContent {
     #[must_use]
     pub fn new(
         data: impl Into<String>,
-        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+        mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
             annotations: None,

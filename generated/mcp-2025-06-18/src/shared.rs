@@ -53,7 +53,7 @@ impl ResourceLink {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         name: impl Into<String>,
     ) -> Self {
         Self {

@@ -184,7 +184,7 @@ impl Resource {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         name: impl Into<String>,
     ) -> Self {
         Self {
@@ -289,7 +289,7 @@ impl ResourceTemplate {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri_template: mcp_wire::words::UriTemplate<impl Into<String>>,
+        uri_template: mcp_wire::args::UriTemplate<impl Into<String>>,
         name: impl Into<String>,
     ) -> Self {
         Self {

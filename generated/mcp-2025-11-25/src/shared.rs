@@ -177,7 +177,7 @@ impl ResourceLink {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         name: impl Into<String>,
     ) -> Self {
         Self {
@@ -274,7 +274,7 @@ impl Task {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
+        last_updated_at: mcp_wire::args::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {

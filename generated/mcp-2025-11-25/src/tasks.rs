@@ -78,7 +78,7 @@ impl CancelTaskResult {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
+        last_updated_at: mcp_wire::args::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
@@ -252,7 +252,7 @@ impl GetTaskResult {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
+        last_updated_at: mcp_wire::args::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
@@ -382,7 +382,7 @@ impl TaskStatusNotificationParams {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
+        last_updated_at: mcp_wire::args::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {

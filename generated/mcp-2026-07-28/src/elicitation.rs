@@ -45,7 +45,7 @@ impl ElicitRequestUrlParams {
     #[must_use]
     pub fn new(
         message: impl Into<String>,
-        url: mcp_wire::words::Url<impl Into<String>>,
+        url: mcp_wire::args::Url<impl Into<String>>,
     ) -> Self {
         Self {
             message: message.into(),

@@ -33,7 +33,7 @@ impl CancelledTask {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
     ) -> Self {
@@ -94,7 +94,7 @@ impl CompletedTask {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         result: impl Into<JsonObject>,
         ttl_ms: Option<Integer>,
@@ -174,7 +174,7 @@ impl FailedTask {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         error: impl Into<ErrorObject>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
@@ -237,7 +237,7 @@ impl InputRequiredTask {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         input_requests: impl Into<InputRequests>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
@@ -364,7 +364,7 @@ impl WorkingTask {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
     ) -> Self {

@@ -39,7 +39,7 @@ impl CreateTaskResult {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
+        last_updated_at: mcp_wire::args::LastUpdatedAt<impl Into<String>>,
         ttl_ms: Option<Integer>,
     ) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Task {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
+        last_updated_at: mcp_wire::args::LastUpdatedAt<impl Into<String>>,
         ttl_ms: Option<Integer>,
     ) -> Self {
         Self {

@@ -137,7 +137,7 @@ impl GetTaskResultCancelled {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
     ) -> Self {
@@ -206,7 +206,7 @@ impl GetTaskResultCompleted {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         result: impl Into<JsonObject>,
         ttl_ms: Option<Integer>,
@@ -277,7 +277,7 @@ impl GetTaskResultFailed {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         error: impl Into<ErrorObject>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
@@ -348,7 +348,7 @@ impl GetTaskResultInputRequired {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         input_requests: impl Into<InputRequests>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
@@ -417,7 +417,7 @@ impl GetTaskResultWorking {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
     ) -> Self {
@@ -510,7 +510,7 @@ impl TaskStatusNotificationParamsCancelled {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
     ) -> Self {
@@ -579,7 +579,7 @@ impl TaskStatusNotificationParamsCompleted {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         result: impl Into<JsonObject>,
         ttl_ms: Option<Integer>,
@@ -650,7 +650,7 @@ impl TaskStatusNotificationParamsFailed {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         error: impl Into<ErrorObject>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
@@ -721,7 +721,7 @@ impl TaskStatusNotificationParamsInputRequired {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         input_requests: impl Into<InputRequests>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
@@ -790,7 +790,7 @@ impl TaskStatusNotificationParamsWorking {
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
-        created_at: mcp_wire::words::CreatedAt<impl Into<String>>,
+        created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
         last_updated_at: impl Into<String>,
         ttl_ms: Option<Integer>,
     ) -> Self {

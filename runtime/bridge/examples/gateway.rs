@@ -5,8 +5,8 @@
 
 use mcp_bridge::{Bridge, Proxy, Upstream};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{IncomingRequest, Notification, Profile, Server};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Notice, Profile, Server};
 use mcp_revisions::service::client::Http;
 use mcp_revisions::{Revision, errors, http};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ impl Gateway {
     async fn tools(
         &self,
         (prefix, proxy): &(String, Proxy),
-        list: &Call,
+        list: &IncomingRequest,
         peer: &Peer,
     ) -> Result<Vec<Value>, ErrorObject> {
         let (mut tools, mut cursor) = (Vec::new(), Value::Null);
@@ -50,7 +50,7 @@ impl Gateway {
 }
 
 impl Handler for Gateway {
-    async fn call(&self, mut call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, mut call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match call.method {
             "tools/list" => {
                 let mut tools = Vec::new();
@@ -80,15 +80,15 @@ impl Handler for Gateway {
         }
     }
 
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         for (_, proxy) in &self.0 {
             proxy.notice(notice.clone(), session.clone());
         }
     }
 
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         for (_, proxy) in &self.0 {
-            proxy.opened(session.clone());
+            proxy.on_initialized(session.clone());
         }
     }
 }

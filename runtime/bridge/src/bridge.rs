@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{LossKind, Revision, UnknownFields};
-use mcp_revisions::client::ServerFacts;
-use mcp_revisions::server::{Caller, Server};
+use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::sansio::server::{Caller, Server};
 use mcp_revisions::{Limits, RevisionSet, http, stdio};
 use mcp_wire::Json;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -242,7 +242,7 @@ impl Settings {
         let server = Server::new(facts.revision, identity::introduction(facts.clone()));
         let server = server.map_err(|why| self.unusable(&why))?;
         let limits = Limits {
-            sessions: self.room.all,
+            max_sessions: self.room.all,
             max_sessions_per_owner: self.room.each,
             ..*server.limits()
         };

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use mcp_revisions::errors;
-use mcp_revisions::server::Caller;
+use mcp_revisions::sansio::server::Caller;
 use mcp_wire::envelope::write;
 use mcp_wire::{MessageKind, peek};
 use tokio::io::{

@@ -1,8 +1,8 @@
 //! Who a client is and what it can do, in its own words and in those of its server.
 
 use mcp_protocol::{Failure, Lifecycle, Outcome, Revision};
-use mcp_revisions::client::{Profile, ServerFacts};
-use mcp_revisions::server::Caller;
+use mcp_revisions::sansio::client::{Profile, ServerFacts};
+use mcp_revisions::sansio::server::Caller;
 use mcp_wire::{Direction, Json, JsonObject, Map, Raw, meta, peek};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What messages lose on their way through the bridge: each report goes to one hook, and grave losses can be rejected.
 
 use mcp_protocol::{Context, Loss, LossKind, Revision, Subject};
-use mcp_revisions::server::{Lost, Undelivered};
+use mcp_revisions::sansio::server::{Lost, Undelivered};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 /// An end of the bridge.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mcp_protocol::{Lifecycle, Part, Revision, Subject};
-use mcp_revisions::client::{Answer, Answered, Ask, Failure};
+use mcp_revisions::sansio::client::{Answer, Answered, Failure, OutgoingRequest};
+use mcp_revisions::sansio::server::{
+    CustomNotification, CustomRequest, IncomingRequest, Notification,
+};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice};
 use mcp_revisions::{errors, headers};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
 use tracing::debug;
@@ -52,7 +54,11 @@ impl Proxy {
     }
 
     /// Asks the server of a client.
-    async fn ask(&self, ask: Ask, asked: Asked) -> Result<(Answered, Revision), ErrorObject> {
+    async fn ask(
+        &self,
+        ask: OutgoingRequest,
+        asked: Asked,
+    ) -> Result<(Answered, Revision), ErrorObject> {
         let server = self
             .servers
             .of(&asked.caller, &asked.peer.session())
@@ -85,8 +91,8 @@ impl Proxy {
 }
 
 impl Handler for Proxy {
-    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
-        let Call {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        let IncomingRequest {
             id,
             method,
             params,
@@ -145,8 +151,8 @@ impl Handler for Proxy {
         }
     }
 
-    async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
-        let OtherCall {
+    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
+        let CustomRequest {
             method,
             params,
             caller,
@@ -159,23 +165,25 @@ impl Handler for Proxy {
         result(self.ask(ask, asked).await?.0.answer)
     }
 
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         let params = (notice.params.text() != "{}").then_some(notice.params);
         self.with_server(&session, move |server| async move {
             server.notify(notice.method, params).await;
         });
     }
 
-    fn other_notice(&self, notice: OtherNotice, session: Session) {
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
         let params = (notice.params.text() != "{}").then_some(notice.params);
         self.with_server(&session, move |server| async move {
             server.notify(&notice.method, params).await;
         });
     }
 
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         let opened = session.clone();
-        self.with_server(&session, move |server| async move { server.opened(opened) });
+        self.with_server(&session, move |server| async move {
+            server.on_initialized(opened)
+        });
     }
 }
 
@@ -190,7 +198,7 @@ fn kind(method: &str, params: &Json) -> String {
 
 /// A request for the server. Its progress is reported by a token of the bridge's own: clients that share a server may name
 /// theirs alike.
-fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Ask {
+fn request(method: &str, params: Json, progress_token: Option<&Json>) -> OutgoingRequest {
     let params = match progress_token {
         Some(_) => {
             let without = meta::without(params.text(), meta::PROGRESS_TOKEN);
@@ -199,7 +207,7 @@ fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Ask {
         None => params,
     };
     let params = (params.text() != "{}").then_some(params);
-    let ask = Ask::new(method, params);
+    let ask = OutgoingRequest::new(method, params);
     match progress_token {
         Some(_) => ask.with_progress(),
         None => ask,

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use mcp_protocol::Lifecycle;
 use mcp_revisions::errors;
+use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
-use mcp_revisions::server::{Caller, Owner};
 use mcp_wire::ErrorObject;
 use tokio::sync::OnceCell;
 use tracing::{debug, warn};

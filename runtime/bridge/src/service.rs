@@ -13,10 +13,10 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use mcp_protocol::Revision;
 use mcp_revisions::Limits;
-use mcp_revisions::client::Profile;
 use mcp_revisions::http::{self as transport, Body, Wanted};
+use mcp_revisions::sansio::client::Profile;
+use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{Call, Caller, Server};
 use mcp_wire::Json;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -138,7 +138,7 @@ fn unstarted(
 ) -> transport::Service {
     let info = Json::from(json!({ "name": "unstarted", "version": "0" }));
     let profile = Profile::new(&info, &Json::from(json!({})));
-    let refused = |_: Call, _: Peer| async {
+    let refused = |_: IncomingRequest, _: Peer| async {
         let why = "the server has not been started: send `initialize`, or a request that names its client";
         Err(mcp_revisions::errors::internal(why).error)
     };
@@ -183,7 +183,7 @@ impl Shared {
             let why = "many first messages are being read: try again";
             return status(StatusCode::SERVICE_UNAVAILABLE, why);
         };
-        let body = Limited::new(body, Limits::default().message_bytes);
+        let body = Limited::new(body, Limits::default().max_message_bytes);
         let bytes: Bytes = match tokio::time::timeout(READ_TIME, body.collect()).await {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(_)) => {

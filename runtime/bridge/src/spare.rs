@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_revisions::client::Channel;
-use mcp_revisions::server::Caller;
+use mcp_revisions::sansio::client::Channel;
+use mcp_revisions::sansio::server::Caller;
 
 use crate::bridge::Settings;
 use crate::identity;

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use mcp_revisions::Limits;
-use mcp_revisions::carrier::Transport;
-use mcp_revisions::client::Channel;
+use mcp_revisions::client_transport::Transport;
+use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::service::client::{Child, Http};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -167,7 +167,7 @@ impl Upstream {
 
     /// Starts the server, or gets ready to reach it.
     pub(crate) async fn connect(&self) -> io::Result<Transport> {
-        let limit = Limits::default().message_bytes;
+        let limit = Limits::default().max_message_bytes;
         let transport = (self.connect)(limit).await?;
         Ok(match &self.tapped {
             Some(tapped) => transport.with_tap(tapped()?),

@@ -11,8 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{
+    CustomNotification, CustomRequest, IncomingRequest, Notification, Profile, Server,
+};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice, Profile, Server};
 use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
 use serde_json::{Value, json};
 
@@ -89,14 +91,14 @@ impl Everything {
 }
 
 impl Handler for Everything {
-    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         if call.method == "tools/call" && call.params.text().contains(r#""touch""#) {
             self.touch();
         }
         answer(call, peer).await
     }
 
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // One that listens anew is told once.
         if !sessions.contains(&session) {
@@ -104,14 +106,14 @@ impl Handler for Everything {
         }
     }
 
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         let told = Json::from(json!({ "method": notice.method }));
         // Not while its session is at work.
         tokio::spawn(async move { session.notify("acme/heard", Some(&told)) });
     }
 
     /// Tells what came before it, and asks back by a method of its own where that can be.
-    async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         let _ = peer.notify("acme/soon", Some(&call.params)).await;
         let asked = peer.ask("acme/who", Some(&call.params)).await;
         let asked = asked.unwrap_or_else(|error| Json::from(json!(error.code.to_string())));
@@ -124,7 +126,7 @@ impl Handler for Everything {
         Json::from_text(&said).map_err(|error| errors::internal(&error.to_string()).error)
     }
 
-    fn other_notice(&self, notice: OtherNotice, session: Session) {
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
         // Not while its session is at work.
         tokio::spawn(async move { session.notify("acme/heard", Some(&notice.params)) });
     }
@@ -143,7 +145,7 @@ async fn meet(wanted: usize) -> bool {
     false
 }
 
-async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+async fn answer(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     let params: Value = call
         .read::<Json>()
         .ok()

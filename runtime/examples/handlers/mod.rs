@@ -1,7 +1,7 @@
 //! A server of functions, for clients of every revision: tools with text, an image, structured output and an error; a
 //! resource; a prompt; completion; progress and logs.
 
-use mcp_revisions::server::LogLevel;
+use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::{Json, McpServer, RequestContext, Router, ServeError, Server};
 use mcp_revisions::{Latest, RevisionSet, latest as mcp};
 use schemars::JsonSchema;
@@ -32,9 +32,9 @@ struct Greet {
 
 /// The server, for these revisions.
 pub(crate) fn server(only: RevisionSet) -> Result<McpServer<Latest, Router>, ServeError> {
-    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"))
+    let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1.0.0"))
         .with_title("Every revision");
-    let hello = mcp::Resource::new(mcp_revisions::words::Uri("example://greeting"), "greeting")
+    let hello = mcp::Resource::new(mcp_revisions::args::Uri("example://greeting"), "greeting")
         .with_mime_type("text/plain");
     let router = Router::new()
         .tool("add", "Adds two numbers.", add)
@@ -54,7 +54,7 @@ async fn add(Add { a, b }: Add) -> f64 {
 }
 
 async fn pixel() -> mcp::ContentBlock {
-    mcp::ImageContent::new(PIXEL, mcp_revisions::words::MimeType("image/png")).into()
+    mcp::ImageContent::new(PIXEL, mcp_revisions::args::MimeType("image/png")).into()
 }
 
 async fn weather() -> Json<Weather> {

@@ -3,7 +3,7 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Ruled, Stop};
-use mcp_wire::words::Uri;
+use mcp_wire::args::Uri;
 
 /// What stands for the URI of audio that has none.
 const AUDIO: &str = "urn:mcp-revisions:audio";

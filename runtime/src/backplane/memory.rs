@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, fresh_address};
-use crate::server::Owner;
+use crate::protocol::server::Owner;
 
 /// The backplane of one process; clones are one.
 ///

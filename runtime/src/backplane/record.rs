@@ -3,7 +3,7 @@
 use mcp_wire::{Json, Map};
 
 use crate::methods;
-use crate::server::Owner;
+use crate::protocol::server::Owner;
 
 /// A session, as a replica that takes it over needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]

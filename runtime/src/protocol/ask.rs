@@ -15,7 +15,7 @@ pub struct Token(pub(crate) u64);
 
 /// A request of the application, to be sent by [`Connection::ask`](super::Connection::ask).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
+pub struct OutgoingRequest {
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
     pub(crate) progress: bool,
@@ -28,7 +28,7 @@ pub struct Ask {
     pub(crate) resumes: Option<String>,
 }
 
-impl Ask {
+impl OutgoingRequest {
     /// A request of this method; its params are of the application's revision.
     #[must_use]
     pub fn new(method: impl Into<String>, params: Option<Json>) -> Self {
@@ -193,7 +193,7 @@ pub struct Question {
 /// The request to send again once the server's questions are answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
-    pub(crate) ask: Ask,
+    pub(crate) ask: OutgoingRequest,
     pub(crate) state: Option<Json>,
     pub(crate) methods: Vec<(String, String)>,
     pub(crate) revision: Revision,

@@ -136,14 +136,14 @@ pub fn replica_gone() -> Box<Refusal> {
     internal("the replica that ran this request is gone: send the request again")
 }
 
-/// The message is longer than [`Limits::message_bytes`](crate::Limits::message_bytes).
+/// The message is longer than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
 #[must_use]
 pub fn message_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
     let why = format!("a message of {bytes} bytes; at most {limit} are taken");
     refusal(ErrorObject::INVALID_REQUEST, 413, why)
 }
 
-/// The batch is longer than [`Limits::batch_length`](crate::Limits::batch_length).
+/// The batch is longer than [`Limits::max_batch_length`](crate::Limits::max_batch_length).
 #[must_use]
 pub fn batch_too_long(limit: usize) -> Box<Refusal> {
     refusal(
@@ -153,14 +153,14 @@ pub fn batch_too_long(limit: usize) -> Box<Refusal> {
     )
 }
 
-/// Too many requests wait for their answer; see [`Limits::pending`](crate::Limits::pending).
+/// Too many requests wait for their answer; see [`Limits::max_pending_requests`](crate::Limits::max_pending_requests).
 #[must_use]
 pub fn too_many_pending(limit: usize) -> Box<Refusal> {
     let why = format!("{limit} requests are not answered yet: try again once one is");
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
-/// Too much waits for its answer; see [`Limits::pending_bytes`](crate::Limits::pending_bytes).
+/// Too much waits for its answer; see [`Limits::max_pending_bytes`](crate::Limits::max_pending_bytes).
 #[must_use]
 pub fn too_much_pending(limit: usize) -> Box<Refusal> {
     let why = format!("requests of {limit} bytes are not answered yet: try again once one is");
@@ -207,7 +207,7 @@ pub fn asked_too_often(limit: u32) -> Box<Refusal> {
     ))
 }
 
-/// Why a result is refused that asks for more than [`Limits::questions`](crate::Limits::questions).
+/// Why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
 pub(crate) fn too_many_questions(questions: usize, limit: usize) -> String {
     format!(
         "{questions} inputs are asked for at once, at most {limit} are taken: ask for the rest in the next round"
@@ -221,13 +221,13 @@ pub(crate) fn is_missing_capability(error: &ErrorObject) -> bool {
         && error.data.as_ref().is_some_and(required)
 }
 
-/// Too much is subscribed to; see [`Limits::subscriptions`](crate::Limits::subscriptions).
+/// Too much is subscribed to; see [`Limits::max_subscriptions`](crate::Limits::max_subscriptions).
 #[must_use]
 pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
     internal(&format!("{limit} subscriptions are open: end one first"))
 }
 
-/// Too many sessions are open; see [`Limits::sessions`](crate::Limits::sessions).
+/// Too many sessions are open; see [`Limits::max_sessions`](crate::Limits::max_sessions).
 #[must_use]
 pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
     let why = format!("{limit} sessions are open: try again once one has ended");

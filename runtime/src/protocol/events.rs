@@ -41,13 +41,13 @@ pub enum Output<Text> {
 #[non_exhaustive]
 pub enum Event {
     /// A request of the peer, to be answered with [`Connection::answer`](super::Connection::answer).
-    Call(Call),
+    Request(IncomingRequest),
     /// A notification of the peer.
-    Notice(Notice),
+    Notification(Notification),
     /// At an end that takes them: a request of a method that no revision has, to be answered like any other.
-    OtherCall(OtherCall),
+    CustomRequest(CustomRequest),
     /// Likewise a notification.
-    OtherNotice(OtherNotice),
+    CustomNotification(CustomNotification),
     /// A call need not be answered any more.
     Cancelled(Cancelled),
     /// The one answer to a request of [`Connection::ask`](super::Connection::ask).
@@ -91,7 +91,7 @@ pub enum Event {
 /// The task that a server makes of a call, as the server describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskState {
-    /// Its id, by which [`Ask::for_task`](super::Ask::for_task) asks for the result again.
+    /// Its id, by which [`Ask::for_task`](super::OutgoingRequest::for_task) asks for the result again.
     pub id: String,
     /// How far it has come.
     pub status: TaskStatus,
@@ -114,7 +114,7 @@ pub struct Cancelled {
 pub enum Ignored {
     /// Bytes that are no message.
     Unreadable(Unreadable),
-    /// A message of more bytes than [`Limits::message_bytes`](crate::Limits::message_bytes).
+    /// A message of more bytes than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
     TooLong(usize),
     /// A batch from a peer that may not send one, or of too many messages.
     Batch(usize),
@@ -134,7 +134,7 @@ pub enum Ignored {
 
 /// A request of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct IncomingRequest {
     /// What to answer it by.
     pub token: Token,
     /// Its id on the wire; none if no message asks it: if it came in the result of another request, or an adapter calls.
@@ -161,7 +161,7 @@ pub struct Call {
     pub losses: Vec<Loss>,
 }
 
-impl Call {
+impl IncomingRequest {
     /// Reads the params as a type of the application's revision.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl Call {
 
 /// A notification of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Notice {
+pub struct Notification {
     /// The method.
     pub method: &'static str,
     /// The params, in the application's revision.
@@ -188,7 +188,7 @@ pub struct Notice {
 
 /// A request of a method that no revision has: of an extension, or of a vendor. Nothing of it is converted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OtherCall {
+pub struct CustomRequest {
     /// What to answer it by.
     pub token: Token,
     /// Its id on the wire.
@@ -211,7 +211,7 @@ pub struct OtherCall {
 
 /// A notification of a method that no revision has. Nothing of it is converted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OtherNotice {
+pub struct CustomNotification {
     /// The method.
     pub method: String,
     /// The params as they came; `{}` if there were none.

@@ -8,61 +8,61 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one message; a batch is one. Default: 16 MiB.
-    pub message_bytes: usize,
+    pub max_message_bytes: usize,
     /// Messages of one batch. Default: 100.
-    pub batch_length: usize,
+    pub max_batch_length: usize,
     /// Unanswered requests of one connection, in each direction. Default: 1,000.
-    pub pending: usize,
+    pub max_pending_requests: usize,
     /// Bytes of those requests of the peer, all together. Default: 16 MiB. Handlers and adapters hold copies: actual memory use
     /// can be 3-4 times this value, plus the same again for notifications being handled.
-    pub pending_bytes: usize,
+    pub max_pending_bytes: usize,
     /// Bytes of an id, a progress token or a URI that is kept. Default: 1 KiB.
     pub max_identifier_bytes: usize,
     /// How often one call may request input from its client. Default: 10.
     pub max_input_rounds: u32,
     /// Input requests in one result. Default: 100.
-    pub questions: usize,
+    pub max_input_requests: usize,
     /// How long a call waits for the responses of its client. Default: 10 minutes.
     pub client_response_timeout: Duration,
     /// Suspended calls of one connection, which wait for their client to retry. Default: 1,000.
-    pub max_suspended_calls: usize,
+    pub max_suspended_requests: usize,
     /// Suspended calls of one service over HTTP, where each has a connection of its own. Default: 10,000, of which one
-    /// [`Owner`](crate::server::Owner) may have a quarter; a call has its place until it is answered.
-    pub max_suspended_calls_of_all: usize,
+    /// [`Owner`](crate::sansio::server::Owner) may have a quarter; a call has its place until it is answered.
+    pub max_suspended_requests_in_total: usize,
     /// Streams of one connection with notifications of changes. Default: 100.
-    pub streams: usize,
+    pub max_change_streams: usize,
     /// Resources that one connection, or one stream, is subscribed to. Default: 1,000.
-    pub subscriptions: usize,
-    /// Sessions at a time, in [`Sessions`](crate::server::Sessions). Default: 100,000.
-    pub sessions: usize,
-    /// Sessions of one [`Owner`](crate::server::Owner) at a time. Default: 10,000. Behind a proxy that does not name its clients,
+    pub max_subscriptions: usize,
+    /// Sessions at a time, in [`Sessions`](crate::sansio::server::Sessions). Default: 100,000.
+    pub max_sessions: usize,
+    /// Sessions of one [`Owner`](crate::sansio::server::Owner) at a time. Default: 10,000. Behind a proxy that does not name its clients,
     /// all of them are one owner.
     pub max_sessions_per_owner: usize,
     /// Bytes of the identities and capabilities of all clients with sessions. Default: 128 MiB.
-    pub sessions_bytes: usize,
+    pub max_session_bytes: usize,
     /// Bytes of the identity and the capabilities of one client. Default: 64 KiB.
-    pub introduction_bytes: usize,
+    pub max_client_info_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            message_bytes: 16 << 20,
-            batch_length: 100,
-            pending: 1_000,
-            pending_bytes: 16 << 20,
+            max_message_bytes: 16 << 20,
+            max_batch_length: 100,
+            max_pending_requests: 1_000,
+            max_pending_bytes: 16 << 20,
             max_identifier_bytes: 1 << 10,
             max_input_rounds: 10,
-            questions: 100,
+            max_input_requests: 100,
             client_response_timeout: Duration::from_secs(600),
-            max_suspended_calls: 1_000,
-            max_suspended_calls_of_all: 10_000,
-            streams: 100,
-            subscriptions: 1_000,
-            sessions: 100_000,
+            max_suspended_requests: 1_000,
+            max_suspended_requests_in_total: 10_000,
+            max_change_streams: 100,
+            max_subscriptions: 1_000,
+            max_sessions: 100_000,
             max_sessions_per_owner: 10_000,
-            sessions_bytes: 128 << 20,
-            introduction_bytes: 64 << 10,
+            max_session_bytes: 128 << 20,
+            max_client_info_bytes: 64 << 10,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The protocol without a socket: input and time go in, outputs come out, in one idiom on either end.
 //!
 //! A [`Connection`] is one end of one conversation; its [`Role`] says which. Both look once at what comes
-//! ([`peek`](mcp_wire::peek())), settle its revision ([`settle`]), carry it over by one translation, and speak of it in
-//! the same words: a [`Call`] is a request for the application, to be answered by its [`Token`]; an [`Ask`] is a request
+//! ([`peek`](mcp_wire::peek())), settle its revision ([`negotiate`]), carry it over by one translation, and speak of it in
+//! the same words: a [`IncomingRequest`] is a request for the application, to be answered by its [`Token`]; an [`OutgoingRequest`] is a request
 //! of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
 
 mod ask;
@@ -34,13 +34,12 @@ pub(crate) mod tasks;
 pub(crate) mod translate;
 pub(crate) mod unread;
 
-pub use ask::{Answer, Answered, Ask, Failure, InputRequired, Question, Retry, Token};
+pub use ask::{Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Retry, Token};
 pub use connection::{Connection, Role};
 pub use events::{
-    Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, OtherCall,
-    OtherNotice, Output, Said, ServerFacts, TaskState, To,
+    Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
+    IncomingRequest, LogLevel, Notification, Output, Said, ServerFacts, TaskState, To,
 };
 pub use needs::NeedsAdapter;
-pub use negotiate as settle;
 pub use profile::{Profile, ProfileError};
 pub use tasks::TaskStatus;

@@ -150,7 +150,7 @@ pub(super) enum Occasion<'a> {
         /// The key.
         key: u64,
     },
-    /// The answer to an [`Ask`](Step::Ask), in the peer's revision.
+    /// The answer to an [`OutgoingRequest`](Step::Ask), in the peer's revision.
     Answered {
         /// The key of the `Ask`.
         key: u64,
@@ -205,7 +205,7 @@ pub(super) enum Step {
     },
     /// A parked call is given up.
     GiveUp(Token),
-    /// Call the application, in its revision, on behalf of a request of the peer that still waits.
+    /// IncomingRequest the application, in its revision, on behalf of a request of the peer that still waits.
     Call {
         /// The request.
         token: Token,
@@ -214,7 +214,7 @@ pub(super) enum Step {
         /// The params.
         params: Json,
     },
-    /// Call the application, in its revision, on behalf of no request but of the session.
+    /// IncomingRequest the application, in its revision, on behalf of no request but of the session.
     Own {
         /// Comes back with what the application says.
         key: u64,
@@ -241,7 +241,7 @@ pub(super) enum Step {
         /// The params.
         params: Json,
     },
-    /// Tell the peer that its answer to an [`Ask`](Step::Ask) is not waited for any more.
+    /// Tell the peer that its answer to an [`OutgoingRequest`](Step::Ask) is not waited for any more.
     Unask {
         /// The key of the `Ask`.
         key: u64,

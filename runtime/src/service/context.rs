@@ -10,8 +10,8 @@ use mcp_wire::{Decode, Encode, Json, Number, Writer};
 use super::Error;
 use super::stateless::Answers;
 use crate::methods;
+use crate::protocol::server::{Caller as Who, CustomRequest, IncomingRequest, LogLevel};
 use crate::serve::{Peer, Session};
-use crate::server::{Call, Caller as Who, LogLevel, OtherCall};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
 ///
@@ -64,7 +64,7 @@ impl<App> RequestContext<App> {
         }
     }
 
-    pub(super) fn call(call: Call, peer: Peer) -> Self {
+    pub(super) fn call(call: IncomingRequest, peer: Peer) -> Self {
         Self::of(Arc::new(Inner {
             session: peer.session(),
             peer: Some(peer),
@@ -78,7 +78,7 @@ impl<App> RequestContext<App> {
         }))
     }
 
-    pub(super) fn custom_call(call: OtherCall, peer: Peer) -> Self {
+    pub(super) fn custom_call(call: CustomRequest, peer: Peer) -> Self {
         Self::of(Arc::new(Inner {
             session: peer.session(),
             peer: Some(peer),

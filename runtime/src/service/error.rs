@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
-use crate::client::{Failure, Refused};
 use crate::errors;
+use crate::protocol::client::{Failure, Refused};
 
 /// How many bytes a URI may have that an error repeats.
 const URI_BYTES: usize = 2 << 10;

@@ -3,7 +3,7 @@
 //! `Server` (features `server-stdio` and `server-http`) runs an implementation of the `ServerHandlers` of a revision; `Router` (feature
 //! `router`) is made of async functions, one for each tool, resource and prompt. `Client` (feature `client`) calls any
 //! server.
-//! Below both are the endpoints of [`server`](crate::server) and [`client`](crate::client), which decide what is sent.
+//! Below both are the endpoints of [`server`](crate::sansio::server) and [`client`](crate::sansio::client), which decide what is sent.
 
 #[cfg(feature = "client")]
 pub mod client;

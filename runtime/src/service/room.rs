@@ -10,13 +10,13 @@ use crate::Limits;
 /// What a notification takes up besides its params.
 const EACH: usize = 1 << 10;
 
-/// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::pending_bytes`]).
+/// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::max_pending_bytes`]).
 #[derive(Debug)]
 pub(super) struct Room(Arc<Semaphore>);
 
 impl Room {
     pub(super) fn of(limits: &Limits) -> Self {
-        let bytes = limits.pending_bytes.min(Semaphore::MAX_PERMITS);
+        let bytes = limits.max_pending_bytes.min(Semaphore::MAX_PERMITS);
         Self(Arc::new(Semaphore::new(bytes)))
     }
 

@@ -11,9 +11,12 @@ use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
 use super::custom::Custom;
 use super::room::Room;
 use super::{Error, RequestContext};
+use crate::protocol::server;
+use crate::protocol::server::{
+    CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, Profile, ProfileError,
+};
 use crate::serve::{Handler, Peer, Session};
-use crate::server::{Call, Lost, Notice, OtherCall, OtherNotice, Profile, ProfileError};
-use crate::{Limits, RevisionSet, server};
+use crate::{Limits, RevisionSet};
 
 /// Builder of a server: its implementation info, capabilities, revisions and limits.
 ///
@@ -441,7 +444,7 @@ where
     App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
     H: Send + Sync + 'static,
 {
-    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
         let span = super::trace::span(&call, &peer);
         let (method, revision) = (call.method, call.peer);
@@ -462,7 +465,7 @@ where
         }
     }
 
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         let Some(room) = self.room.take(&notice.params) else {
             return;
         };
@@ -483,7 +486,7 @@ where
         });
     }
 
-    async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
         match (self.custom).request(&method, params, RequestContext::custom_call(call, peer)) {
             Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
@@ -491,8 +494,8 @@ where
         }
     }
 
-    fn other_notice(&self, notice: OtherNotice, session: Session) {
-        let OtherNotice {
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
+        let CustomNotification {
             method,
             params,
             peer,

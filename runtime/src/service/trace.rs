@@ -25,8 +25,8 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::methods;
+use crate::protocol::server::{IncomingRequest, LogLevel};
 use crate::serve::Peer;
-use crate::server::{Call, LogLevel};
 
 /// The target of the spans of calls.
 const TARGET: &str = "mcp_revisions::call";
@@ -37,7 +37,7 @@ thread_local! {
 }
 
 /// The span of a call.
-pub(super) fn span(call: &Call, peer: &Peer) -> Span {
+pub(super) fn span(call: &IncomingRequest, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
     #[cfg(feature = "server-http")]
     let session = peer.session_id().and_then(|id| id.get(..8));

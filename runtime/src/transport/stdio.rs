@@ -2,13 +2,13 @@
 //!
 //! ```no_run
 //! use mcp_revisions::mcp_wire::Json;
-//! use mcp_revisions::server::{Call, Profile, Server};
+//! use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 //! use mcp_revisions::{Revision, serve::Peer, stdio, v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::words::Version("1.0")), &mcp::ServerCapabilities::new());
+//! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::args::Version("1.0")), &mcp::ServerCapabilities::new());
 //! let server = Server::new(Revision::V2025_11_25, profile)?;
-//! stdio::serve(server, |call: Call, _: Peer| async move {
+//! stdio::serve(server, |call: IncomingRequest, _: Peer| async move {
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! })
 //! .await?;
@@ -23,8 +23,8 @@ use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
+use crate::protocol::server::{Owner, Server};
 use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, Tasks, route, started};
-use crate::server::{Owner, Server};
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;
@@ -47,7 +47,7 @@ pub async fn serve_on(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<()> {
-    let limit = server.limits().message_bytes;
+    let limit = server.limits().max_message_bytes;
     let (server, start) = started(server);
     let tasks = Tasks::of(&server);
     let lane = Lane::new(Arc::clone(&server), Arc::new(handler), start, None, tasks);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::server::{Answer, Event, Fate};
+use mcp_revisions::sansio::server::{Answer, Event, Fate};
 use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 
@@ -288,8 +288,9 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
     let keyed = |keys: &[u8]| {
         let keys = keys.to_vec();
         crate::support::server(Revision::V2026_07_28).told(|server| {
-            let with =
-                |server: mcp_revisions::Server, key| server.with_request_state_key([key; 32]);
+            let with = |server: mcp_revisions::sansio::Server, key| {
+                server.with_request_state_key([key; 32])
+            };
             keys.into_iter().fold(server, with)
         })
     };
@@ -408,7 +409,7 @@ fn who_does_not_wait_any_more_for_an_answer_gets_none_when_the_client_comes_agai
 #[test]
 fn a_client_that_comes_again_takes_the_place_that_its_call_has() {
     let limits = Limits {
-        pending: 1,
+        max_pending_requests: 1,
         ..Limits::default()
     };
     let server = server(Revision::V2026_07_28).with_limits(limits);

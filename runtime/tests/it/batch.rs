@@ -3,7 +3,7 @@
 use crate::support::{NOW, calls, get, open, server, text_of};
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::Fate;
+use mcp_revisions::sansio::server::Fate;
 use serde_json::{Value, json};
 
 #[test]

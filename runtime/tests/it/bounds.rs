@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::support::{NOW, body, calls, claim, get, open, server, text_of};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{Answer, Event, Fate, IncomingRequest, Notification};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Answer, Call, Event, Fate, Notice};
 use mcp_revisions::{Limits, Revision, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -31,7 +31,7 @@ fn ids_and_tokens_of_any_length_are_not_kept() {
 #[test]
 fn requests_without_an_answer_are_bounded_by_their_bytes() {
     let limits = Limits {
-        pending_bytes: 10_000,
+        max_pending_bytes: 10_000,
         ..Limits::default()
     };
     let server = server(Revision::V2026_07_28).with_limits(limits);
@@ -69,7 +69,7 @@ fn a_question_that_nobody_waits_for_frees_its_entry_and_is_taken_back() {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, call.as_bytes(), NOW)).remove(0);
     // Three times as many as may wait at once.
-    for _ in 0..3 * server.limits().pending {
+    for _ in 0..3 * server.limits().max_pending_requests {
         let (ask, asked) = server.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
         let id = text_of(&asked)["id"].clone();
         let taken_back = server.cancel(&mut channel, ask.unwrap(), NOW);
@@ -169,11 +169,11 @@ fn a_handler_that_asks_again_and_again_is_told_that_it_was_enough() {
 struct Nervous;
 
 impl Handler for Nervous {
-    async fn call(&self, _: Call, _: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, _: IncomingRequest, _: Peer) -> Result<Json, ErrorObject> {
         Ok(Json::from(json!({"tools": []})))
     }
 
-    fn notice(&self, notice: Notice, _: Session) {
+    fn notice(&self, notice: Notification, _: Session) {
         panic!("{} is too much", notice.method);
     }
 }
@@ -183,7 +183,8 @@ async fn a_handler_that_panics_at_a_notification_ends_nothing() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 16);
     tokio::spawn(stdio::serve_on(
-        mcp_revisions::Server::new(Revision::V2025_11_25, crate::support::profile()).unwrap(),
+        mcp_revisions::sansio::Server::new(Revision::V2025_11_25, crate::support::profile())
+            .unwrap(),
         Nervous,
         input,
         output,
@@ -210,7 +211,8 @@ async fn a_server_whose_output_is_closed_ends() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(64);
     let serving = tokio::spawn(stdio::serve_on(
-        mcp_revisions::Server::new(Revision::V2025_11_25, crate::support::profile()).unwrap(),
+        mcp_revisions::sansio::Server::new(Revision::V2025_11_25, crate::support::profile())
+            .unwrap(),
         Nervous,
         input,
         output,

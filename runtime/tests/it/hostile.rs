@@ -6,7 +6,7 @@ use crate::support::{
     Channel, NOW, Received, Server, calls, claim, get, initialize, open, server, text_of,
 };
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::Event;
+use mcp_revisions::sansio::server::Event;
 use mcp_revisions::{Headers, MessageKind, Revision, Unreadable, peek};
 use serde_json::{Value, json};
 
@@ -284,13 +284,13 @@ fn headers_that_are_nonsense_are_refused() {
 fn a_flood_of_requests_stops_at_the_limit_and_drains() {
     let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-11-25");
-    let limit = server.limits().pending;
+    let limit = server.limits().max_pending_requests;
     let mut tokens = Vec::new();
     for id in 0..limit + 50 {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
         let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
         match received.events.first() {
-            Some(Event::Call(call)) => tokens.push(call.token),
+            Some(Event::Request(call)) => tokens.push(call.token),
             _ => assert_eq!(refused(&received).1, json!(id)),
         }
     }
@@ -353,7 +353,7 @@ fn a_profile_and_a_server_are_shared_between_threads() {
     fn is_sent<T: Send>(_: &T) {}
     let server: Server = server(Revision::V2025_11_25);
     is_shared(&server.0);
-    is_sent(&mcp_revisions::Connection::<mcp_revisions::Server>::new(
-        server.0,
-    ));
+    is_sent(&mcp_revisions::sansio::Connection::<
+        mcp_revisions::sansio::Server,
+    >::new(server.0));
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::{Channel, NOW, Received, Server, open, server};
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Call, Event, Exchange, Fate, Outgoing};
+use mcp_revisions::sansio::server::{Event, Exchange, Fate, IncomingRequest, Outgoing};
 use serde_json::{Value, json};
 
 /// What a request has to be answered with.
@@ -26,7 +26,7 @@ struct Line {
     session: Revision,
     /// By the text of the id: ids are free again once they are answered.
     open: BTreeMap<String, Expected>,
-    waiting: Vec<(Call, String)>,
+    waiting: Vec<(IncomingRequest, String)>,
     answered: usize,
     cancelled: BTreeSet<String>,
 }
@@ -127,14 +127,19 @@ impl Line {
         }
     }
 
-    fn events(&mut self, app: Revision, received: &Received, batches: &mut usize) -> Vec<Call> {
+    fn events(
+        &mut self,
+        app: Revision,
+        received: &Received,
+        batches: &mut usize,
+    ) -> Vec<IncomingRequest> {
         let mut calls = Vec::new();
         for outgoing in &received.send {
             self.sent(app, outgoing, batches);
         }
         for event in &received.events {
             match event {
-                Event::Call(call) => calls.push(call.clone()),
+                Event::Request(call) => calls.push(call.clone()),
                 Event::Cancelled(cancelled) => {
                     let at = self
                         .waiting

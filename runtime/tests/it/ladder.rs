@@ -2,7 +2,7 @@
 
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::settle::{self, Settled, settle_element, takes_session_operations};
+use mcp_revisions::sansio::negotiate::{self, Settled, settle_element, takes_session_operations};
 use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet, peek};
 
 use crate::support::{Channel, NOW, body, negotiated};
@@ -30,7 +30,7 @@ fn settle(
     served: RevisionSet,
 ) -> Result<Settled, Box<Refusal>> {
     let message = peek(text.as_bytes()).unwrap();
-    settle::settle(&message, headers, served)?.within(session, served)
+    negotiate::settle(&message, headers, served)?.within(session, served)
 }
 
 fn found(
@@ -274,7 +274,7 @@ fn rung_7_headers_have_to_agree_with_the_body() {
         &[version, method],
         &[("MCP-Protocol-Version", "2025-11-25"), method, name],
         &[version, ("Mcp-Method", "tools/list"), name],
-        &[version, ("Mcp-Method", "Tools/Call"), name],
+        &[version, ("Mcp-Method", "Tools/IncomingRequest"), name],
         &[version, method, ("Mcp-Name", "grosse")],
         &[version, method, ("Mcp-Name", "=?base64?AAAA?=")],
         &[version, method, ("Mcp-Name", "=?base64?!?=")],

@@ -3,7 +3,7 @@
 
 use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::Event;
+use mcp_revisions::sansio::server::Event;
 use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet};
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ impl Wire<'_> {
     /// The answer to a call of a tool, whose handler does its work.
     fn call(&mut self, text: &str, version: &str) -> Value {
         let received = self.send(text, Some(version));
-        let Some(Event::Call(call)) = received.events.first() else {
+        let Some(Event::Request(call)) = received.events.first() else {
             return serde_json::from_str(&received.reply.unwrap().body.unwrap()).unwrap();
         };
         let mut result = json!({"content": [{"type": "text", "text": "done"}]});

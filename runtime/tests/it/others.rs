@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Ask, Channel, Client, Options, Post};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Event, Fate, Outgoing, Output, Profile, Server, To};
-use mcp_revisions::{Connection, Lifecycle, Revision, RevisionSet};
+use mcp_revisions::sansio::client::{Answer, Channel, Client, Options, OutgoingRequest, Post};
+use mcp_revisions::sansio::server::{Event, Fate, Outgoing, Output, Profile, Server, To};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, sansio::Connection};
 use serde_json::json;
 
 const NOW: Duration = Duration::ZERO;
@@ -83,10 +83,10 @@ fn they_pass(app: Revision, peer: Revision) {
     let claims = r#"{"z":1.0,"a":1e2,"_meta":{"acme":[1.50],"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}"#;
     let claimed = Some(Json::from_text(claims).unwrap());
     pair.client
-        .ask(Ask::new("acme/greet", claimed), NOW)
+        .ask(OutgoingRequest::new("acme/greet", claimed), NOW)
         .unwrap();
     pair.run();
-    let Some(Event::OtherCall(call)) = pair.at_server.pop() else {
+    let Some(Event::CustomRequest(call)) = pair.at_server.pop() else {
         panic!("{peer}: {:?}", pair.at_server)
     };
     let text = call.params.text();
@@ -107,7 +107,7 @@ fn they_pass(app: Revision, peer: Revision) {
     let result = Json::from_text(TEXT).unwrap();
     let _ = pair.server.answer(call.token, Ok(result.clone()), NOW);
     pair.run();
-    let [Event::OtherNotice(notice), Event::Answered(answered)] = &pair.at_client[..] else {
+    let [Event::CustomNotification(notice), Event::Answered(answered)] = &pair.at_client[..] else {
         panic!("{peer}: {:?}", pair.at_client)
     };
     assert_eq!(
@@ -132,7 +132,7 @@ fn they_pass(app: Revision, peer: Revision) {
     assert_eq!(fate.fate, Fate::Sent);
     pair.run();
     if !is_modern {
-        let Some(Event::OtherNotice(notice)) = pair.at_server.pop() else {
+        let Some(Event::CustomNotification(notice)) = pair.at_server.pop() else {
             panic!("{peer}: {:?}", pair.at_server)
         };
         assert_eq!(notice.params.text(), TEXT);
@@ -142,7 +142,9 @@ fn they_pass(app: Revision, peer: Revision) {
     let fate = pair
         .server
         .notify(To::Session, "acme/news", params().as_ref(), NOW);
-    let asked = pair.server.ask(Ask::new("acme/who", params()), NOW);
+    let asked = pair
+        .server
+        .ask(OutgoingRequest::new("acme/who", params()), NOW);
     pair.run();
     if is_modern {
         assert_eq!(fate.fate, Fate::Dropped("no-session"));
@@ -150,7 +152,11 @@ fn they_pass(app: Revision, peer: Revision) {
         return;
     }
     assert_eq!(fate.fate, Fate::Sent);
-    let [Event::OtherNotice(notice), Event::OtherCall(call)] = &pair.at_client[..] else {
+    let [
+        Event::CustomNotification(notice),
+        Event::CustomRequest(call),
+    ] = &pair.at_client[..]
+    else {
         panic!("{peer}: {:?}", pair.at_client)
     };
     assert_eq!((notice.params.text(), call.params.text()), (TEXT, TEXT));
@@ -168,7 +174,10 @@ fn they_pass(app: Revision, peer: Revision) {
         Answer::Result(Json::from_text(TEXT).unwrap())
     );
     // And one that is taken back is called off.
-    let asked = pair.server.ask(Ask::new("acme/who", None), NOW).unwrap();
+    let asked = pair
+        .server
+        .ask(OutgoingRequest::new("acme/who", None), NOW)
+        .unwrap();
     pair.server.cancel(asked, None, NOW);
     pair.run();
     assert!(

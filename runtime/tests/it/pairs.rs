@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::support::{Server, steps};
-use mcp_revisions::client::{
-    Answer, Ask, Channel, Client, Connection, Event, Failure, Options, Output, Post, Profile, Token,
-};
 use mcp_revisions::mcp_wire::{Direction, ErrorObject, Json};
+use mcp_revisions::sansio::client::{
+    Answer, Channel, Client, Connection, Event, Failure, Options, OutgoingRequest, Output, Post,
+    Profile, Token,
+};
 use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet, method_name};
 use serde_json::{Value, json};
 
@@ -154,7 +155,7 @@ impl Side {
             }
             return (reply.status, reply.opens_session, reply.body);
         }
-        let [Event::Call(call)] = received.events.as_slice() else {
+        let [Event::Request(call)] = received.events.as_slice() else {
             panic!("{:?}", received.events)
         };
         let answer = handle(call.method, &call.params, self.app);
@@ -184,7 +185,9 @@ fn talk(
         .into_iter()
         .map(|(method, params)| {
             let method = called(method, app);
-            client.ask(Ask::new(method, params), NOW).unwrap()
+            client
+                .ask(OutgoingRequest::new(method, params), NOW)
+                .unwrap()
         })
         .collect();
     let mut answers = BTreeMap::new();

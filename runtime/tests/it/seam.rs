@@ -6,7 +6,7 @@ use crate::support::{
     Channel, NOW, Server, calls, claim, get, open, open_bare, profile_text, server, text_of,
 };
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Event, Fate, To};
+use mcp_revisions::sansio::server::{Event, Fate, To};
 use mcp_revisions::{Adapter, Revision, meta};
 use serde_json::json;
 

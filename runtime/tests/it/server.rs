@@ -7,7 +7,7 @@ use crate::support::{
     profile_text, server, text_of,
 };
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::{Event, Undelivered};
+use mcp_revisions::sansio::server::{Event, Undelivered};
 use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet};
 use serde_json::json;
 
@@ -359,10 +359,10 @@ fn input_is_asked_only_of_a_client_that_declared_it() {
 #[test]
 fn limits_refuse_clearly_and_disturb_nothing_else() {
     let limits = Limits {
-        message_bytes: 400,
-        batch_length: 2,
-        pending: 1,
-        sessions: 1,
+        max_message_bytes: 400,
+        max_batch_length: 2,
+        max_pending_requests: 1,
+        max_sessions: 1,
         ..Limits::default()
     };
     let server = server(Revision::V2025_11_25).with_limits(limits);
@@ -401,8 +401,9 @@ fn limits_refuse_clearly_and_disturb_nothing_else() {
 
 #[test]
 fn a_profile_that_is_none_is_refused() {
-    let error = mcp_revisions::Server::new(Revision::V2025_11_25, profile_text("{\"tools\":5}"))
-        .unwrap_err();
+    let error =
+        mcp_revisions::sansio::Server::new(Revision::V2025_11_25, profile_text("{\"tools\":5}"))
+            .unwrap_err();
     assert!(error.to_string().contains("ServerCapabilities"), "{error}");
 }
 
@@ -429,10 +430,11 @@ fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
     let mut channel = open(&strict, "2025-11-25");
     assert_eq!(get(&strict, &mut channel, legacy)["error"]["code"], -32601);
 
-    let server = server(Revision::V2025_11_25).told(mcp_revisions::Server::with_other_methods);
+    let server =
+        server(Revision::V2025_11_25).told(mcp_revisions::sansio::Server::with_other_methods);
     let mut channel = open(&server, "2025-06-18");
     let received = server.receive(&mut channel, None, notice.as_bytes(), NOW);
-    let [Event::OtherNotice(told)] = received.events.as_slice() else {
+    let [Event::CustomNotification(told)] = received.events.as_slice() else {
         panic!("{received:?}")
     };
     assert_eq!(
@@ -442,7 +444,7 @@ fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
     let modern = claim("acme/greet", json!({"to": ["Ada", 1.0]}));
     for text in [legacy.to_owned(), modern] {
         let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
-        let [Event::OtherCall(call)] = received.events.as_slice() else {
+        let [Event::CustomRequest(call)] = received.events.as_slice() else {
             panic!("{received:?}")
         };
         assert_eq!(call.method, "acme/greet");

@@ -5,7 +5,7 @@ use crate::support::{
 };
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::server::{Answer, Event, Fate, Ignored, LogLevel, To};
+use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, To};
 use serde_json::{Value, json};
 
 #[test]

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use crate::support::{Channel, NOW, initialize, server};
-use mcp_revisions::server::{NewSession, Owner, Sessions};
+use mcp_revisions::sansio::server::{NewSession, Owner, Sessions};
 use mcp_revisions::{Limits, Revision};
 
 #[test]
 fn a_hundred_thousand_sessions_and_not_one_more() {
     let server = server(Revision::V2025_11_25);
-    let limit = server.limits().sessions;
+    let limit = server.limits().max_sessions;
     assert_eq!(limit, 100_000);
     let mut sessions: Sessions<Channel> = Sessions::new(server.limits());
     let versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -66,8 +66,8 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
         .unwrap();
     // Without anybody's leave none goes; with it, one that never said a second word goes before those that did.
     let mut few: Sessions<u8> = Sessions::new(&Limits {
-        sessions: 2,
-        sessions_bytes: 100,
+        max_sessions: 2,
+        max_session_bytes: 100,
         ..Limits::default()
     });
     few.open(NewSession::new("used", 1).with_bytes(10), NOW, NOW, |_| {
@@ -112,7 +112,7 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
 fn sessions_that_are_spared_do_not_stay_so_by_being_looked_at() {
     let spared = Duration::from_secs(60);
     let mut sessions: Sessions<usize> = Sessions::new(&Limits {
-        sessions: 3,
+        max_sessions: 3,
         ..Limits::default()
     });
     for number in 0..3 {
@@ -139,7 +139,7 @@ fn sessions_that_are_spared_do_not_stay_so_by_being_looked_at() {
 #[test]
 fn whoever_opens_many_makes_room_among_its_own() {
     let limits = Limits {
-        sessions: 10,
+        max_sessions: 10,
         max_sessions_per_owner: 4,
         ..Limits::default()
     };

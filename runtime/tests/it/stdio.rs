@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::server::{Call, Server};
 use mcp_revisions::{Limits, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -91,7 +91,7 @@ async fn every_request_has_its_line_whatever_comes_between() {
 #[tokio::test]
 async fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
     let limits = Limits {
-        message_bytes: 1000,
+        max_message_bytes: 1000,
         ..Limits::default()
     };
     let server = handlers::server().unwrap().with_limits(limits);
@@ -110,7 +110,7 @@ async fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
 
 #[tokio::test]
 async fn line_breaks_in_opaque_json_do_not_break_the_line() {
-    let handler = |_: Call, _: Peer| async {
+    let handler = |_: IncomingRequest, _: Peer| async {
         Ok(Json::from_text("{\"content\":[],\n\"structuredContent\":{\"a\":\r\n1}}").unwrap())
     };
     let answers = lines(
@@ -164,7 +164,7 @@ async fn progress_comes_before_the_answer_and_only_if_it_was_asked_for() {
 
 #[tokio::test]
 async fn a_handler_that_waits_for_a_client_that_is_gone_ends() {
-    let handler = |_: Call, peer: Peer| async move {
+    let handler = |_: IncomingRequest, peer: Peer| async move {
         let error = peer.ask("roots/list", None).await.unwrap_err();
         Ok(Json::from(
             json!({"content": [{"type": "text", "text": error.message}]}),
@@ -189,7 +189,7 @@ async fn a_handler_that_waits_for_a_client_that_is_gone_ends() {
 
 #[tokio::test]
 async fn a_cancelled_call_is_not_answered() {
-    let handler = |_: Call, _: Peer| async {
+    let handler = |_: IncomingRequest, _: Peer| async {
         std::future::pending::<()>().await;
         Ok(Json::null())
     };
@@ -205,7 +205,7 @@ async fn a_cancelled_call_is_not_answered() {
 
 #[tokio::test]
 async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
-    let handler = |_: Call, peer: Peer| async move {
+    let handler = |_: IncomingRequest, peer: Peer| async move {
         let error = peer.ask("roots/list", None).await.unwrap_err();
         Ok(Json::from(
             json!({"content": [{"type": "text", "text": error.message}]}),
@@ -244,7 +244,7 @@ async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
 async fn what_nobody_reads_holds_up_whoever_says_it() {
     let said = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&said);
-    let handler = move |call: Call, peer: Peer| {
+    let handler = move |call: IncomingRequest, peer: Peer| {
         let said = Arc::clone(&counted);
         async move {
             let token: Value = call.progress_token.unwrap().parse().unwrap();
@@ -290,7 +290,7 @@ async fn what_nobody_reads_holds_up_whoever_says_it() {
 
 #[tokio::test]
 async fn a_thousand_questions_that_were_given_up_do_not_keep_the_next_from_being_asked() {
-    let handler = |_: Call, peer: Peer| async move {
+    let handler = |_: IncomingRequest, peer: Peer| async move {
         for _ in 0..1_500 {
             let ask = peer.ask("roots/list", None);
             // It is asked, and not waited for.
@@ -355,7 +355,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     let called = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&called);
     // All of them are at work before the first one answers.
-    let handler = move |_: Call, _: Peer| {
+    let handler = move |_: IncomingRequest, _: Peer| {
         let count = Arc::clone(&count);
         async move {
             count.fetch_add(1, Ordering::SeqCst);
@@ -388,7 +388,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     from.read_to_string(&mut read).await.unwrap();
     serving.await.unwrap().unwrap();
     assert_eq!(read.lines().count(), CALLS, "each has its answer");
-    let kept = 4 * Limits::default().message_bytes;
+    let kept = 4 * Limits::default().max_message_bytes;
     assert!(read.len() < kept + LONG, "{} bytes were kept", read.len());
     let refused = read.lines().filter(|line| line.contains("has not read"));
     assert!(refused.count() > 0);

@@ -66,6 +66,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod args;
 mod bridge;
 mod codec;
 mod decide;
@@ -88,7 +89,6 @@ mod scan;
 pub mod service;
 mod text;
 mod variants;
-pub mod words;
 mod writer;
 
 use std::borrow::Cow;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Server};
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
-use mcp_revisions::server::{Call, Event, Fate, Profile};
+use mcp_revisions::sansio::server::{Event, Fate, IncomingRequest, Profile};
 use mcp_revisions::{Lifecycle, Limits, Revision, meta, method_name};
 use mcp_schema::Models;
 use mcp_schema::Spec;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const NOW: Duration = Duration::ZERO;
 
 fn row(revision: Revision, method: &str) -> Option<&'static MethodInfo> {
-    mcp_revisions::settle::find_method(
+    mcp_revisions::sansio::negotiate::find_method(
         revision,
         method,
         Direction::ClientToServer,
@@ -124,7 +124,7 @@ fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Count
     let server = Server::new(app.revision, profile)
         .unwrap()
         .with_limits(Limits {
-            max_identifier_bytes: limits.message_bytes,
+            max_identifier_bytes: limits.max_message_bytes,
             ..limits
         });
     let mut channel = Channel::bare();
@@ -138,7 +138,7 @@ fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Count
             .judged(Some("InitializeResult"), &body["result"].to_string())
             .err(),
     );
-    let mut waiting: Vec<(Call, usize)> = Vec::new();
+    let mut waiting: Vec<(IncomingRequest, usize)> = Vec::new();
     let mut requests = requests(legacy, &round);
     requests.extend(self::requests(modern, &round));
     random.shuffle(&mut requests);
@@ -157,7 +157,7 @@ fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Count
         );
         let received = server.receive(&mut channel, None, whole.as_bytes(), NOW);
         let called = received.events.iter().find_map(|event| match event {
-            Event::Call(call) => Some(call.clone()),
+            Event::Request(call) => Some(call.clone()),
             _ => None,
         });
         counts.methods.insert(method.name);
@@ -304,7 +304,7 @@ fn refused(sent: &Sent<'_, '_>, id: usize, body: &str, counts: &mut Counts) {
 fn answer(
     server: &Server,
     channel: &mut Channel,
-    call: &Call,
+    call: &IncomingRequest,
     sent: &Sent<'_, '_>,
     id: usize,
     result: &str,

@@ -10,8 +10,8 @@ use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
 use mcp_revisions::Lifecycle;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
-use mcp_revisions::server::{Answer, Event, Fate, Ignored, Profile, To};
-use mcp_revisions::settle::find_method;
+use mcp_revisions::sansio::negotiate::find_method;
+use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_tests::{parallel, root};
@@ -169,7 +169,7 @@ fn from_peer(
             let received = server.receive(channel, None, whole.as_bytes(), NOW);
             assert_eq!(received.reply.unwrap().body, None);
             match received.events.as_slice() {
-                [Event::Notice(notice)] => {
+                [Event::Notification(notice)] => {
                     let here = find_method(app.revision, notice.method, direction, kind);
                     let here = here.expect("a notification that the application does not know");
                     counts.judge(app, here.params, notice.params.text(), &text);

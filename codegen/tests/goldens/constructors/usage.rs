@@ -5,7 +5,7 @@ use mcp_constructors::{PROTOCOL_VERSION, Page, PageScope, Author};
 
 #[test]
 fn what_goes_without_saying_is_not_asked_for() {
-    let page = Page::new(mcp_wire::words::Uri("file:///a"), "text");
+    let page = Page::new(mcp_wire::args::Uri("file:///a"), "text");
     assert_eq!(
         mcp_wire::to_string(&page),
         r#"{"body":"text","by":{"speaks":"constructors"},"number":1,"scope":"mine","uri":"file:///a"}"#

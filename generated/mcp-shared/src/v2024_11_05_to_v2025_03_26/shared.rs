@@ -24,7 +24,7 @@ impl BlobResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         blob: impl Into<String>,
     ) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl TextResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         text: impl Into<String>,
     ) -> Self {
         Self {

@@ -21,7 +21,7 @@ impl CompleteRequestParamsArgument {
     #[must_use]
     pub fn new(
         name: impl Into<String>,
-        value: mcp_wire::words::Value<impl Into<String>>,
+        value: mcp_wire::args::Value<impl Into<String>>,
     ) -> Self {
         Self {
             name: name.into(),

@@ -29,7 +29,7 @@ impl AudioContent {
     #[must_use]
     pub fn new(
         data: impl Into<String>,
-        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+        mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
             annotations: None,
@@ -76,7 +76,7 @@ impl BlobResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         blob: impl Into<String>,
     ) -> Self {
         Self {
@@ -167,7 +167,7 @@ impl ImageContent {
     #[must_use]
     pub fn new(
         data: impl Into<String>,
-        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+        mime_type: mcp_wire::args::MimeType<impl Into<String>>,
     ) -> Self {
         Self {
             annotations: None,
@@ -265,7 +265,7 @@ impl TextResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         text: impl Into<String>,
     ) -> Self {
         Self {

@@ -419,7 +419,7 @@ impl TitledMultiSelectEnumSchemaItemsAnyOf {
     #[must_use]
     pub fn new(
         value: impl Into<String>,
-        title: mcp_wire::words::Title<impl Into<String>>,
+        title: mcp_wire::args::Title<impl Into<String>>,
     ) -> Self {
         Self {
             title: title.0.into(),
@@ -497,7 +497,7 @@ impl TitledSingleSelectEnumSchemaOneOf {
     #[must_use]
     pub fn new(
         value: impl Into<String>,
-        title: mcp_wire::words::Title<impl Into<String>>,
+        title: mcp_wire::args::Title<impl Into<String>>,
     ) -> Self {
         Self {
             title: title.0.into(),

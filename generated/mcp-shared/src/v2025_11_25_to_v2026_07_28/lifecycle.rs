@@ -101,7 +101,7 @@ impl Implementation {
     #[must_use]
     pub fn new(
         name: impl Into<String>,
-        version: mcp_wire::words::Version<impl Into<String>>,
+        version: mcp_wire::args::Version<impl Into<String>>,
     ) -> Self {
         Self {
             description: None,

@@ -272,7 +272,7 @@ impl ToolUseContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        id: mcp_wire::words::Id<impl Into<String>>,
+        id: mcp_wire::args::Id<impl Into<String>>,
         name: impl Into<String>,
         input: impl Into<JsonObject>,
     ) -> Self {

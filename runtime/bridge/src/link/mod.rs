@@ -11,10 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-use mcp_revisions::carrier::{Handle, Reply};
-use mcp_revisions::client::{Answer, Answered, Ask, Client, Failure, ServerFacts, Verdict};
+use mcp_revisions::client_transport::{Handle, Reply};
+use mcp_revisions::sansio::client::{
+    Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
+};
+use mcp_revisions::sansio::server::Caller;
 use mcp_revisions::serve::{Peer, Session};
-use mcp_revisions::server::Caller;
 use mcp_revisions::{RevisionSet, errors};
 use mcp_wire::{ErrorObject, Json};
 use tracing::{debug, info, warn};
@@ -124,7 +126,11 @@ impl Link {
     ///
     /// # Errors
     /// A server that has ended, or takes nothing of what it is sent.
-    pub(crate) async fn ask(&self, ask: Ask, asked: Asked) -> Result<Answered, ErrorObject> {
+    pub(crate) async fn ask(
+        &self,
+        ask: OutgoingRequest,
+        asked: Asked,
+    ) -> Result<Answered, ErrorObject> {
         let (peer, method) = (asked.peer.clone(), asked.method.clone());
         let mut replies = self.handle.ask(ask, asked).await;
         let mut patience = MAKES_ROOM;
@@ -172,7 +178,7 @@ impl Link {
     }
 
     /// Adds a session that takes notifications.
-    pub(crate) fn opened(&self, session: Session) {
+    pub(crate) fn on_initialized(&self, session: Session) {
         self.listeners.add(session);
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::RevisionSet;
-use mcp_revisions::carrier::{Incoming, drive};
-use mcp_revisions::client::{Client, Options, ServerFacts};
-use mcp_revisions::server::Caller;
+use mcp_revisions::client_transport::{Incoming, drive};
+use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
+use mcp_revisions::sansio::server::Caller;
 use mcp_wire::peek;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 //! What belongs to a call goes with it. A client of the handshake lifecycle gets the rest at any time; one
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
-use mcp_revisions::client::{Notice, OtherNotice, Token};
 use mcp_revisions::methods;
+use mcp_revisions::sansio::client::{CustomNotification, Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
@@ -12,8 +12,8 @@ use super::proxied::{Proxied, Server};
 use crate::identity::is_modern;
 
 impl Proxied {
-    pub(super) fn notice(&mut self, server: &mut Server, notice: Notice) {
-        let Notice {
+    pub(super) fn notice(&mut self, server: &mut Server, notice: Notification) {
+        let Notification {
             method,
             mut params,
             about,
@@ -40,8 +40,8 @@ impl Proxied {
         self.pass_on(server, method, params, of);
     }
 
-    pub(super) fn other_notice(&mut self, server: &mut Server, notice: OtherNotice) {
-        let OtherNotice {
+    pub(super) fn custom_notification(&mut self, server: &mut Server, notice: CustomNotification) {
+        let CustomNotification {
             method,
             params,
             about,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Loss, Revision};
-use mcp_revisions::carrier::{Application, Driver, Held, Open};
-use mcp_revisions::client::{Answer, Answered, Event, Token};
+use mcp_revisions::client_transport::{Application, Driver, Held, Open};
+use mcp_revisions::sansio::client::{Answer, Answered, Event, Token};
 use mcp_wire::{Json, RequestId};
 use tracing::{debug, error, warn};
 
@@ -82,10 +82,10 @@ impl Application for Proxied {
     fn event(&mut self, server: &mut Server, event: Event) {
         match event {
             Event::Settled(facts) => self.spoken = facts.revision,
-            Event::Call(call) => self.question(server, call),
-            Event::OtherCall(call) => self.other_question(server, call),
-            Event::Notice(notice) => self.notice(server, notice),
-            Event::OtherNotice(notice) => self.other_notice(server, notice),
+            Event::Request(call) => self.question(server, call),
+            Event::CustomRequest(call) => self.other_question(server, call),
+            Event::Notification(notice) => self.notice(server, notice),
+            Event::CustomNotification(notice) => self.custom_notification(server, notice),
             Event::Cancelled(cancelled) => self.turns.forget(cancelled.token),
             Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
             Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),

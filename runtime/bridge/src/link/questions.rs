@@ -8,9 +8,9 @@
 use std::collections::BTreeSet;
 
 use mcp_protocol::{Part, Revision, Subject};
-use mcp_revisions::carrier::Open;
-use mcp_revisions::client::{Call, OtherCall, Token};
+use mcp_revisions::client_transport::Open;
 use mcp_revisions::errors;
+use mcp_revisions::sansio::client::{CustomRequest, IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
@@ -56,8 +56,8 @@ enum Belongs {
 
 impl Proxied {
     /// A question of the server goes to the client whose call it works on.
-    pub(super) fn question(&mut self, server: &mut Server, call: Call) {
-        let Call {
+    pub(super) fn question(&mut self, server: &mut Server, call: IncomingRequest) {
+        let IncomingRequest {
             token,
             method,
             params,
@@ -76,7 +76,7 @@ impl Proxied {
     }
 
     /// A question that no revision has is handed on as it is.
-    pub(super) fn other_question(&mut self, server: &mut Server, call: OtherCall) {
+    pub(super) fn other_question(&mut self, server: &mut Server, call: CustomRequest) {
         let question = Question {
             token: call.token,
             method: call.method,

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use mcp_revisions::carrier::{Held, Open};
-use mcp_revisions::client::{Refused, Token};
+use mcp_revisions::client_transport::{Held, Open};
+use mcp_revisions::sansio::client::{Refused, Token};
 
 use super::Asked;
 use super::proxied::{Question, Server};

@@ -20,10 +20,10 @@ use std::time::Duration;
 use mcp_bridge::{Bridge, Error, Upstream};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{
-    Call, MemoryTasks, Profile, Server, TaskOptions, TaskStore, TaskSupport,
+use mcp_revisions::sansio::server::{
+    IncomingRequest, MemoryTasks, Profile, Server, TaskOptions, TaskStore, TaskSupport,
 };
+use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
 use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
@@ -38,7 +38,7 @@ fn server(revision: Revision) -> Server {
 }
 
 /// It has one tool, which asks its client for a name where it can.
-async fn greets(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+async fn greets(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     let params: Value = call.params.parse().unwrap();
     match (call.method, params["name"].as_str()) {
         ("tools/list", _) => {
@@ -183,10 +183,8 @@ async fn clients_under_one_name_share_a_connection() {
         }
         let service = bridge.into_service();
         for name in ["one", "two"] {
-            let info = mcp_revisions::latest::Implementation::new(
-                name,
-                mcp_revisions::words::Version("1"),
-            );
+            let info =
+                mcp_revisions::latest::Implementation::new(name, mcp_revisions::args::Version("1"));
             let client = Client::builder(&info).http(Http::in_process(service.clone()));
             assert_eq!(names(&client).await, ["greet"]);
             client.close().await.unwrap();
@@ -204,7 +202,7 @@ fn with_tasks(revision: Revision) -> (Upstream, Arc<MemoryTasks>) {
         .with_tool("only", TaskSupport::Required)
         .with_poll_interval(Duration::from_millis(5))
         .with_store(Arc::clone(&store) as _);
-    let builds = |call: Call, peer: Peer| async move {
+    let builds = |call: IncomingRequest, peer: Peer| async move {
         let params: Value = call.params.parse().unwrap();
         if call.method == "tools/list" {
             let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });

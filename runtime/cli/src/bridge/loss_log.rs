@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use mcp_bridge::{End, LossReport};
-use mcp_revisions::server::Undelivered;
+use mcp_revisions::sansio::server::Undelivered;
 use mcp_wire::{Json, Map};
 
 /// Where the lines are written; nowhere if it is off.

@@ -53,7 +53,7 @@ impl Connection<Client> {
         bytes: &'a [u8],
     ) -> Result<Vec<Element<'a>>, Ignored> {
         let limits = &self.role.options.limits;
-        if bytes.len() > limits.message_bytes {
+        if bytes.len() > limits.max_message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
         }
         let message = peek(bytes).map_err(Ignored::Unreadable)?;
@@ -63,7 +63,7 @@ impl Connection<Client> {
         let settled = self.state.stage.settled();
         let length = message.elements().count();
         if !settled.is_some_and(|it| it.revision.has_rule(ProtocolRule::Batch))
-            || length > limits.batch_length
+            || length > limits.max_batch_length
             || length == 0
         {
             return Err(Ignored::Batch(length));

@@ -11,7 +11,7 @@ use super::{Client, Post, Refused, Retry, Verdict, Waiting};
 use crate::protocol::client::requests::TaskStage;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::negotiate::client::Stage;
-use crate::protocol::{Answer, Answered, Ask, Connection, Event, Role, Token};
+use crate::protocol::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
 
 impl Sealed for Client {}
 
@@ -32,7 +32,7 @@ impl Connection<Client> {
     ///
     /// # Errors
     /// Returns an error if too many wait for their answer, or the client speaks no revision.
-    pub fn ask(&mut self, ask: Ask, now: Duration) -> Result<Token, Refused> {
+    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Refused> {
         self.enqueue(ask, None, now)
     }
 
@@ -89,7 +89,7 @@ impl Connection<Client> {
     /// Continues the connection as `client`, whose application may speak another revision: what was negotiated with the
     /// server stays, and nothing is sent again.
     ///
-    /// A gateway negotiates before it knows which revision it wants to speak itself. Call this before the first
+    /// A gateway negotiates before it knows which revision it wants to speak itself. IncomingRequest this before the first
     /// [`ask`](Self::ask): requests that are pending keep the revision in which they were made.
     pub fn continue_as(&mut self, client: Client) {
         self.role = Arc::new(client);
@@ -114,11 +114,11 @@ impl Connection<Client> {
 
     fn enqueue(
         &mut self,
-        ask: Ask,
+        ask: OutgoingRequest,
         retry: Option<Resumed>,
         now: Duration,
     ) -> Result<Token, Refused> {
-        if self.pending() >= self.role.options.limits.pending {
+        if self.pending() >= self.role.options.limits.max_pending_requests {
             return Err(Refused::TooManyPending);
         }
         if self.role.options.revisions.is_empty() {

@@ -10,17 +10,17 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use mcp_revisions::client::{Ask, Channel, Client, Connection, Options, Output, Profile};
+//! use mcp_revisions::sansio::client::{OutgoingRequest, Channel, Client, Connection, Options, Output, Profile};
 //! use mcp_revisions::{Revision, v2025_11_25 as app};
 //!
 //! let profile = Profile::new(
-//!     &app::Implementation::new("probe", mcp_revisions::words::Version("1.0")),
+//!     &app::Implementation::new("probe", mcp_revisions::args::Version("1.0")),
 //!     &app::ClientCapabilities::new(),
 //! );
 //! let client = Client::new(Revision::V2025_11_25, Options::new(Channel::Stdio, profile));
 //! let mut connection = Connection::new(client);
 //! let now = Duration::ZERO;
-//! connection.ask(Ask::new("tools/list", None), now)?;
+//! connection.ask(OutgoingRequest::new("tools/list", None), now)?;
 //!
 //! // What the server gets first is the probe.
 //! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
@@ -30,7 +30,7 @@
 //! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
 //! let Some(Output::Send(initialize)) = connection.poll() else { panic!("nothing to send") };
 //! assert!(initialize.text.contains(r#""protocolVersion":"2025-11-25""#));
-//! # Ok::<(), mcp_revisions::client::Refused>(())
+//! # Ok::<(), mcp_revisions::sansio::client::Refused>(())
 //! ```
 
 mod answer;
@@ -51,9 +51,10 @@ use mcp_protocol::{Lifecycle, Revision};
 
 pub use super::negotiate::lifecycle;
 pub use super::{
-    Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Failure, Fate,
-    Ignored, InputRequired, Notice, OtherCall, OtherNotice, Output, Profile, Question, Retry, Said,
-    ServerFacts, TaskState, TaskStatus, To, Token,
+    Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Notification,
+    OutgoingRequest, Output, Profile, Question, Retry, Said, ServerFacts, TaskState, TaskStatus,
+    To, Token,
 };
 pub use options::{Channel, Options, Verdict};
 pub use output::{Post, Refused};

@@ -115,11 +115,11 @@ impl Options {
     }
 
     /// Sends requests and notifications of methods that no revision has as they are, but for what each request of the
-    /// server's lifecycle says of its sender; and takes those of the server, which come as [`Event::OtherCall`] and
-    /// [`Event::OtherNotice`]. Nothing of them is converted.
+    /// server's lifecycle says of its sender; and takes those of the server, which come as [`Event::CustomRequest`] and
+    /// [`Event::CustomNotification`]. Nothing of them is converted.
     ///
-    /// [`Event::OtherCall`]: super::Event::OtherCall
-    /// [`Event::OtherNotice`]: super::Event::OtherNotice
+    /// [`Event::CustomRequest`]: super::Event::CustomRequest
+    /// [`Event::CustomNotification`]: super::Event::CustomNotification
     #[must_use]
     pub fn with_other_methods(mut self) -> Self {
         self.takes_others = true;

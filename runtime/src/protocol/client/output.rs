@@ -21,7 +21,7 @@ pub struct Post {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// As many requests wait for an answer as [`Limits::pending`](crate::Limits::pending) allows.
+    /// As many requests wait for an answer as [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) allows.
     TooManyPending,
     /// The client is willing to speak no revision at all.
     NoRevisions,
@@ -33,7 +33,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooManyPending => {
-                "too many requests wait for an answer: wait for some, or raise `Limits::pending`"
+                "too many requests wait for an answer: wait for some, or raise `Limits::max_pending_requests`"
             }
             Self::NoRevisions => {
                 "the client speaks no revision: name some in `Options::with_revisions`"

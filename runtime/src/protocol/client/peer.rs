@@ -13,8 +13,8 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::json::member;
 use crate::protocol::{
-    Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, NeedsAdapter,
-    Notice, OtherCall, OtherNotice, Said, Token,
+    Answer, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event, Exchange,
+    Fate, Ignored, IncomingRequest, NeedsAdapter, Notification, Said, Token,
 };
 
 impl Connection<Client> {
@@ -43,7 +43,7 @@ impl Connection<Client> {
             return self.post_answer(&id, Ok(no_params()), revision);
         }
         let waits = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if *one == id);
-        if self.state.calls.len() >= self.role.options.limits.pending
+        if self.state.calls.len() >= self.role.options.limits.max_pending_requests
             || self.state.calls.values().any(waits)
         {
             let error = ErrorObject::new(
@@ -59,7 +59,7 @@ impl Connection<Client> {
             let token = self.new_token();
             let waits = Called::Other { id: id.clone() };
             self.state.calls.insert(token, waits);
-            return self.tell(Event::OtherCall(OtherCall {
+            return self.tell(Event::CustomRequest(CustomRequest {
                 token,
                 id,
                 exchange: exchange.unwrap_or(Exchange::NONE),
@@ -82,7 +82,7 @@ impl Connection<Client> {
                     method: name,
                 };
                 self.state.calls.insert(token, called);
-                let call = Call {
+                let call = IncomingRequest {
                     token,
                     id: Some(id),
                     exchange: exchange.unwrap_or(Exchange::NONE),
@@ -95,7 +95,7 @@ impl Connection<Client> {
                     progress_token: message.meta.progress_token.map(Raw::to_json),
                     losses,
                 };
-                self.tell(Event::Call(call));
+                self.tell(Event::Request(call));
             }
             Err(stopped) => {
                 self.report(method, revision, &stopped);
@@ -107,7 +107,10 @@ impl Connection<Client> {
 
     /// Whether too many answers and notifications are not taken yet: over HTTP each is a POST that the server has to end.
     pub(in crate::protocol) fn is_unheeded(&self) -> bool {
-        let (open, most) = (&self.state.exchanges, self.role.options.limits.pending);
+        let (open, most) = (
+            &self.state.exchanges,
+            self.role.options.limits.max_pending_requests,
+        );
         open.len() >= most && open.values().filter(|of| of.is_none()).count() >= most
     }
 
@@ -242,7 +245,7 @@ impl Connection<Client> {
         }
         let params = params.unwrap_or_else(no_params);
         if self.is_other(method) {
-            return self.tell(Event::OtherNotice(OtherNotice {
+            return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
                 params,
                 peer: revision,
@@ -257,7 +260,7 @@ impl Connection<Client> {
                     Some(_) => Vec::new(),
                     None => self.streams_for(method, &params),
                 };
-                let notice = Notice {
+                let notice = Notification {
                     method,
                     params,
                     peer: revision,
@@ -266,13 +269,13 @@ impl Connection<Client> {
                 };
                 for token in &streams {
                     let about = Some(*token);
-                    self.tell(Event::Notice(Notice {
+                    self.tell(Event::Notification(Notification {
                         about,
                         ..notice.clone()
                     }));
                 }
                 if streams.is_empty() {
-                    self.tell(Event::Notice(notice));
+                    self.tell(Event::Notification(notice));
                 }
             }
             Err(stopped) => self.report(method, revision, &stopped),

@@ -47,7 +47,7 @@ impl Connection<Client> {
             Err(ignored) => (Vec::new(), Some(ignored)),
         };
         // The status says more than a page that goes with it.
-        let limit = self.role.options.limits.message_bytes;
+        let limit = self.role.options.limits.max_message_bytes;
         let mut broken = ignored
             .as_ref()
             .and_then(|ignored| why(ignored, body, limit));

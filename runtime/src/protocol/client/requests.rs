@@ -5,7 +5,7 @@ use mcp_wire::{Json, RequestId};
 
 use crate::protocol::json::with_members;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Ask, Exchange, Token};
+use crate::protocol::{Exchange, OutgoingRequest, Token};
 
 /// How the server has called.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(in crate::protocol) enum Called {
 #[derive(Debug, Clone)]
 pub(in crate::protocol) struct Waiting {
     pub(in crate::protocol) token: Token,
-    pub(in crate::protocol) ask: Ask,
+    pub(in crate::protocol) ask: OutgoingRequest,
     pub(in crate::protocol) retry: Option<Resumed>,
     /// How often it was sent already, to servers that turned out to be others than thought.
     pub(in crate::protocol) sent: u8,

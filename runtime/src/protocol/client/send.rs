@@ -17,8 +17,8 @@ use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
 use crate::protocol::translate::{Translated, without_claims};
 use crate::protocol::{
-    Answer, Ask, Connection, Exchange, Failure, Fate, NeedsAdapter, Output, Profile, Said, To,
-    Token,
+    Answer, Connection, Exchange, Failure, Fate, NeedsAdapter, OutgoingRequest, Output, Profile,
+    Said, To, Token,
 };
 use crate::{errors, meta};
 
@@ -55,7 +55,7 @@ impl Connection<Client> {
 
     /// The params of a request in the server's revision.
     fn prepare(&self, request: &Waiting, revision: Revision) -> Result<Prepared, Failure> {
-        let Ask {
+        let OutgoingRequest {
             method,
             params,
             log_level,
@@ -245,7 +245,7 @@ impl Connection<Client> {
         };
         let revision = settled.revision;
         if self.is_unheeded() {
-            let refusal = errors::too_many_pending(self.role.options.limits.pending);
+            let refusal = errors::too_many_pending(self.role.options.limits.max_pending_requests);
             return Said::of(Fate::Refused(Box::new(refusal.error)));
         }
         let carried = self.carried(method, params.cloned(), revision);

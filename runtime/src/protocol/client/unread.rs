@@ -20,7 +20,7 @@ impl Connection<Client> {
             // Over HTTP a POST answers its own request and no other.
             pending.is_some_and(|it| exchange.is_none_or(|exchange| it.exchange == exchange))
         });
-        let why = why(&ignored, bytes, self.role.options.limits.message_bytes);
+        let why = why(&ignored, bytes, self.role.options.limits.max_message_bytes);
         let (Some(id), Some(why)) = (answered, why) else {
             return self.ignore(ignored);
         };

@@ -76,7 +76,7 @@ impl ByRequests {
         let wrong = |why: &str| {
             refused(errors::internal(&format!("the server asks for input: {why}")).error)
         };
-        let (questions, state) = match read(result, world.limits.questions) {
+        let (questions, state) = match read(result, world.limits.max_input_requests) {
             Ok(read) => read,
             Err(why) => return wrong(&why),
         };

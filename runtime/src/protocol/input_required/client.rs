@@ -12,7 +12,8 @@ use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Resumed, Waiting};
 use crate::protocol::json::member;
 use crate::protocol::{
-    Answer, Ask, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, Token,
+    Answer, Connection, Event, Exchange, Failure, IncomingRequest, InputRequired, OutgoingRequest,
+    Question, Retry, Token,
 };
 
 /// Calls whose server waits for answers of the application.
@@ -51,7 +52,7 @@ impl Connection<Client> {
         result: &Json,
         revision: Revision,
     ) -> Result<InputRequired, String> {
-        let (questions, state) = super::read(result, self.role.options.limits.questions)?;
+        let (questions, state) = super::read(result, self.role.options.limits.max_input_requests)?;
         if state.as_ref().is_some_and(|state| state.as_str().is_none()) {
             return Err("requestState is not a string".to_owned());
         }
@@ -94,7 +95,7 @@ impl Connection<Client> {
         &self,
         retry: Retry,
         answers: impl IntoIterator<Item = (String, Json)>,
-    ) -> (Ask, Resumed) {
+    ) -> (OutgoingRequest, Resumed) {
         let Retry {
             ask,
             state,
@@ -162,7 +163,7 @@ impl Connection<Client> {
             self.state
                 .calls
                 .insert(token, Called::Question { round, key });
-            self.tell(Event::Call(Call {
+            self.tell(Event::Request(IncomingRequest {
                 token,
                 id: None,
                 exchange: Exchange::NONE,

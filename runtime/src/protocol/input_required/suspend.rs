@@ -143,8 +143,8 @@ impl Suspended {
         if about.rounds >= world.limits.max_input_rounds {
             return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
         }
-        if self.parked.len() >= world.limits.max_suspended_calls {
-            return refused(errors::too_many_pending(world.limits.max_suspended_calls).error);
+        if self.parked.len() >= world.limits.max_suspended_requests {
+            return refused(errors::too_many_pending(world.limits.max_suspended_requests).error);
         }
         let parked = Parked {
             token: about.token,

@@ -44,7 +44,7 @@ impl Connection<Server> {
             Ok(caller) => caller,
             Err(refusal) => return Reply::refused(Some(id), &refusal),
         };
-        let (bytes, limit) = (caller.bytes(), self.role.limits.introduction_bytes);
+        let (bytes, limit) = (caller.bytes(), self.role.limits.max_client_info_bytes);
         if bytes > limit {
             return Reply::refused(Some(id), &errors::introduction_too_large(bytes, limit));
         }

@@ -18,7 +18,7 @@ use crate::protocol::input_required::seal::subject;
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
-use crate::protocol::{Ask, Caller, Connection, Fate, NeedsAdapter, Said, Token};
+use crate::protocol::{Caller, Connection, Fate, NeedsAdapter, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
 
 impl Connection<Server> {
@@ -31,7 +31,7 @@ impl Connection<Server> {
     /// Why it was not sent.
     ///
     /// [`Event::Answered`]: crate::protocol::Event::Answered
-    pub fn ask(&mut self, ask: Ask, now: Duration) -> Result<Token, Fate> {
+    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Fate> {
         let token = self.state.new_token();
         match self.ask_as(token.0, &ask, now).fate {
             Fate::Sent | Fate::Adapted => Ok(token),
@@ -40,8 +40,8 @@ impl Connection<Server> {
     }
 
     /// Sends the peer a request, whose answer comes back with this key.
-    fn ask_as(&mut self, key: u64, ask: &Ask, now: Duration) -> Said {
-        let Ask {
+    fn ask_as(&mut self, key: u64, ask: &OutgoingRequest, now: Duration) -> Said {
+        let OutgoingRequest {
             method,
             params,
             about,
@@ -148,7 +148,7 @@ impl Connection<Server> {
         method: &str,
         params: Option<&Json>,
     ) -> Result<(), ErrorObject> {
-        let most = self.role.limits.pending;
+        let most = self.role.limits.max_pending_requests;
         let about = about.and_then(|token| self.state.get(token));
         let exchange = about.map(|pending| pending.exchange);
         let peer = about

@@ -9,8 +9,8 @@ use super::incoming::{Incoming, Unlooked};
 use super::reply::{Outgoing, Reply};
 use super::state::{Batch, Pending, State};
 use crate::errors::{self, Refusal};
+use crate::protocol::negotiate;
 use crate::protocol::{Connection, Exchange, Ignored};
-use crate::settle;
 use mcp_wire::envelope::write;
 use mcp_wire::{Unreadable, peek};
 
@@ -24,7 +24,7 @@ impl Connection<Server> {
         let Incoming {
             message, exchange, ..
         } = batch;
-        let limit = self.role.limits.batch_length;
+        let limit = self.role.limits.max_batch_length;
         let length = message.elements().take(limit.saturating_add(1)).count();
         if length == 0 {
             let refusal = errors::invalid_request("a batch without a message");
@@ -43,7 +43,7 @@ impl Connection<Server> {
         for text in message.elements() {
             let reply = match peek(text.as_bytes()) {
                 Ok(message) => {
-                    let settled = settle::settle_element(&message, revision);
+                    let settled = negotiate::settle_element(&message, revision);
                     let one = Incoming {
                         message: &message,
                         in_batch: true,
@@ -81,7 +81,7 @@ impl Connection<Server> {
         let refused = write::error(id, &refusal.error);
         let (why, limit) = (
             Ignored::Unreadable(unreadable),
-            self.role.limits.message_bytes,
+            self.role.limits.max_message_bytes,
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
         self.unanswered(unlooked.instead, now);

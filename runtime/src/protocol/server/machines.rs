@@ -16,7 +16,7 @@ use crate::protocol::machine::Machine;
 use crate::protocol::occasion::{Occasion, Step, World};
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answered, Call, Cancelled, Connection, Event, Exchange, Token};
+use crate::protocol::{Answered, Cancelled, Connection, Event, Exchange, IncomingRequest, Token};
 
 impl Connection<Server> {
     /// When [`wake`](Self::wake) has something to do.
@@ -199,7 +199,7 @@ impl Connection<Server> {
         losses: Vec<Loss>,
     ) {
         if let Some(call) = self.state.call(token, method, params, losses) {
-            self.tell(Event::Call(call));
+            self.tell(Event::Request(call));
         }
     }
 
@@ -228,7 +228,7 @@ impl Connection<Server> {
         }
         let token = self.state.new_token();
         self.state.own.insert(token, own);
-        self.tell(Event::Call(Call {
+        self.tell(Event::Request(IncomingRequest {
             token,
             id: None,
             exchange: Exchange::NONE,

@@ -5,12 +5,12 @@
 //!
 //! ```
 //! use mcp_revisions::mcp_wire::Json;
-//! use mcp_revisions::server::{Connection, Event, Output, Profile, Server};
+//! use mcp_revisions::sansio::server::{Connection, Event, Output, Profile, Server};
 //! use mcp_revisions::{Revision, v2025_11_25 as mcp};
 //! use std::time::Duration;
 //!
 //! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
-//! let profile = Profile::new(&mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0")), &capabilities);
+//! let profile = Profile::new(&mcp::Implementation::new("adder", mcp_revisions::args::Version("1.0")), &capabilities);
 //! let mut connection = Connection::new(Server::new(Revision::V2025_11_25, profile)?);
 //!
 //! // A client of 2026-07-28 asks; the handlers see a request of 2025-11-25.
@@ -18,7 +18,7 @@
 //!     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 //! let now = Duration::ZERO; // since whenever you like
 //! connection.receive(None, text, now);
-//! let Some(Output::Event(Event::Call(call))) = connection.poll() else { panic!() };
+//! let Some(Output::Event(Event::Request(call))) = connection.poll() else { panic!() };
 //! let params: mcp::CallToolRequestParams = call.read()?;
 //! assert_eq!(params.name, "add");
 //!
@@ -60,9 +60,9 @@ pub use super::tasks::{
     TaskStoreError, TaskSupport,
 };
 pub use super::{
-    Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
-    LogLevel, NeedsAdapter, Notice, OtherCall, OtherNotice, Output, Profile, ProfileError, Said,
-    To, Token,
+    Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
+    Exchange, Fate, Ignored, IncomingRequest, LogLevel, NeedsAdapter, Notification,
+    OutgoingRequest, Output, Profile, ProfileError, Said, To, Token,
 };
 pub use crate::protocol::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;
@@ -162,7 +162,7 @@ impl Server {
     }
 
     /// The server, taking requests and notifications of methods that no revision has: extensions, a vendor's own. They
-    /// come as [`Event::OtherCall`] and [`Event::OtherNotice`], may be sent like any other, and nothing of them is
+    /// come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
     /// converted.
     #[must_use]
     pub fn with_other_methods(self) -> Self {

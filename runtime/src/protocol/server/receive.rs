@@ -10,9 +10,9 @@ use super::incoming::{Incoming, Looked, Seen, Unlooked};
 use super::reply::{Outgoing, Reply};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
+use crate::protocol::negotiate::{self, Settled};
 use crate::protocol::revisions::RevisionSet;
 use crate::protocol::{Connection, Event, Exchange, Ignored};
-use crate::settle::{self, Settled};
 
 impl Server {
     /// One look at a text, by which a transport can tell whose it is before it hands it in
@@ -40,14 +40,14 @@ impl Server {
         headers: Option<&Headers<'_>>,
         bytes: &'a [u8],
     ) -> Looked<'a> {
-        let limit = self.limits.message_bytes;
+        let limit = self.limits.max_message_bytes;
         let message = match bytes.len() > limit {
             true => Err(Ignored::TooLong(bytes.len())),
             false => peek(bytes).map_err(Ignored::Unreadable),
         };
         Looked(match message {
             Ok(message) => Ok(Seen {
-                settlement: settle::settle(&message, headers, served),
+                settlement: negotiate::settle(&message, headers, served),
                 message,
             }),
             Err(why) => Err(Unlooked::new(why, bytes, limit)),
@@ -59,7 +59,7 @@ impl Server {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
         match why {
             Ignored::TooLong(bytes) => {
-                let refusal = errors::message_too_large(*bytes, self.limits.message_bytes);
+                let refusal = errors::message_too_large(*bytes, self.limits.max_message_bytes);
                 Reply::refused(None, &refusal)
             }
             Ignored::Unreadable(it @ Unreadable::NotAMessage { id, .. }) => {

@@ -18,7 +18,7 @@ use crate::protocol::input_required::seal::{Broken, Issued, subject};
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
-use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter, OtherCall};
+use crate::protocol::{Caller, Connection, CustomRequest, Event, LogLevel, NeedsAdapter};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -147,15 +147,17 @@ impl Connection<Server> {
 
     /// Whether one request more may wait for its answer.
     fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
-        if self.state.pending() >= self.role.limits.pending {
-            return Err(errors::too_many_pending(self.role.limits.pending));
+        if self.state.pending() >= self.role.limits.max_pending_requests {
+            return Err(errors::too_many_pending(
+                self.role.limits.max_pending_requests,
+            ));
         }
         let bytes = self
             .state
             .pending_bytes()
             .saturating_add(message.text.len());
-        match bytes > self.role.limits.pending_bytes {
-            true => Err(errors::too_much_pending(self.role.limits.pending_bytes)),
+        match bytes > self.role.limits.max_pending_bytes {
+            true => Err(errors::too_much_pending(self.role.limits.max_pending_bytes)),
             false => Ok(()),
         }
     }
@@ -180,8 +182,8 @@ impl Connection<Server> {
         match carried {
             Ok((params, _)) if pending.is_other => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
-                let call = other_call(&mut self.state, pending, name, params);
-                self.tell(Event::OtherCall(call));
+                let call = custom_request(&mut self.state, pending, name, params);
+                self.tell(Event::CustomRequest(call));
                 Reply::Later
             }
             Ok((params, losses)) => {
@@ -285,10 +287,15 @@ fn pending_of(
 }
 
 /// Returns the call of a method that no revision has, which waits from now on.
-fn other_call(state: &mut State, pending: Pending, method: &str, params: Json) -> OtherCall {
+fn custom_request(
+    state: &mut State,
+    pending: Pending,
+    method: &str,
+    params: Json,
+) -> CustomRequest {
     let (exchange, peer) = (pending.exchange, pending.peer);
     let (caller, progress_token) = (Arc::clone(&pending.caller), pending.progress_token.clone());
-    OtherCall {
+    CustomRequest {
         id: pending.id.clone(),
         token: state.add(pending),
         exchange,

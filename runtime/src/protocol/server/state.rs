@@ -12,7 +12,7 @@ use crate::methods;
 use crate::protocol::machine::Machine;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::tasks::server::TaskWanted;
-use crate::protocol::{Call, Caller, Exchange, LogLevel, Token};
+use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
 ///
@@ -330,9 +330,9 @@ impl State {
         method: &'static str,
         params: Json,
         losses: Vec<Loss>,
-    ) -> Option<Call> {
+    ) -> Option<IncomingRequest> {
         let pending = self.get(token)?;
-        Some(Call {
+        Some(IncomingRequest {
             token,
             id: Some(pending.id.clone()),
             exchange: pending.exchange,

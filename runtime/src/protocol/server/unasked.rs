@@ -14,7 +14,7 @@ use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{is_legacy, known};
 use crate::protocol::rows::find_method;
 use crate::protocol::{
-    Answered, Connection, Event, Ignored, NeedsAdapter, Notice, OtherNotice, Token,
+    Answered, Connection, CustomNotification, Event, Ignored, NeedsAdapter, Notification, Token,
 };
 use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
@@ -50,7 +50,7 @@ impl Connection<Server> {
             MethodKind::Notification,
         ) else {
             if self.role.takes_others && known(name).is_none() {
-                return self.told(Event::OtherNotice(OtherNotice {
+                return self.told(Event::CustomNotification(CustomNotification {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
                     peer,
@@ -65,7 +65,7 @@ impl Connection<Server> {
         let carried = self.role.params_in(method, message.params, peer, session);
         self.role.on_loss.tell(method, peer, None, &carried);
         match carried {
-            Ok((params, losses)) => self.told(Event::Notice(Notice {
+            Ok((params, losses)) => self.told(Event::Notification(Notification {
                 method,
                 params,
                 peer,

@@ -104,7 +104,7 @@ pub struct SessionsFull<T> {
 const PASSED: usize = 8;
 
 impl<T> Sessions<T> {
-    /// Room for [`Limits::sessions`], of [`Limits::sessions_bytes`] all together, and of
+    /// Room for [`Limits::max_sessions`], of [`Limits::max_session_bytes`] all together, and of
     /// [`Limits::max_sessions_per_owner`] for each owner that is known.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
@@ -114,8 +114,8 @@ impl<T> Sessions<T> {
             order: Order::default(),
             owners: HashMap::new(),
             bytes: 0,
-            limit: limits.sessions,
-            limit_bytes: limits.sessions_bytes,
+            limit: limits.max_sessions,
+            limit_bytes: limits.max_session_bytes,
             limit_owned: limits.max_sessions_per_owner,
         }
     }

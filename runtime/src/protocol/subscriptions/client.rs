@@ -16,7 +16,7 @@ use crate::protocol::client::Client;
 use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::json::{declares, member};
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notice, Token};
+use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notification, Token};
 
 /// What the application wants to be told of.
 #[derive(Debug, Default)]
@@ -124,10 +124,10 @@ impl Connection<Client> {
         let params = request.ask.params.clone().unwrap_or_else(no_params);
         let limits = &self.role.options.limits;
         let declares = |path: &[&str]| self.state.changes.declares(path);
-        let filter = match Filter::read(&params, declares, limits.subscriptions) {
-            Ok(_) if self.state.changes.streams.len() >= limits.streams => {
-                Err(crate::errors::too_many_subscriptions(limits.streams))
-            }
+        let filter = match Filter::read(&params, declares, limits.max_subscriptions) {
+            Ok(_) if self.state.changes.streams.len() >= limits.max_change_streams => Err(
+                crate::errors::too_many_subscriptions(limits.max_change_streams),
+            ),
             read => read,
         };
         let filter = match filter {
@@ -137,7 +137,7 @@ impl Connection<Client> {
             }
         };
         let token = request.token;
-        self.tell(Event::Notice(Notice {
+        self.tell(Event::Notification(Notification {
             method: methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
             params: filter.params(),
             peer: revision,
@@ -213,9 +213,11 @@ impl Connection<Client> {
             None => refused(crate::errors::invalid_params(
                 "`uri` is required, and a string",
             )),
-            Some(_) if self.state.changes.uris.len() >= self.role.options.limits.subscriptions => {
+            Some(_)
+                if self.state.changes.uris.len() >= self.role.options.limits.max_subscriptions =>
+            {
                 refused(crate::errors::too_many_subscriptions(
-                    self.role.options.limits.subscriptions,
+                    self.role.options.limits.max_subscriptions,
                 ))
             }
             Some(uri) => {

@@ -95,8 +95,10 @@ impl Listening {
         self.peer = Some(about.peer);
         let changed = match about.method {
             methods::RESOURCES_UNSUBSCRIBE => self.uris.remove(&uri),
-            _ if self.uris.len() >= world.limits.subscriptions => {
-                return refused(errors::too_many_subscriptions(world.limits.subscriptions));
+            _ if self.uris.len() >= world.limits.max_subscriptions => {
+                return refused(errors::too_many_subscriptions(
+                    world.limits.max_subscriptions,
+                ));
             }
             _ => {
                 self.waiting.push((about.token, uri.clone()));

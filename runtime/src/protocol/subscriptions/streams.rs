@@ -49,11 +49,13 @@ impl Streams {
     fn open(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
         let refused =
             |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
-        if self.streams.len() >= world.limits.streams {
-            return refused(errors::too_many_subscriptions(world.limits.streams));
+        if self.streams.len() >= world.limits.max_change_streams {
+            return refused(errors::too_many_subscriptions(
+                world.limits.max_change_streams,
+            ));
         }
         let declares = |path: &[&str]| world.declares(path);
-        let filter = match Filter::read(about.params, declares, world.limits.subscriptions) {
+        let filter = match Filter::read(about.params, declares, world.limits.max_subscriptions) {
             Ok(filter) => filter,
             Err(refusal) => return refused(refusal),
         };

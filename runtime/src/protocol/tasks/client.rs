@@ -17,8 +17,8 @@ use crate::protocol::client::stamp::Stamp;
 use crate::protocol::json::{declares, member, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::{
-    Answer, Call, Connection, Event, Exchange, Failure, InputRequired, Question, Retry, TaskState,
-    Token,
+    Answer, Connection, Event, Exchange, Failure, IncomingRequest, InputRequired, Question, Retry,
+    TaskState, Token,
 };
 
 /// How often a task is looked at whose server names no interval.
@@ -296,7 +296,7 @@ impl Connection<Client> {
         else {
             return;
         };
-        let most = self.role.options.limits.questions;
+        let most = self.role.options.limits.max_input_requests;
         let questions = match self.input_required(&request, state, revision) {
             Ok(InputRequired { questions, .. }) => questions,
             Err(what) => return self.end_invalid(token, &what),
@@ -339,7 +339,7 @@ impl Connection<Client> {
                 method,
             };
             self.state.calls.insert(call, called);
-            self.tell(Event::Call(Call {
+            self.tell(Event::Request(IncomingRequest {
                 token: call,
                 id: None,
                 exchange: Exchange::NONE,

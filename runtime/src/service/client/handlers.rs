@@ -7,8 +7,8 @@ use mcp_protocol::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
 
 use super::{ClientContext, Wants};
-use crate::client::{Client, Event, Notice, OtherNotice, Token};
 use crate::methods;
+use crate::protocol::client::{Client, CustomNotification, Event, Notification, Token};
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
@@ -19,13 +19,14 @@ const EACH: usize = 768;
 
 /// A notification for the handlers.
 enum Noted {
-    Known(Notice),
-    Custom(OtherNotice),
+    Known(Notification),
+    Custom(CustomNotification),
 }
 
 impl Queued for Noted {
     fn bytes(&self) -> usize {
-        let (Self::Known(Notice { params, .. }) | Self::Custom(OtherNotice { params, .. })) = self;
+        let (Self::Known(Notification { params, .. })
+        | Self::Custom(CustomNotification { params, .. })) = self;
         params.text().len().saturating_add(EACH)
     }
 }
@@ -55,7 +56,7 @@ where
     H: Send + Sync + 'static,
 {
     let handlers = Arc::new(Handlers { typed, custom });
-    let (noted, notices) = queue(client.limits().pending_bytes);
+    let (noted, notices) = queue(client.limits().max_pending_bytes);
     let app = Typed {
         handlers: Arc::clone(&handlers),
         noted,
@@ -74,7 +75,7 @@ where
 
     fn event(&mut self, driver: &mut Driver<Wants>, event: Event) {
         match event {
-            Event::Call(call) => {
+            Event::Request(call) => {
                 let Some(cx) = driver.handle().map(ClientContext::new) else {
                     return;
                 };
@@ -92,7 +93,7 @@ where
                         .map_err(|it: Error| it.into_object(App::REVISION))
                 });
             }
-            Event::OtherCall(call) => {
+            Event::CustomRequest(call) => {
                 let Some(cx) = driver.handle().map(ClientContext::new) else {
                     return;
                 };
@@ -105,8 +106,8 @@ where
                     answer.map_err(|it| it.into_object(App::REVISION))
                 });
             }
-            Event::Notice(notice) => self.notice(driver, notice),
-            Event::OtherNotice(notice) => {
+            Event::Notification(notice) => self.notice(driver, notice),
+            Event::CustomNotification(notice) => {
                 self.noted.try_push(Noted::Custom(notice));
             }
             _ => {}
@@ -117,7 +118,7 @@ where
 impl<App: Spoken, H> Typed<App, H> {
     /// Sends a notification to the requests that want it: the one that it is about, or those with a callback for log
     /// messages if it names none; else to the handlers.
-    fn notice(&self, driver: &Driver<Wants>, notice: Notice) {
+    fn notice(&self, driver: &Driver<Wants>, notice: Notification) {
         let wants = |open: &Open<Wants>| match notice.method {
             methods::NOTIFICATIONS_PROGRESS => open.call.progress,
             methods::NOTIFICATIONS_MESSAGE => open.call.log,
@@ -156,7 +157,7 @@ async fn note<App: Spoken, H>(
         let noted = tokio::spawn(async move {
             // No one waits for the outcome of a notification, be it that it cannot be read.
             match noted {
-                Noted::Known(Notice { method, params, .. }) => {
+                Noted::Known(Notification { method, params, .. }) => {
                     let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
                         &handlers.typed,
                         method,
@@ -165,7 +166,7 @@ async fn note<App: Spoken, H>(
                     )
                     .await;
                 }
-                Noted::Custom(OtherNotice { method, params, .. }) => {
+                Noted::Custom(CustomNotification { method, params, .. }) => {
                     if let Some(noted) = handlers.custom.notification(&method, params, cx) {
                         let _ = noted.await;
                     }

@@ -30,9 +30,11 @@ use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Encode, Json};
 
 use super::Error;
-use crate::client::{Answer, Ask, Failure, Fate, Profile, ServerFacts, TaskState, Verdict};
 use crate::methods;
-use crate::server::LogLevel;
+use crate::protocol::client::{
+    Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
+};
+use crate::protocol::server::LogLevel;
 use crate::transport::client::{Handle, Reply};
 
 #[cfg(feature = "client-stdio")]
@@ -89,14 +91,14 @@ impl Default for How {
 
 impl How {
     /// Returns the request of a call.
-    fn ask(&self, method: &'static str, params: Option<Json>) -> (Ask, Wants) {
+    fn ask(&self, method: &'static str, params: Option<Json>) -> (OutgoingRequest, Wants) {
         let wants = Wants {
             progress: self.progress.is_some(),
             log: self.log.is_some(),
         };
         let mut ask = match &self.resumes {
-            Some(id) => Ask::for_task(id),
-            None => Ask::new(method, params),
+            Some(id) => OutgoingRequest::for_task(id),
+            None => OutgoingRequest::new(method, params),
         };
         if wants.progress {
             ask = ask.with_progress();

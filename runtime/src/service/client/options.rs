@@ -8,7 +8,7 @@ use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{Direction, Encode, Json, Map, MethodKind};
 
 use super::{Client, ClientContext, How, handlers};
-use crate::client::{self, Channel, Options, Profile, Verdict};
+use crate::protocol::client::{self, Channel, Options, Profile, Verdict};
 use crate::protocol::lost::{LossHook, Lost};
 use crate::service::Error;
 use crate::service::custom::Custom;
@@ -164,7 +164,7 @@ where
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) -> Client<App> {
-        let limit = self.told.limits.message_bytes;
+        let limit = self.told.limits.max_message_bytes;
         self.run(Channel::Stdio, Transport::lines(input, output, limit))
     }
 
@@ -194,7 +194,7 @@ where
     /// A program that cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
-        let carrier = Transport::child(child, self.told.limits.message_bytes)?;
+        let carrier = Transport::child(child, self.told.limits.max_message_bytes)?;
         Ok(self.run(Channel::Stdio, carrier))
     }
 
@@ -210,7 +210,7 @@ where
     /// Speaks over streamable HTTP as it is described: with an authorization, say.
     #[cfg(feature = "client-http")]
     pub fn http(self, http: super::Http) -> Client<App> {
-        let carrier = Transport::http(http, self.told.limits.message_bytes);
+        let carrier = Transport::http(http, self.told.limits.max_message_bytes);
         self.run(Channel::Http, carrier)
     }
 

@@ -113,7 +113,7 @@ impl Changes {
         let capabilities = Json::of(capabilities);
         let declares = |path: &[&str]| crate::protocol::json::declares(&capabilities, path);
         // Who is gone listens to nothing.
-        let most = cx.session().limits().map_or(0, |it| it.subscriptions);
+        let most = cx.session().limits().map_or(0, |it| it.max_subscriptions);
         let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;
         cx.notification(
             methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,

@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use super::server::{McpServer, ServeError, Server};
 use super::{Error, RequestContext};
 use crate::errors::shortened;
-use crate::server::{TaskOptions, TaskSupport};
+use crate::protocol::server::{TaskOptions, TaskSupport};
 use mcp_protocol::{Latest, latest as mcp, methods};
-use mcp_wire::words::Version;
+use mcp_wire::args::Version;
 
 pub use changes::Changes;
 pub use handler::{Handler, NoArguments, OnlyContext};

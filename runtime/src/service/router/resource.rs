@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_protocol::latest as mcp;
-use mcp_wire::words::{Uri, UriTemplate};
+use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
 use super::templates::Asked;

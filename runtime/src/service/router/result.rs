@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use mcp_protocol::latest as mcp;
 use mcp_wire::JsonObject;
-use mcp_wire::words::Uri;
+use mcp_wire::args::Uri;
 use serde::Serialize;
 
 use crate::service::Error;

@@ -11,7 +11,7 @@ use super::Described;
 use super::result::fails;
 use super::{AsTask, Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
-use crate::server::TaskSupport;
+use crate::protocol::server::TaskSupport;
 
 impl Router {
     /// Adds a tool whose schemas are those of its argument and result types.

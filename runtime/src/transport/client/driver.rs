@@ -11,7 +11,9 @@ use tokio::task::AbortHandle;
 
 use super::handle::{Command, Handle, Held, NotConnected, Reply, WeakHandle};
 use super::{Incoming, Transport};
-use crate::client::{Answered, Client, Connection, Event, Output, Refused, ServerFacts, To, Token};
+use crate::protocol::client::{
+    Answered, Client, Connection, Event, Output, Refused, ServerFacts, To, Token,
+};
 use crate::transport::panics::caught;
 use crate::transport::queue::{Receiver, Sender, queue};
 

@@ -8,7 +8,9 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 
 use super::Incoming;
-use crate::client::{Answered, Ask, Client, Fate, Refused, Said, ServerFacts, TaskState, Token};
+use crate::protocol::client::{
+    Answered, Client, Fate, OutgoingRequest, Refused, Said, ServerFacts, TaskState, Token,
+};
 use crate::transport::queue::{Queued, Receiver, Sender, WeakSender, queue};
 
 /// How many bytes of notifications wait for the reader of a request.
@@ -50,7 +52,7 @@ impl<C> Queued for Command<C> {
 #[derive(Debug)]
 pub struct Held<C> {
     pub(super) key: u64,
-    pub(super) ask: Ask,
+    pub(super) ask: OutgoingRequest,
     /// What the application knows of it.
     pub call: C,
     pub(super) replies: Sender<Reply>,
@@ -139,7 +141,7 @@ pub struct Handle<C> {
 
 impl<C> Handle<C> {
     /// Sends a request; `call` is what the application knows of it.
-    pub async fn ask(&self, ask: Ask, call: C) -> Replies<C> {
+    pub async fn ask(&self, ask: OutgoingRequest, call: C) -> Replies<C> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let key = LAST.fetch_add(1, Ordering::Relaxed);
         let (sender, replies) = queue(REPLY_BYTES);
@@ -190,7 +192,7 @@ impl<C> Handle<C> {
         })
     }
 
-    /// Continues the connection as this client; see [`Connection::continue_as`](crate::Connection::continue_as).
+    /// Continues the connection as this client; see [`Connection::continue_as`](crate::sansio::Connection::continue_as).
     pub fn continue_as(&self, client: Client) {
         self.commands.push(Command::ContinueAs(Box::new(client)));
     }

@@ -1,6 +1,6 @@
 //! What comes from a server, as transports hand it on.
 
-use crate::client::Exchange;
+use crate::protocol::client::Exchange;
 use crate::transport::queue::Queued;
 
 /// How many bytes of messages wait for the connection before the server has to wait.

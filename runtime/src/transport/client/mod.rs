@@ -12,7 +12,7 @@ mod lines;
 
 use mcp_wire::Direction;
 
-use crate::client::{Exchange, Post};
+use crate::protocol::client::{Exchange, Post};
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;

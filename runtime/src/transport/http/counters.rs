@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcp_protocol::Revision;
 
 use super::inner::Inner;
-use crate::protocol::{Call, Notice, OtherCall, OtherNotice};
+use crate::protocol::{CustomNotification, CustomRequest, IncomingRequest, Notification};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 
 /// What a service is at, at one moment.
@@ -54,26 +54,26 @@ impl Counted {
 }
 
 impl AnyHandler for Counted {
-    fn call(self: Arc<Self>, call: Call, peer: Peer) -> HandlerFuture {
+    fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture {
         self.count(call.peer);
         Arc::clone(&self.handler).call(call, peer)
     }
 
-    fn other_call(self: Arc<Self>, call: OtherCall, peer: Peer) -> HandlerFuture {
+    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
         self.count(call.peer);
-        Arc::clone(&self.handler).other_call(call, peer)
+        Arc::clone(&self.handler).custom_request(call, peer)
     }
 
-    fn other_notice(&self, notice: OtherNotice, session: Session) {
-        self.handler.other_notice(notice, session);
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
+        self.handler.custom_notification(notice, session);
     }
 
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         self.handler.notice(notice, session);
     }
 
-    fn opened(&self, session: Session) {
-        self.handler.opened(session);
+    fn on_initialized(&self, session: Session) {
+        self.handler.on_initialized(session);
     }
 }
 

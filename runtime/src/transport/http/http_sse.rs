@@ -12,8 +12,8 @@ use super::body::HangUp;
 use super::inner::{Inner, owner};
 use super::service::accepts;
 use super::{Body, text};
+use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Lane, Route, Taken, route};
-use crate::server::{Looked, Owner};
 use crate::{Headers, headers};
 
 /// The parameter of the URI to POST to that names the session.

@@ -16,12 +16,12 @@ use super::{Body, Options, PeerAddress, Principal, text};
 use crate::backplane::{Memory, SessionRecord};
 use crate::errors::{self, Refusal};
 use crate::headers;
+use crate::protocol::server::{NewSession, Owner, Server, Sessions};
 use crate::protocol::translate::unguessable;
 use crate::serve::{
     Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended, Tasks,
     started,
 };
-use crate::server::{NewSession, Owner, Server, Sessions};
 
 pub(super) struct Inner {
     pub(super) server: Arc<Server>,
@@ -75,13 +75,13 @@ impl Inner {
         me: Weak<Self>,
     ) -> Self {
         // One message always fits into a share.
-        let message = server.limits().message_bytes;
+        let message = server.limits().max_message_bytes;
         let suspended = message.saturating_add(SUSPENDED_BYTES);
         let (server, start) = started(server);
         Self {
             requests: Budget::new(options.body_bytes, message),
             suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
-            suspensions: Budget::new(server.limits().max_suspended_calls_of_all, 1),
+            suspensions: Budget::new(server.limits().max_suspended_requests_in_total, 1),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
             handler: Counted::new(Arc::new(handler)),

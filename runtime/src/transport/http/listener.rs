@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, Service};
+use crate::protocol::server::Owner;
 use crate::serve::Budget;
-use crate::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
 /// machine that can reach this one. Port 0 takes any that is free.

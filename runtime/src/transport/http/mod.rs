@@ -6,13 +6,13 @@
 //! Clients of HTTP+SSE, the transport of 2024-11-05, are served by [`Options::with_http_sse`].
 //!
 //! ```no_run
-//! use mcp_revisions::server::{Call, Profile, Server};
+//! use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 //! use mcp_revisions::{Revision, http, serve::Peer, v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::words::Version("1.0")), &mcp::ServerCapabilities::new());
+//! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::args::Version("1.0")), &mcp::ServerCapabilities::new());
 //! let server = Server::new(Revision::V2025_11_25, profile)?;
-//! let service = http::Service::new(server, |call: Call, _: Peer| async move {
+//! let service = http::Service::new(server, |call: IncomingRequest, _: Peer| async move {
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! });
 //! // To be reached from other machines, bind another address, and allow the names that the server is reached by.
@@ -189,7 +189,7 @@ impl Options {
 
     /// Sets how many bytes all requests together may take up while they are read and worked on; 256 MiB by default. Each
     /// client may take up a quarter of it, and one message of
-    /// [`Limits::message_bytes`](crate::Limits::message_bytes) in any case.
+    /// [`Limits::max_message_bytes`](crate::Limits::max_message_bytes) in any case.
     ///
     /// A client is a [`Principal`], else a [`PeerAddress`]. Requests that wait for their client's input do not count: they
     /// may take up a quarter as much, all together, with the same shares.
@@ -234,7 +234,7 @@ impl Options {
     /// resume; nothing by default, and events in the memory of the service ([`Memory`](crate::backplane::Memory)).
     ///
     /// All replicas need the same handlers and options, and the same
-    /// [key](crate::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
+    /// [key](crate::sansio::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
     /// extensions that a layer has inserted, only [`Principal`] and [`PeerAddress`] go there with them.
     #[must_use]
     pub fn with_backplane(mut self, backplane: impl Backplane) -> Self {

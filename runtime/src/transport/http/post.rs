@@ -13,9 +13,9 @@ use super::body::HangUp;
 use super::inner::Inner;
 use super::{Body, Options, Principal, text};
 use crate::backplane::EventId;
+use crate::protocol::negotiate::Settlement;
+use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Item, Lane, Next, Permit, Queue, Taken, route};
-use crate::server::{Looked, Owner};
-use crate::settle::Settlement;
 use crate::{Headers, headers};
 
 impl Inner {

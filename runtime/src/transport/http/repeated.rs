@@ -16,8 +16,8 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::json::member;
 use crate::protocol::params::{self, Learned};
+use crate::protocol::server::Owner;
 use crate::serve::{Facts, Next, Taken, route};
-use crate::server::Owner;
 use crate::{Headers, headers, meta};
 
 /// How many pages of tools are asked for.

@@ -19,9 +19,10 @@ use super::intake::{self, Unread};
 use super::replica::unavailable;
 use super::{Body, Options, text};
 use crate::backplane::Unavailable;
+use crate::headers;
+use crate::protocol::negotiate;
+use crate::protocol::server::Server;
 use crate::serve::{Handler, Lane, Route, route};
-use crate::server::Server;
-use crate::{headers, settle};
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
@@ -223,7 +224,7 @@ impl Inner {
                 "the server is shutting down",
             );
         }
-        let limit = self.server.limits().message_bytes;
+        let limit = self.server.limits().max_message_bytes;
         let share = self.requests_of(who.clone());
         let read = intake::read(body, limit, &share);
         match tokio::time::timeout(self.options.body_time, read).await {
@@ -256,13 +257,13 @@ impl Inner {
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> bool {
         let named = text(headers, headers::PROTOCOL_VERSION);
-        self.options.sessions && settle::takes_session_operations(named, self.server.served())
+        self.options.sessions && negotiate::takes_session_operations(named, self.server.served())
     }
 
     fn wrong_method(&self) -> Response<Body> {
         let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
         let allowed = match self.options.sessions
-            && settle::takes_session_operations(None, self.server.served())
+            && negotiate::takes_session_operations(None, self.server.served())
         {
             true => "GET, POST, DELETE",
             false => "POST",

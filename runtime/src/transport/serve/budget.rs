@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "server-http")]
 use crate::errors::{self, Refusal};
-use crate::server::Owner;
+use crate::protocol::server::Owner;
 
 /// What all clients together may take up of something, in bytes or in connections.
 pub(crate) struct Budget {

@@ -38,9 +38,12 @@ use mcp_wire::{ErrorObject, Json};
 
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::protocol::{Answer, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token};
+use crate::protocol::{
+    Answer, Caller, CustomNotification, CustomRequest, Fate, IncomingRequest, Notification, To,
+    Token,
+};
 
-use crate::server::Server;
+use crate::protocol::server::Server;
 
 #[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
@@ -66,20 +69,20 @@ pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
 
 /// Handles the calls of clients, in the application's revision.
 ///
-/// Any `async` function from [`Call`] and [`Peer`] to a result is one.
+/// Any `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
 pub trait Handler: Send + Sync + 'static {
     /// Answers a call.
     fn call(
         &self,
-        call: Call,
+        call: IncomingRequest,
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send;
 
     /// Answers a call of a method that no revision has. Only a server with
-    /// [`Server::with_other_methods`](crate::Server::with_other_methods) gets such calls.
-    fn other_call(
+    /// [`Server::with_other_methods`](crate::sansio::Server::with_other_methods) gets such calls.
+    fn custom_request(
         &self,
-        call: OtherCall,
+        call: CustomRequest,
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         drop(peer);
@@ -87,30 +90,30 @@ pub trait Handler: Send + Sync + 'static {
         std::future::ready(Err(refusal.error))
     }
 
-    /// Takes note of a notification of a method that no revision has, as [`other_call`](Self::other_call) answers calls.
-    fn other_notice(&self, notice: OtherNotice, session: Session) {
+    /// Takes note of a notification of a method that no revision has, as [`custom_request`](Self::custom_request) answers calls.
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
         drop((notice, session));
     }
 
     /// Takes note of a notification of a session.
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         drop((notice, session));
     }
 
     /// Runs once the client can get notifications: it is initialized, or has opened a stream for them.
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         drop(session);
     }
 }
 
 impl<F, A> Handler for F
 where
-    F: Fn(Call, Peer) -> A + Send + Sync + 'static,
+    F: Fn(IncomingRequest, Peer) -> A + Send + Sync + 'static,
     A: Future<Output = Result<Json, ErrorObject>> + Send,
 {
     fn call(
         &self,
-        call: Call,
+        call: IncomingRequest,
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         self(call, peer)
@@ -122,32 +125,32 @@ pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, ErrorOb
 
 /// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
-    fn call(self: Arc<Self>, call: Call, peer: Peer) -> HandlerFuture;
-    fn other_call(self: Arc<Self>, call: OtherCall, peer: Peer) -> HandlerFuture;
-    fn other_notice(&self, notice: OtherNotice, session: Session);
-    fn notice(&self, notice: Notice, session: Session);
-    fn opened(&self, session: Session);
+    fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture;
+    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture;
+    fn custom_notification(&self, notice: CustomNotification, session: Session);
+    fn notice(&self, notice: Notification, session: Session);
+    fn on_initialized(&self, session: Session);
 }
 
 impl<H: Handler> AnyHandler for H {
-    fn call(self: Arc<Self>, call: Call, peer: Peer) -> HandlerFuture {
+    fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture {
         Box::pin(async move { Handler::call(&*self, call, peer).await })
     }
 
-    fn other_call(self: Arc<Self>, call: OtherCall, peer: Peer) -> HandlerFuture {
-        Box::pin(async move { Handler::other_call(&*self, call, peer).await })
+    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
+        Box::pin(async move { Handler::custom_request(&*self, call, peer).await })
     }
 
-    fn other_notice(&self, notice: OtherNotice, session: Session) {
-        Handler::other_notice(self, notice, session);
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
+        Handler::custom_notification(self, notice, session);
     }
 
-    fn notice(&self, notice: Notice, session: Session) {
+    fn notice(&self, notice: Notification, session: Session) {
         Handler::notice(self, notice, session);
     }
 
-    fn opened(&self, session: Session) {
-        Handler::opened(self, session);
+    fn on_initialized(&self, session: Session) {
+        Handler::on_initialized(self, session);
     }
 }
 

@@ -5,7 +5,7 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::budget::{Full, Permit, Share};
 use super::event::EventId;
-use crate::server::Outgoing;
+use crate::protocol::server::Outgoing;
 use crate::transport::queue::{self, Queued, Turn};
 
 /// How many bytes may wait for a slow reader before whoever writes more waits too.

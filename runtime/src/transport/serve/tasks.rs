@@ -1,6 +1,6 @@
 //! Tasks at work: a call that became one goes on here after its answer, and requests about tasks are answered.
 //!
-//! What is true of a task stands in its [`TaskStore`](crate::server::TaskStore); a change wakes those who wait in this
+//! What is true of a task stands in its [`TaskStore`](crate::sansio::server::TaskStore); a change wakes those who wait in this
 //! process, and another replica looks as often as a client does.
 
 use std::collections::{HashMap, HashSet};
@@ -19,14 +19,14 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::input_required::allowed;
 use crate::protocol::json::member;
+use crate::protocol::server::Server;
 use crate::protocol::tasks::server::{Starting, notified};
 use crate::protocol::tasks::{
     Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskOptions, TaskQuestion,
     TaskStatus, TaskStoreError,
 };
 use crate::protocol::translate::{no_params, unguessable};
-use crate::protocol::{Caller, Fate, OtherCall, To};
-use crate::server::Server;
+use crate::protocol::{Caller, CustomRequest, Fate, To};
 
 /// Tasks of one page of a list.
 const PAGE: usize = 100;
@@ -147,7 +147,7 @@ impl Tasks {
     /// Answers a request about tasks, in the words of its client.
     pub(crate) async fn serve(
         self: Arc<Self>,
-        call: OtherCall,
+        call: CustomRequest,
         peer: Peer,
     ) -> Result<Json, ErrorObject> {
         let owner = owner_of(&peer, call.peer);
@@ -232,7 +232,7 @@ impl Tasks {
     async fn result(
         self: &Arc<Self>,
         id: &str,
-        call: &OtherCall,
+        call: &CustomRequest,
         peer: &Peer,
     ) -> Result<Json, ErrorObject> {
         let related = Json::of(&Map::from_iter([(TASK_ID, Json::of(id))]));
@@ -261,7 +261,7 @@ impl Tasks {
         }
     }
 
-    async fn update(&self, task: &Task, call: &OtherCall) -> Result<Json, ErrorObject> {
+    async fn update(&self, task: &Task, call: &CustomRequest) -> Result<Json, ErrorObject> {
         let responses = member(&call.params, "inputResponses");
         let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
         let missing = || errors::invalid_params("`inputResponses` is required: an object").error;
@@ -415,7 +415,7 @@ impl Running {
         let limits = *tasks.server.limits();
         let key = question.key.clone();
         let asked = tasks.change(&self.id, |task| {
-            if task.status.is_terminal() || task.questions.len() >= limits.questions {
+            if task.status.is_terminal() || task.questions.len() >= limits.max_input_requests {
                 return None;
             }
             task.questions.push(question.clone());
@@ -423,7 +423,10 @@ impl Running {
             Some(())
         });
         let too_many = || {
-            let why = errors::too_many_questions(limits.questions + 1, limits.questions);
+            let why = errors::too_many_questions(
+                limits.max_input_requests + 1,
+                limits.max_input_requests,
+            );
             errors::internal(&why).error
         };
         asked.await?.ok_or_else(too_many)?;
@@ -651,7 +654,7 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
 /// Whose share a task takes that has no owner.
 fn address_of(peer: &Peer) -> String {
     #[cfg(feature = "server-http")]
-    if let crate::server::Owner::Address(address) = peer.line.owner() {
+    if let crate::protocol::server::Owner::Address(address) = peer.line.owner() {
         return format!("address:{address}");
     }
     let _ = peer;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use mcp_revisions::Revision;
-use mcp_revisions::client::{Answer, Ask, Channel, Event, Failure, Fate, Notice, Options};
+use mcp_revisions::sansio::client::{
+    Answer, Channel, Event, Failure, Fate, Notification, Options, OutgoingRequest,
+};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
@@ -81,7 +83,7 @@ fn questions(app: Revision) {
     let mut asked = Vec::new();
     for event in hear(&mut client).events {
         match event {
-            Event::Call(call) => {
+            Event::Request(call) => {
                 assert_eq!(call.method, "elicitation/create");
                 asked.push(call.token);
             }
@@ -128,7 +130,7 @@ fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_an
         let (_, sent) = hear(client).only();
         say(client, &input(&sent["id"], &["one"]));
         let mut events = hear(client).events;
-        let Some(Event::Call(call)) = events.pop() else {
+        let Some(Event::Request(call)) = events.pop() else {
             panic!()
         };
         (token, call.token)
@@ -205,7 +207,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
             &json!({"toolsListChanged": true})
         )
     );
-    let subscribe = Ask::new(
+    let subscribe = OutgoingRequest::new(
         "resources/subscribe",
         Some(Json::from(json!({"uri": "file:///a"}))),
     );
@@ -238,7 +240,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
         "params": {"uri": "file:///a", "_meta": of(&second["id"])}}),
     );
     let events = hear(&mut client).events;
-    let [Event::Notice(Notice { method, params, .. })] = events.as_slice() else {
+    let [Event::Notification(Notification { method, params, .. })] = events.as_slice() else {
         panic!("{events:?}")
     };
     assert_eq!(*method, "notifications/resources/updated");
@@ -258,7 +260,7 @@ fn a_modern_application_listens_to_an_older_server() {
     let mut client = client(Revision::V2026_07_28, "2025-06-18");
     hear(&mut client);
     let filter = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["file:///a"]});
-    let listen = Ask::new(
+    let listen = OutgoingRequest::new(
         "subscriptions/listen",
         Some(Json::from(json!({"notifications": filter}))),
     );
@@ -270,7 +272,7 @@ fn a_modern_application_listens_to_an_older_server() {
         (&json!("resources/subscribe"), &json!({"uri": "file:///a"}))
     );
     let [
-        Event::Notice(Notice {
+        Event::Notification(Notification {
             params: agreed,
             about,
             ..
@@ -294,9 +296,9 @@ fn a_modern_application_listens_to_an_older_server() {
         &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
     );
     let events = hear(&mut client).events;
-    let told = events
-        .iter()
-        .filter(|event| matches!(event, Event::Notice(notice) if notice.about == Some(token)));
+    let told = events.iter().filter(
+        |event| matches!(event, Event::Notification(notice) if notice.about == Some(token)),
+    );
     assert_eq!((told.count(), events.len()), (2, 2), "{events:?}");
     client.cancel(token, None, NOW);
     let heard = hear(&mut client);
@@ -316,7 +318,7 @@ fn a_modern_application_listens_to_an_older_server() {
 fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
     let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
-    let set = Ask::new(
+    let set = OutgoingRequest::new(
         "logging/setLevel",
         Some(Json::from(json!({"level": "warning"}))),
     );
@@ -330,7 +332,7 @@ fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
         sent["params"]["_meta"]["io.modelcontextprotocol/logLevel"],
         "warning"
     );
-    let bad = Ask::new(
+    let bad = OutgoingRequest::new(
         "logging/setLevel",
         Some(Json::from(json!({"level": "loud"}))),
     );
@@ -342,7 +344,7 @@ fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
 fn a_stream_that_the_server_takes_down_ends_once() {
     let listen = || {
         let params = json!({"notifications": {"toolsListChanged": true}});
-        Ask::new("subscriptions/listen", Some(Json::from(params)))
+        OutgoingRequest::new("subscriptions/listen", Some(Json::from(params)))
     };
     let cancelled = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
     let mut client = client(Revision::V2026_07_28, "2026-07-28");

@@ -1,6 +1,8 @@
 //! Answers are read by the method of their request, in the revision that it was written in.
 
-use mcp_revisions::client::{Answer, Answered, Ask, Channel, Event, Failure, Ignored, Refused};
+use mcp_revisions::sansio::client::{
+    Answer, Answered, Channel, Event, Failure, Ignored, OutgoingRequest, Refused,
+};
 use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use crate::client::{
     settled,
 };
 
-fn ask(client: &mut End, call: Ask) -> Value {
+fn ask(client: &mut End, call: OutgoingRequest) -> Value {
     client.ask(call, NOW).unwrap();
     hear(client).only().1["id"].clone()
 }
@@ -44,7 +46,7 @@ fn a_result_without_result_type_is_complete_whoever_leaves_it_out() {
 fn a_result_is_read_by_its_method_and_not_by_its_shape() {
     let mut client = settled("2025-06-18");
     let tools = ask(&mut client, list());
-    let prompts = ask(&mut client, Ask::new("prompts/list", None));
+    let prompts = ask(&mut client, OutgoingRequest::new("prompts/list", None));
     // Each answered with what would do for the other.
     say(&mut client, &result(&tools, json!({"prompts": []})));
     let failure = hear(&mut client).answer().unwrap_err();
@@ -63,7 +65,7 @@ fn unknown_result_types_are_invalid() {
     ] {
         let mut client = settled("2026-07-28");
         let params = (method == "tools/call").then(|| Json::from(json!({"name": "x"})));
-        let id = ask(&mut client, Ask::new(method, params));
+        let id = ask(&mut client, OutgoingRequest::new(method, params));
         say(
             &mut client,
             &result(
@@ -85,7 +87,10 @@ fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
     settle(&mut client, "2025-03-26");
     let params = json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": "v"}, "context": {"arguments": {"b": "c"}}});
     client
-        .ask(Ask::new("completion/complete", Some(params.into())), NOW)
+        .ask(
+            OutgoingRequest::new("completion/complete", Some(params.into())),
+            NOW,
+        )
         .unwrap();
     let (_, sent) = hear(&mut client).only();
     assert_eq!(
@@ -110,7 +115,7 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
     let mut client = settled("2026-07-28");
     let uri = Json::from(json!({"uri": "file:///a"}));
     client
-        .ask(Ask::new("resources/subscribe", Some(uri)), NOW)
+        .ask(OutgoingRequest::new("resources/subscribe", Some(uri)), NOW)
         .unwrap();
     let heard = hear(&mut client);
     assert!(heard.sent.is_empty());
@@ -122,13 +127,15 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
 
     client
         .ask(
-            Ask::new("tools/call", Some(Json::from(json!({"name": 5})))),
+            OutgoingRequest::new("tools/call", Some(Json::from(json!({"name": 5})))),
             NOW,
         )
         .unwrap();
     let failure = hear(&mut client).answer().unwrap_err();
     assert!(failure.contains("/name"), "{failure}");
-    client.ask(Ask::new("tools/fly", None), NOW).unwrap();
+    client
+        .ask(OutgoingRequest::new("tools/fly", None), NOW)
+        .unwrap();
     let failure = hear(&mut client).answer().unwrap_err();
     assert!(failure.contains("no method `tools/fly`"), "{failure}");
 }
@@ -248,7 +255,7 @@ fn hostile_bytes_are_reported_and_disturb_nothing() {
 #[test]
 fn an_answer_that_cannot_be_read_ends_its_call_and_says_why() {
     let limits = Limits {
-        message_bytes: 1000,
+        max_message_bytes: 1000,
         ..Limits::default()
     };
     let mut client = open(
@@ -351,9 +358,9 @@ fn a_server_whose_handshake_cannot_be_read_is_not_waited_for() {
 #[test]
 fn limits_hold_and_disturb_nothing() {
     let limits = Limits {
-        pending: 3,
-        message_bytes: 1000,
-        batch_length: 2,
+        max_pending_requests: 3,
+        max_message_bytes: 1000,
+        max_batch_length: 2,
         ..Limits::default()
     };
     let mut client = open(
@@ -403,7 +410,7 @@ fn a_batch_is_taken_from_a_server_of_2025_03_26_alone() {
         ("2026-07-28", false),
     ] {
         let mut client = settled(version);
-        let one = ask(&mut client, Ask::new("resources/list", None));
+        let one = ask(&mut client, OutgoingRequest::new("resources/list", None));
         let two = ask(&mut client, list());
         say(
             &mut client,

@@ -1,7 +1,9 @@
 //! Over HTTP: headers, sessions, streams, and statuses without a message.
 
-use mcp_revisions::client::{Ask, Channel, Event, Exchange, Ignored, Post, To, Verdict};
-use mcp_revisions::server::Fate;
+use mcp_revisions::sansio::client::{
+    Channel, Event, Exchange, Ignored, OutgoingRequest, Post, To, Verdict,
+};
+use mcp_revisions::sansio::server::Fate;
 use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -104,7 +106,7 @@ fn no_header_of_a_request_ends_its_line() {
         let call = call(text).with_param_header("Region", text);
         client.ask(call.with_param_header(text, "eu"), NOW).unwrap();
         hold_a_line(&hear(&mut client).sent);
-        let _ = client.ask(Ask::new(text, None), NOW);
+        let _ = client.ask(OutgoingRequest::new(text, None), NOW);
         hold_a_line(&hear(&mut client).sent);
         let mut client = crate::client::client(Channel::Http);
         client.connect(NOW).unwrap();
@@ -128,12 +130,12 @@ fn headers_of_a_modern_request_repeat_its_body() {
         (call("add"), "tools/call", Some("add")),
         (call(name), "tools/call", Some("=?base64?Z3LDtsOfZQ==?=")),
         (
-            Ask::new("prompts/get", Some(Json::from(json!({"name": " p"})))),
+            OutgoingRequest::new("prompts/get", Some(Json::from(json!({"name": " p"})))),
             "prompts/get",
             Some("=?base64?IHA=?="),
         ),
         (
-            Ask::new(
+            OutgoingRequest::new(
                 "resources/read",
                 Some(Json::from(json!({"uri": "file:///a b"}))),
             ),
@@ -330,7 +332,7 @@ fn a_stream_brings_notifications_first_and_then_the_answer() {
     client.receive(Some(send.exchange), log.to_string().as_bytes(), NOW);
     let heard = hear(&mut client);
     assert!(
-        matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token)),
+        matches!(heard.events.as_slice(), [Event::Notification(notice)] if notice.about == Some(token)),
         "{:?}",
         heard.events
     );
@@ -465,7 +467,7 @@ fn headers_repeat_what_the_tools_were_seen_to_ask_for() {
 
     let with = |name: &str, region: Value| {
         let params = json!({"name": name, "arguments": {"region": region, "a": 1}});
-        Ask::new("tools/call", Some(Json::from(params)))
+        OutgoingRequest::new("tools/call", Some(Json::from(params)))
     };
     let cases = [
         (with("add", json!("eu")), Some("eu")),
@@ -490,7 +492,7 @@ fn headers_repeat_what_the_tools_were_seen_to_ask_for() {
 #[test]
 fn a_server_that_ends_no_post_is_answered_so_often_and_no_more() {
     let options = options(Channel::Http).with_limits(Limits {
-        pending: 3,
+        max_pending_requests: 3,
         ..Limits::default()
     });
     let mut client = open(Revision::V2025_11_25, options);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Channel, Event, Options};
+use mcp_revisions::sansio::client::{Channel, Event, Options};
 use mcp_revisions::{Revision, RevisionSet};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn found(client: &mut End) -> Found {
 }
 
 /// The probe has been sent; its id.
-pub(crate) fn probed(client: &mut End) -> (mcp_revisions::client::Exchange, Value) {
+pub(crate) fn probed(client: &mut End) -> (mcp_revisions::sansio::client::Exchange, Value) {
     client.ask(list(), NOW).unwrap();
     let (send, probe) = hear(client).only();
     assert_eq!(probe["method"], "server/discover");

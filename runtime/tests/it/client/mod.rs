@@ -13,7 +13,9 @@ mod verdict;
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Ask, Channel, Event, Options, Output, Post, Profile, Token};
+use mcp_revisions::sansio::client::{
+    Answer, Channel, Event, Options, OutgoingRequest, Output, Post, Profile, Token,
+};
 use mcp_revisions::{Lifecycle, Revision, RevisionSet, v2025_11_25 as app};
 use serde_json::{Value, json};
 
@@ -21,7 +23,7 @@ pub(crate) const NOW: Duration = Duration::from_secs(100);
 
 pub(crate) fn profile() -> Profile {
     Profile::new(
-        &app::Implementation::new("tester", mcp_revisions::words::Version("1.0")),
+        &app::Implementation::new("tester", mcp_revisions::args::Version("1.0")),
         &mcp_wire::from_str::<app::ClientCapabilities>(
             r#"{"elicitation":{"form":{}},"roots":{"listChanged":true}}"#,
         )
@@ -40,11 +42,11 @@ pub(crate) fn options(channel: Channel) -> Options {
 }
 
 /// A client's end of a conversation.
-pub(crate) type End = mcp_revisions::Connection<mcp_revisions::client::Client>;
+pub(crate) type End = mcp_revisions::sansio::Connection<mcp_revisions::sansio::client::Client>;
 
 /// A client on which nothing has been said.
 pub(crate) fn open(app: Revision, options: Options) -> End {
-    End::new(mcp_revisions::client::Client::new(app, options))
+    End::new(mcp_revisions::sansio::client::Client::new(app, options))
 }
 
 /// A client of an application that speaks 2025-11-25.
@@ -52,13 +54,13 @@ pub(crate) fn client(channel: Channel) -> End {
     open(Revision::V2025_11_25, options(channel))
 }
 
-pub(crate) fn list() -> Ask {
-    Ask::new("tools/list", None)
+pub(crate) fn list() -> OutgoingRequest {
+    OutgoingRequest::new("tools/list", None)
 }
 
-pub(crate) fn call(name: &str) -> Ask {
+pub(crate) fn call(name: &str) -> OutgoingRequest {
     let params = json!({"name": name, "arguments": {"a": 1}});
-    Ask::new("tools/call", Some(mcp_wire::Json::from(params)))
+    OutgoingRequest::new("tools/call", Some(mcp_wire::Json::from(params)))
 }
 
 /// What a client has to say: messages and events in order.

@@ -1,7 +1,7 @@
 //! Results that ask for input: what the application is asked, and what is sent again.
 
 use mcp_revisions::Revision;
-use mcp_revisions::client::{Answer, Channel, InputRequired};
+use mcp_revisions::sansio::client::{Answer, Channel, InputRequired};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 

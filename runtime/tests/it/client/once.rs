@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_revisions::Revision;
-use mcp_revisions::client::{Answer, Answered, Ask, Channel, Event, Exchange, Output, Post, Token};
+use mcp_revisions::sansio::client::{
+    Answer, Answered, Channel, Event, Exchange, OutgoingRequest, Output, Post, Token,
+};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -74,7 +76,7 @@ impl Run {
 
     fn ask(&mut self, number: usize) {
         let cursor = format!("c{number}");
-        let call = Ask::new("tools/list", Some(Json::from(json!({"cursor": cursor}))));
+        let call = OutgoingRequest::new("tools/list", Some(Json::from(json!({"cursor": cursor}))));
         let token = self.client.ask(call, self.now).unwrap();
         assert!(
             self.asked.insert(token, cursor).is_none(),

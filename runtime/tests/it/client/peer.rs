@@ -1,7 +1,9 @@
 //! What the server sends by itself, and what the client tells it beside requests.
 
 use mcp_revisions::Revision;
-use mcp_revisions::client::{Ask, Channel, Event, Failure, Fate, Ignored, Notice, To, Token};
+use mcp_revisions::sansio::client::{
+    Channel, Event, Failure, Fate, Ignored, Notification, OutgoingRequest, To, Token,
+};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use crate::client::{NOW, call, hear, list, open, options, result, say, settle, s
 fn asked(heard: crate::client::Heard) -> (Token, &'static str, Json) {
     assert!(heard.sent.is_empty(), "{:?}", heard.methods());
     match heard.events.into_iter().next() {
-        Some(Event::Call(call)) => (call.token, call.method, call.params),
+        Some(Event::Request(call)) => (call.token, call.method, call.params),
         other => panic!("{other:?}"),
     }
 }
@@ -144,7 +146,7 @@ fn a_request_that_the_server_gave_up_is_not_answered() {
     let heard = hear(&mut client);
     assert!(matches!(
         heard.events.as_slice(),
-        [Event::Cancelled(cancelled), Event::Notice(notice)]
+        [Event::Cancelled(cancelled), Event::Notification(notice)]
             if cancelled.token == request && notice.method == "notifications/cancelled"
     ));
     assert_eq!(
@@ -171,7 +173,7 @@ fn progress_names_the_request() {
         );
         let heard = hear(&mut client);
         assert!(
-            matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token)),
+            matches!(heard.events.as_slice(), [Event::Notification(notice)] if notice.about == Some(token)),
             "{version}: {:?}",
             heard.events
         );
@@ -183,7 +185,7 @@ fn progress_names_the_request() {
         let heard = hear(&mut client);
         assert!(matches!(
             heard.events.as_slice(),
-            [Event::Notice(Notice { about: None, .. })]
+            [Event::Notification(Notification { about: None, .. })]
         ));
     }
 }
@@ -195,7 +197,7 @@ fn a_token_of_the_applications_own_stays() {
         json!({"name": "slow", "_meta": {"progressToken": "mine", "com.example/trace": 1}});
     let token = client
         .ask(
-            Ask::new("tools/call", Some(params.into())).with_progress(),
+            OutgoingRequest::new("tools/call", Some(params.into())).with_progress(),
             NOW,
         )
         .unwrap();
@@ -208,7 +210,7 @@ fn a_token_of_the_applications_own_stays() {
     );
     let heard = hear(&mut client);
     assert!(
-        matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token))
+        matches!(heard.events.as_slice(), [Event::Notification(notice)] if notice.about == Some(token))
     );
 }
 
@@ -247,7 +249,7 @@ fn the_log_level_goes_where_the_revision_has_it() {
     let mut app = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut app, "2025-06-18");
     let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
-    app.ask(Ask::new("tools/call", Some(params.into())), NOW)
+    app.ask(OutgoingRequest::new("tools/call", Some(params.into())), NOW)
         .unwrap();
     let heard = hear(&mut app);
     assert_eq!(heard.methods(), ["logging/setLevel", "tools/call"]);
@@ -323,7 +325,7 @@ fn notifications_of_the_server_are_the_applications_own() {
     let [
         Event::NeedsAdapter(_),
         Event::Ignored(Ignored::Invalid(..)),
-        Event::Notice(Notice { params, .. }),
+        Event::Notification(Notification { params, .. }),
     ] = heard.events.as_slice()
     else {
         panic!("{:?}", heard.events)

@@ -1,7 +1,7 @@
 //! Calls refused for their headers: the tools are listed anew, and the call is sent again, once.
 
 use mcp_revisions::Revision;
-use mcp_revisions::client::{Ask, Channel, Options, Post, Token, Verdict};
+use mcp_revisions::sansio::client::{Channel, Options, OutgoingRequest, Post, Token, Verdict};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn modern() -> End {
 
 fn call(client: &mut End) -> (Token, Post, Value) {
     let params = json!({"name": "add", "arguments": {"region": "eu"}});
-    let ask = Ask::new("tools/call", Some(Json::from(params)));
+    let ask = OutgoingRequest::new("tools/call", Some(Json::from(params)));
     let token = client.ask(ask, NOW).unwrap();
     let (post, message) = hear(client).only();
     (token, post, message)
@@ -165,7 +165,9 @@ fn a_connection_that_ends_meanwhile_ends_the_calls_that_wait_for_the_list() {
 #[test]
 fn the_headers_of_ten_thousand_tools_are_known_and_no_more() {
     let mut client = modern();
-    client.ask(Ask::new("tools/list", None), NOW).unwrap();
+    client
+        .ask(OutgoingRequest::new("tools/list", None), NOW)
+        .unwrap();
     let (list, listing) = hear(&mut client).only();
     let tools = (0..=10_000).map(|at| {
         let mut tool = tool();
@@ -176,7 +178,7 @@ fn the_headers_of_ten_thousand_tools_are_known_and_no_more() {
     assert!(answer(&mut client, &list, 200, &page).answer().is_ok());
     let mut known = |name: &str| {
         let params = json!({"name": name, "arguments": {"region": "eu"}});
-        let ask = Ask::new("tools/call", Some(Json::from(params)));
+        let ask = OutgoingRequest::new("tools/call", Some(Json::from(params)));
         client.ask(ask, NOW).unwrap();
         region(&hear(&mut client).only().0).is_some()
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Channel, Event};
+use mcp_revisions::sansio::client::{Answer, Channel, Event};
 use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 /// A client that takes tasks, settled on a revision.
 fn client(version: &str) -> End {
     let limits = Limits {
-        questions: 2,
+        max_input_requests: 2,
         ..Limits::default()
     };
     let options = options(Channel::Stdio).with_tasks().with_limits(limits);
@@ -131,9 +131,9 @@ fn a_server_cannot_have_its_task_looked_at_without_a_pause() {
 }
 
 /// The questions that the application is asked.
-fn asked(client: &mut End) -> Vec<mcp_revisions::client::Call> {
+fn asked(client: &mut End) -> Vec<mcp_revisions::sansio::client::IncomingRequest> {
     let call = |event| match event {
-        Event::Call(call) => Some(call),
+        Event::Request(call) => Some(call),
         _ => None,
     };
     hear(client).events.into_iter().filter_map(call).collect()

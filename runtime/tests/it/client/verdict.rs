@@ -1,6 +1,6 @@
 //! What was found out is kept, mended where it proves wrong, and told to the application.
 
-use mcp_revisions::client::{Channel, Event, Verdict};
+use mcp_revisions::sansio::client::{Channel, Event, Verdict};
 use mcp_revisions::{Revision, RevisionSet};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Profile, Server};
 use mcp_revisions::{Lifecycle, Revision, errors};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, watch};
@@ -44,7 +44,7 @@ impl Handlers {
         }
     }
 
-    async fn answer(&self, call: Call, peer: Peer) -> Result<Value, ErrorObject> {
+    async fn answer(&self, call: IncomingRequest, peer: Peer) -> Result<Value, ErrorObject> {
         let params: Value = call.params.parse().unwrap();
         match (call.method, self.lifecycle) {
             ("tools/call", _) => self.tool(&call, &params, &peer).await,
@@ -70,7 +70,12 @@ impl Handlers {
         }
     }
 
-    async fn tool(&self, call: &Call, params: &Value, peer: &Peer) -> Result<Value, ErrorObject> {
+    async fn tool(
+        &self,
+        call: &IncomingRequest,
+        params: &Value,
+        peer: &Peer,
+    ) -> Result<Value, ErrorObject> {
         let text = match params["name"].as_str().unwrap() {
             "add" => {
                 let number = |name: &str| params["arguments"][name].as_i64().unwrap();
@@ -194,11 +199,11 @@ fn question(what: &Value) -> (&'static str, Value) {
 }
 
 impl Handler for Handlers {
-    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         self.answer(call, peer).await.map(Json::from)
     }
 
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         self.sessions.lock().unwrap().push(session);
     }
 }

@@ -8,8 +8,8 @@ use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::{IncomingRequest, Notification};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Notice};
 use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(20);
 #[tokio::test]
 async fn a_flood_of_initialize_locks_nobody_out() {
     let limits = Limits {
-        sessions: 20,
+        max_sessions: 20,
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);
@@ -137,8 +137,8 @@ async fn initialize_with_a_claim_inside_a_session_is_a_session_of_its_own() {
 #[tokio::test]
 async fn a_client_that_says_much_of_itself_is_refused_and_many_that_say_some_go_for_one_another() {
     let limits = Limits {
-        introduction_bytes: 1_000,
-        sessions_bytes: 3_000,
+        max_client_info_bytes: 1_000,
+        max_session_bytes: 3_000,
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);
@@ -179,14 +179,14 @@ struct Telling {
 }
 
 impl Handler for Telling {
-    async fn call(&self, call: Call, _: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, call: IncomingRequest, _: Peer) -> Result<Json, ErrorObject> {
         match call.method {
             "resources/subscribe" | "resources/unsubscribe" => Ok(Json::from(json!({}))),
             _ => Ok(Json::from_text(r#"{"content":[]}"#).unwrap()),
         }
     }
 
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         self.sessions.lock().unwrap().push(session);
     }
 }
@@ -203,12 +203,12 @@ impl Telling {
     }
 }
 
-fn telling() -> mcp_revisions::Server {
+fn telling() -> mcp_revisions::sansio::Server {
     let info = Json::from(json!({"name": "t", "version": "1"}));
     let capabilities = Json::from(json!({"tools": {"listChanged": true}}));
-    mcp_revisions::Server::new(
+    mcp_revisions::sansio::Server::new(
         Revision::V2025_11_25,
-        mcp_revisions::server::Profile::new(&info, &capabilities),
+        mcp_revisions::sansio::server::Profile::new(&info, &capabilities),
     )
     .unwrap()
 }
@@ -240,7 +240,7 @@ async fn what_a_session_is_told_while_its_stream_is_not_read_is_bounded_and_goes
 async fn what_the_sessions_of_one_client_are_told_unread_counts_against_its_share() {
     let handler = Telling::default();
     let limits = Limits {
-        message_bytes: 32 << 10,
+        max_message_bytes: 32 << 10,
         ..Limits::default()
     };
     let options = Options::new().with_unread_bytes(256 << 10).without_events();
@@ -332,16 +332,16 @@ struct Talkative {
 }
 
 impl Handler for Talkative {
-    async fn call(&self, _: Call, _: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, _: IncomingRequest, _: Peer) -> Result<Json, ErrorObject> {
         Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
     }
 
-    fn opened(&self, session: Session) {
+    fn on_initialized(&self, session: Session) {
         let _ = session.notify("notifications/tools/list_changed", None);
         self.told.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn notice(&self, _: Notice, session: Session) {
+    fn notice(&self, _: Notification, session: Session) {
         let _ = session.notify("notifications/tools/list_changed", None);
         self.told.fetch_add(1, Ordering::SeqCst);
     }

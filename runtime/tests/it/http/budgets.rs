@@ -9,8 +9,8 @@ use http_body::Body as _;
 use mcp_revisions::Limits;
 use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::server::Call;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -20,7 +20,7 @@ use crate::http::{Post, events, message, server};
 /// Says something, and answers once it has leave.
 fn waiting(leave: &Arc<Semaphore>) -> impl Handler {
     let leave = Arc::clone(leave);
-    move |call: Call, peer: Peer| {
+    move |call: IncomingRequest, peer: Peer| {
         let leave = Arc::clone(&leave);
         async move {
             if call.method == "tools/list" {
@@ -72,7 +72,7 @@ async fn requests_that_are_worked_on_count_against_the_bytes_of_all() {
 }
 
 /// Asks for the roots of whoever calls.
-async fn curious(_: Call, peer: Peer) -> Result<Json, ErrorObject> {
+async fn curious(_: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     peer.ask("roots/list", None).await?;
     Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
 }
@@ -94,7 +94,7 @@ async fn asked(service: &Service) -> Value {
 /// Limits of which the shares of clients are small.
 fn small() -> Limits {
     Limits {
-        message_bytes: 32 << 10,
+        max_message_bytes: 32 << 10,
         ..Limits::default()
     }
 }
@@ -147,7 +147,7 @@ async fn a_client_that_has_many_requests_worked_on_leaves_room_for_the_others() 
 async fn a_client_that_reads_no_answers_leaves_room_for_those_of_others() {
     let long = "x".repeat(50_000);
     let answer = Json::from(json!({"tools": [], "content": [{"type": "text", "text": long}]}));
-    let handler = move |_: Call, _: Peer| {
+    let handler = move |_: IncomingRequest, _: Peer| {
         let answer = answer.clone();
         async move { Ok(answer) }
     };
@@ -176,7 +176,7 @@ async fn a_client_that_reads_no_answers_leaves_room_for_those_of_others() {
 
 #[tokio::test]
 async fn headers_are_checked_by_the_tools_that_the_caller_has() {
-    let handler = move |call: Call, peer: Peer| async move {
+    let handler = move |call: IncomingRequest, peer: Peer| async move {
         if call.method != "tools/list" {
             return Ok(Json::from_text(r#"{"content":[]}"#).unwrap());
         }
@@ -208,7 +208,7 @@ async fn headers_are_checked_by_the_tools_that_the_caller_has() {
 #[tokio::test]
 async fn parked_calls_of_all_clients_have_one_limit() {
     let limits = Limits {
-        max_suspended_calls_of_all: 3,
+        max_suspended_requests_in_total: 3,
         client_response_timeout: Duration::from_millis(300),
         ..Limits::default()
     };
@@ -233,7 +233,7 @@ async fn parked_calls_of_all_clients_have_one_limit() {
 #[tokio::test]
 async fn a_client_that_leaves_many_calls_suspended_leaves_room_for_the_others() {
     let limits = Limits {
-        max_suspended_calls_of_all: 8,
+        max_suspended_requests_in_total: 8,
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), curious);
@@ -254,7 +254,7 @@ async fn a_client_that_leaves_many_calls_suspended_leaves_room_for_the_others() 
 #[tokio::test(start_paused = true)]
 async fn a_list_of_tools_that_came_too_late_is_asked_for_again_soon() {
     let slow = Arc::new(Semaphore::new(1));
-    let handler = move |call: Call, _: Peer| {
+    let handler = move |call: IncomingRequest, _: Peer| {
         let slow = Arc::clone(&slow);
         async move {
             let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
@@ -290,7 +290,7 @@ async fn a_list_of_tools_that_came_too_late_is_asked_for_again_soon() {
 async fn handlers_list_their_tools_once_for_the_calls_of_a_minute() {
     let lists = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&lists);
-    let handler = move |call: Call, _: Peer| {
+    let handler = move |call: IncomingRequest, _: Peer| {
         if call.method == "tools/list" {
             seen.fetch_add(1, Ordering::Relaxed);
         }

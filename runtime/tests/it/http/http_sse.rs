@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, Full};
 use mcp_revisions::Limits;
 use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::Call;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -234,7 +234,7 @@ async fn what_is_no_message_is_refused_at_once_and_a_revision_without_sessions_i
 }
 
 /// Asks for the roots of whoever calls, and says whose session it is.
-async fn curious(_: Call, peer: Peer) -> Result<Json, ErrorObject> {
+async fn curious(_: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     let roots = peer.ask("roots/list", None).await?;
     let said = format!("{} {}", peer.session_id().unwrap_or("-"), roots.text());
     Ok(Json::from(
@@ -273,7 +273,7 @@ async fn a_session_ends_with_its_stream_and_so_does_what_is_at_work_in_it() {
         }
     }
     let working = Arc::clone(&at_work);
-    let stuck = move |_: Call, _: Peer| {
+    let stuck = move |_: IncomingRequest, _: Peer| {
         working.store(true, Ordering::SeqCst);
         let working = Working(Arc::clone(&working));
         async move {
@@ -352,7 +352,7 @@ async fn a_page_of_another_origin_opens_no_session() {
 
 #[tokio::test]
 async fn who_does_not_read_its_stream_is_heard_no_longer_and_others_are() {
-    let long = |_: Call, _: Peer| async move {
+    let long = |_: IncomingRequest, _: Peer| async move {
         let text = json!({"type": "text", "text": "x".repeat(100_000)});
         Ok(Json::from(json!({"content": [text]})))
     };
@@ -385,8 +385,8 @@ async fn who_does_not_read_its_stream_is_heard_no_longer_and_others_are() {
 #[tokio::test]
 async fn sessions_are_counted_with_those_of_streamable_http_by_number_and_by_bytes() {
     let limits = Limits {
-        sessions: 2,
-        sessions_bytes: 3_000,
+        max_sessions: 2,
+        max_session_bytes: 3_000,
         ..Limits::default()
     };
     let service = Service::with_options(server().with_limits(limits), handlers::handle, options());

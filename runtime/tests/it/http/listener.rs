@@ -6,8 +6,8 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use mcp_revisions::http::{self as adapter, Options, Service};
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::server::Call;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -167,7 +167,7 @@ async fn a_client_that_reads_nothing_of_its_answer_is_hung_up_on() {
     // More than the kernel keeps for both ends.
     let answer = json!({"content": [{"type": "text", "text": "x".repeat(24 << 20)}]});
     let answer = Json::from(answer);
-    let handler = move |call: Call, _: Peer| {
+    let handler = move |call: IncomingRequest, _: Peer| {
         let answer = match call.method {
             "tools/list" => Json::from_text(r#"{"tools":[]}"#).unwrap(),
             _ => answer.clone(),
@@ -248,7 +248,7 @@ async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
     let (begun, leave) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let handler = {
         let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
-        move |call: Call, _: Peer| {
+        move |call: IncomingRequest, _: Peer| {
             let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
             async move {
                 if call.method == "tools/list" {
@@ -287,7 +287,7 @@ async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
 /// Answers nothing, ever, but a list of tools.
 fn stuck(begun: &Arc<Notify>) -> impl Handler {
     let begun = Arc::clone(begun);
-    move |call: Call, _: Peer| {
+    move |call: IncomingRequest, _: Peer| {
         let begun = Arc::clone(&begun);
         async move {
             if call.method != "tools/list" {

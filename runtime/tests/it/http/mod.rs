@@ -17,7 +17,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use mcp_revisions::http::{Body, Service};
-use mcp_revisions::server::Server;
+use mcp_revisions::sansio::server::Server;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

@@ -12,8 +12,8 @@ use http_body_util::{BodyExt, Full};
 use mcp_revisions::backplane::Redis;
 use mcp_revisions::http::{Body, Options, Service};
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::Call;
 use mcp_revisions::service::router::Changes;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -412,7 +412,7 @@ fn replicas_that_are_killed_and_started_under_load_lose_no_session_and_answer_no
     let start = || {
         let chaos = Arc::downgrade(&chaos);
         server.replica_of(move |_, options| {
-            let handler = move |call: Call, _: Peer| {
+            let handler = move |call: IncomingRequest, _: Peer| {
                 let chaos = chaos.upgrade();
                 async move {
                     let params: Value = serde_json::from_str(call.params.text()).unwrap();

@@ -60,7 +60,7 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
         good().with("MCP-Protocol-Version", "2025-11-25"),
         good().without("Mcp-Method"),
         good().with("Mcp-Method", "tools/list"),
-        good().with("Mcp-Method", "Tools/Call"),
+        good().with("Mcp-Method", "Tools/IncomingRequest"),
         good().without("Mcp-Name"),
         good().with("Mcp-Name", "sub"),
         good().with("Mcp-Name", "=?base64?YWR?="),
@@ -321,8 +321,8 @@ async fn origins_are_checked_before_anything_else() {
 #[tokio::test]
 async fn what_is_no_json_or_too_long_is_refused() {
     let limits = Limits {
-        message_bytes: 2000,
-        sessions: 2,
+        max_message_bytes: 2000,
+        max_sessions: 2,
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);

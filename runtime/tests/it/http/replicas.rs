@@ -8,8 +8,8 @@ use mcp_revisions::Latest;
 use mcp_revisions::backplane::Memory;
 use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::Call;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn modern_requests_are_answered_alike_by_either() {
 }
 
 /// Asks for the roots of whoever calls, and says what they are.
-async fn curious(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+async fn curious(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     if call.method == "tools/list" {
         return Ok(Json::from_text(r#"{"tools":[]}"#).unwrap());
     }

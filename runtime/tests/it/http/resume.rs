@@ -8,8 +8,8 @@ use http_body_util::BodyExt;
 use mcp_revisions::backplane::Memory;
 use mcp_revisions::http::{Options, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::server::Call;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
@@ -23,7 +23,7 @@ struct Halting {
 }
 
 impl Handler for Halting {
-    async fn call(&self, _: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    async fn call(&self, _: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         let say = async |number: u64| {
             let progress = json!({"progressToken": "p", "progress": number});
             let _ = (peer.notify("notifications/progress", Some(&Json::from(progress)))).await;

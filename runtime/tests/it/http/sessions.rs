@@ -8,8 +8,8 @@ use http_body_util::Full;
 use mcp_revisions::Limits;
 use mcp_revisions::http::{Options, Principal, Service};
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::Call;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -59,7 +59,7 @@ async fn sessions_are_required_known_and_ended() {
 
 #[tokio::test]
 async fn handlers_see_the_request_that_a_call_came_in() {
-    let seen = |_: Call, peer: Peer| async move {
+    let seen = |_: IncomingRequest, peer: Peer| async move {
         let tenant = peer.headers().and_then(|headers| headers.get("x-tenant"));
         let said = json!([
             peer.session_id(),
@@ -208,7 +208,7 @@ async fn get_opens_the_one_stream_of_a_session() {
 #[tokio::test]
 async fn sessions_long_silent_make_room() {
     let limits = Limits {
-        sessions: 1,
+        max_sessions: 1,
         ..Limits::default()
     };
     let options = Options::new().with_idle_timeout(Duration::from_secs(1));

@@ -8,8 +8,8 @@ use http::StatusCode;
 use http_body_util::BodyExt;
 use mcp_revisions::http::{Options, Service};
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::server::Call;
 use serde_json::{Value, json};
 
 use crate::http::{Post, call, events, message, open, server};
@@ -24,7 +24,7 @@ fn stuck(at_work: &Arc<AtomicUsize>, method: &'static str) -> impl Handler {
         }
     }
     let at_work = Arc::clone(at_work);
-    move |call: Call, peer: Peer| {
+    move |call: IncomingRequest, peer: Peer| {
         let working = (call.method == method).then(|| {
             at_work.fetch_add(1, Ordering::SeqCst);
             Working(Arc::clone(&at_work))
@@ -172,7 +172,7 @@ async fn a_legacy_client_that_hangs_up_does_not_but_may_cancel() {
 
 #[tokio::test]
 async fn a_handler_that_panics_is_answered_for() {
-    let handler = |call: Call, _: Peer| async move {
+    let handler = |call: IncomingRequest, _: Peer| async move {
         assert!(call.params.text().contains("fine"), "as the test wants it");
         Ok(Json::from(json!({"content": []})))
     };
@@ -195,7 +195,7 @@ async fn a_handler_that_panics_is_answered_for() {
 
 #[tokio::test]
 async fn a_legacy_client_is_asked_on_the_stream_of_its_call() {
-    let handler = |_: Call, peer: Peer| async move {
+    let handler = |_: IncomingRequest, peer: Peer| async move {
         let answer = peer.ask("roots/list", None).await?;
         let roots: Value = answer.parse().unwrap();
         let text = roots["roots"][0]["uri"].as_str().unwrap().to_owned();
@@ -246,7 +246,7 @@ async fn a_legacy_client_is_asked_on_the_stream_of_its_call() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_answer_whoever_could_still_say_something() {
-    let keeps = |_: Call, peer: Peer| async move {
+    let keeps = |_: IncomingRequest, peer: Peer| async move {
         let progress = json!({"progressToken": "p", "progress": 1});
         let _ = peer
             .notify("notifications/progress", Some(&Json::from(progress)))

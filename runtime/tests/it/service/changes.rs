@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use mcp_revisions::args::Version;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Router, Server};
-use mcp_revisions::words::Version;
 use mcp_revisions::{Lifecycle, Limits, Revision, latest};
 use serde_json::{Value, json};
 use tokio::io::duplex;
@@ -94,7 +94,7 @@ async fn a_client_that_missed_something_hears_that_all_may_have_changed() {
 #[tokio::test]
 async fn a_client_listens_to_as_many_resources_as_the_server_lets_it() {
     let limits = Limits {
-        subscriptions: 1,
+        max_subscriptions: 1,
         ..Limits::default()
     };
     for revision in revisions() {

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_revisions::client::Failure;
 use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::server::LogLevel;
+use mcp_revisions::sansio::client::Failure;
+use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::client::{ClientContext, Progress};
 use mcp_revisions::service::{Client, Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Lifecycle, Limits, Revision, RevisionSet};
@@ -50,7 +50,7 @@ where
     let cancelled = Arc::clone(cancelled);
     let server = Server::new(&mcp::Implementation::new(
         "example",
-        mcp_revisions::words::Version("1.0.0"),
+        mcp_revisions::args::Version("1.0.0"),
     ))
     .with_revisions([only].into_iter().collect());
     let router = Router::new()
@@ -69,7 +69,7 @@ where
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let info = mcp::Implementation::new("client", mcp_revisions::args::Version("1.0.0"));
     Client::builder(&info)
         .with_handlers(handlers)
         .lines(input, output)
@@ -215,7 +215,7 @@ async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
     let (input, output) = split(near);
     let client = Client::builder(&mcp::Implementation::new(
         "client",
-        mcp_revisions::words::Version("1.0.0"),
+        mcp_revisions::args::Version("1.0.0"),
     ))
     .lines(input, output);
     let call = tokio::spawn({
@@ -255,7 +255,7 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
     let (input, output) = split(near);
     let info = mcp_revisions::v2025_06_18::Implementation::new(
         "client",
-        mcp_revisions::words::Version("1.0.0"),
+        mcp_revisions::args::Version("1.0.0"),
     );
     let client = Client::<mcp_revisions::V2025_06_18>::speaking(&info)
         .with_revisions(handshake)
@@ -330,11 +330,11 @@ async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
     tokio::spawn(chatters(far, 100));
     let careful = Careful::default();
     let (input, output) = split(near);
-    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let info = mcp::Implementation::new("client", mcp_revisions::args::Version("1.0.0"));
     let client = Client::builder(&info)
         .with_revisions([Revision::V2025_11_25].into_iter().collect())
         .with_limits(Limits {
-            pending_bytes: 10 << 10,
+            max_pending_bytes: 10 << 10,
             ..Limits::default()
         })
         .with_handlers(careful.clone())
@@ -372,11 +372,11 @@ async fn pings(output: &mut (impl tokio::io::AsyncWrite + Unpin), most: usize) -
 async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
     let (near, far) = duplex(1 << 10);
     let (input, output) = split(near);
-    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let info = mcp::Implementation::new("client", mcp_revisions::args::Version("1.0.0"));
     let client = Client::builder(&info)
         .with_revisions([Revision::V2025_11_25].into_iter().collect())
         .with_limits(Limits {
-            message_bytes: 4 << 10,
+            max_message_bytes: 4 << 10,
             ..Limits::default()
         })
         .lines(input, output);

@@ -1,11 +1,11 @@
 //! Calls that are made for somebody else, and what calls tell on their way.
 
+use mcp_revisions::args::Version;
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::{Json, Map};
-use mcp_revisions::server::LogLevel;
+use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::client::Update;
 use mcp_revisions::service::{Client, RequestContext, Router, Server};
-use mcp_revisions::words::Version;
 use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::{Value, json};
 use tokio::io::{duplex, split};

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_revisions::args::Version;
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller;
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
-use mcp_revisions::words::Version;
 use mcp_revisions::{Latest, Lifecycle, Limits, Revision, UnknownFields};
 use serde_json::{Value, json};
 use tokio::io::{DuplexStream, duplex, split};
@@ -85,7 +85,7 @@ async fn fields_that_an_older_client_does_not_know_are_dropped_or_preserved() {
 async fn limits_hold_for_a_server_made_of_functions() {
     for (introduction_bytes, is_refused) in [(10, true), (10 << 10, false)] {
         let limits = Limits {
-            introduction_bytes,
+            max_client_info_bytes: introduction_bytes,
             ..Limits::default()
         };
         let (input, output) = split(served(router().with_limits(limits)));

@@ -1,7 +1,7 @@
 //! The router: one set of functions, called by peers of every revision.
 
 use mcp_revisions::mcp_wire::JsonObject;
-use mcp_revisions::server::LogLevel;
+use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::router::NoArguments;
 use mcp_revisions::service::{Error, Json, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, latest as mcp};

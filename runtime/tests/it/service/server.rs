@@ -62,7 +62,7 @@ impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Slow {
 }
 
 fn info() -> mcp::Implementation {
-    mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0.0"))
+    mcp::Implementation::new("adder", mcp_revisions::args::Version("1.0.0"))
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
     let (near, far) = duplex(1 << 16);
     let slow = Slow::default();
     let limits = Limits {
-        pending_bytes: 10 << 10,
+        max_pending_bytes: 10 << 10,
         ..Limits::default()
     };
     let server = Server::<V2025_06_18>::new(&info()).with_limits(limits);

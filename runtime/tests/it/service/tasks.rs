@@ -8,11 +8,11 @@ use http::StatusCode;
 use mcp_revisions::http::{Options, Principal};
 use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{MemoryTasks, TaskOptions, TaskStatus, TaskSupport};
+use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions, TaskStatus, TaskSupport};
 use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
-use mcp_revisions::{Latest, Lifecycle, Revision, words};
+use mcp_revisions::{Latest, Lifecycle, Revision, args};
 use serde_json::{Value, json};
 use tokio::io::duplex;
 use tokio::sync::Notify;
@@ -565,7 +565,7 @@ impl World {
             server.lines(input, output).await.unwrap();
         });
         let (input, output) = tokio::io::split(near);
-        Client::builder(&mcp::Implementation::new("client", words::Version("1")))
+        Client::builder(&mcp::Implementation::new("client", args::Version("1")))
             .with_revisions([revision].into_iter().collect())
             .with_handlers(Ada)
             .lines(input, output)
@@ -636,7 +636,7 @@ async fn a_program_that_was_started_again_fetches_the_result_of_its_task() {
     let (seen, mut ids) = tokio::sync::mpsc::unbounded_channel();
     let service = world.server(|it| it).into_http_service(Options::new());
     let connect = || {
-        Client::builder(&mcp::Implementation::new("client", words::Version("1")))
+        Client::builder(&mcp::Implementation::new("client", args::Version("1")))
             .with_revisions([Revision::LATEST].into_iter().collect())
             .http(mcp_revisions::service::client::Http::in_process(
                 service.clone(),

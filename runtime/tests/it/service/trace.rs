@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use mcp_revisions::args::Version;
 use mcp_revisions::latest::{self as mcp, CallServer};
-use mcp_revisions::server::LogLevel;
+use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::trace::ToClient;
 use mcp_revisions::service::{Client, Router, Server};
-use mcp_revisions::words::Version;
 use tokio::io::{duplex, split};
 use tracing::Instrument;
 use tracing_subscriber::layer::SubscriberExt;

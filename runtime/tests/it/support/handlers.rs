@@ -2,14 +2,14 @@
 //! structured output and an error; a resource; a prompt; completion.
 
 use mcp_revisions::mcp_wire::{Decode, Encode, Error, ErrorObject, Json, JsonObject, from_str};
+use mcp_revisions::sansio::server::{IncomingRequest, Profile, ProfileError, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{Call, Profile, ProfileError, Server};
 use mcp_revisions::{Lifecycle, Revision, errors, v2025_11_25 as mcp};
 use serde_json::json;
 
 /// The server of these handlers, for every revision.
 pub(crate) fn server() -> Result<Server, ProfileError> {
-    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"))
+    let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1.0.0"))
         .with_title("Every revision");
     let capabilities =
         json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}});
@@ -19,7 +19,7 @@ pub(crate) fn server() -> Result<Server, ProfileError> {
 }
 
 /// Answers a call.
-pub(crate) async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+pub(crate) async fn handle(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     match call.method {
         "tools/list" => written::<mcp::ListToolsResult>(TOOLS),
         "tools/call" => tool(read(&call)?, &call, &peer)
@@ -40,7 +40,7 @@ pub(crate) async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> 
 
 async fn tool(
     params: mcp::CallToolRequestParams,
-    call: &Call,
+    call: &IncomingRequest,
     peer: &Peer,
 ) -> Result<mcp::CallToolResult, ErrorObject> {
     let arguments = params.arguments.unwrap_or_default();
@@ -56,7 +56,7 @@ async fn tool(
             _ => Err(errors::invalid_params("add takes two numbers, `a` and `b`").error),
         },
         "pixel" => Ok(mcp::CallToolResult::new(vec![
-            mcp::ImageContent::new(PIXEL, mcp_revisions::words::MimeType("image/png")).into(),
+            mcp::ImageContent::new(PIXEL, mcp_revisions::args::MimeType("image/png")).into(),
         ])),
         "weather" => {
             let weather = r#"{"degrees":21.5,"sky":"clear"}"#;
@@ -92,7 +92,7 @@ fn resource(params: &mcp::ReadResourceRequestParams) -> Result<Json, ErrorObject
         return Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, why));
     }
     let contents = mcp::TextResourceContents::new(
-        mcp_revisions::words::Uri(params.uri.clone()),
+        mcp_revisions::args::Uri(params.uri.clone()),
         "Hello from every revision.",
     );
     Ok(Json::of(&mcp::ReadResourceResult::new(vec![
@@ -125,7 +125,7 @@ fn complete(params: &mcp::CompleteRequestParams) -> Result<Json, ErrorObject> {
 }
 
 /// The params of a call as their type.
-fn read<T: Decode>(call: &Call) -> Result<T, ErrorObject> {
+fn read<T: Decode>(call: &IncomingRequest) -> Result<T, ErrorObject> {
     call.read().map_err(invalid)
 }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Call, Event, Profile};
+use mcp_revisions::sansio::server::{Event, IncomingRequest, Profile};
 use mcp_revisions::{Lifecycle, Revision};
 use serde_json::{Value, json};
 
@@ -101,9 +101,9 @@ pub(crate) fn text_of(output: &Output) -> Value {
 }
 
 /// The calls among the events.
-pub(crate) fn calls(received: &Received) -> Vec<Call> {
+pub(crate) fn calls(received: &Received) -> Vec<IncomingRequest> {
     let call = |event: &Event| match event {
-        Event::Call(call) => Some(call.clone()),
+        Event::Request(call) => Some(call.clone()),
         _ => None,
     };
     received.events.iter().filter_map(call).collect()

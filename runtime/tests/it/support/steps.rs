@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::{
-    Ask, Connection, Event, Exchange, Fate, Outgoing, Output as Step, Profile, ProfileError, Said,
-    To, Token,
+use mcp_revisions::sansio::server::{
+    Connection, Event, Exchange, Fate, Outgoing, OutgoingRequest, Output as Step, Profile,
+    ProfileError, Said, To, Token,
 };
 use mcp_revisions::{Headers, Limits, Loss, Revision, RevisionSet};
 
 /// A server that several channels share.
-pub(crate) struct Server(pub(crate) Arc<mcp_revisions::Server>);
+pub(crate) struct Server(pub(crate) Arc<mcp_revisions::sansio::Server>);
 
 /// A connection, to whichever server is the first to use it.
 #[derive(Default)]
 pub(crate) struct Channel {
-    connection: Option<Connection<mcp_revisions::Server>>,
+    connection: Option<Connection<mcp_revisions::sansio::Server>>,
     is_bare: bool,
 }
 
@@ -90,7 +90,7 @@ impl Channel {
         self.connection.as_ref()?.wake_at()
     }
 
-    fn of(&mut self, server: &Server) -> &mut Connection<mcp_revisions::Server> {
+    fn of(&mut self, server: &Server) -> &mut Connection<mcp_revisions::sansio::Server> {
         let is_bare = self.is_bare;
         self.connection.get_or_insert_with(|| {
             let mut connection = Connection::new(Arc::clone(&server.0));
@@ -103,22 +103,22 @@ impl Channel {
 }
 
 impl Deref for Server {
-    type Target = mcp_revisions::Server;
+    type Target = mcp_revisions::sansio::Server;
 
-    fn deref(&self) -> &mcp_revisions::Server {
+    fn deref(&self) -> &mcp_revisions::sansio::Server {
         &self.0
     }
 }
 
 impl Server {
     pub(crate) fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
-        mcp_revisions::Server::new(app, profile).map(|server| Self(Arc::new(server)))
+        mcp_revisions::sansio::Server::new(app, profile).map(|server| Self(Arc::new(server)))
     }
 
     /// The server, told something else.
     pub(crate) fn told(
         self,
-        change: impl FnOnce(mcp_revisions::Server) -> mcp_revisions::Server,
+        change: impl FnOnce(mcp_revisions::sansio::Server) -> mcp_revisions::sansio::Server,
     ) -> Self {
         Self(Arc::new(change(Arc::into_inner(self.0).unwrap())))
     }
@@ -197,7 +197,7 @@ impl Server {
         now: Duration,
     ) -> (Option<Token>, Output) {
         let connection = channel.of(self);
-        let mut ask = Ask::new(method, params.cloned());
+        let mut ask = OutgoingRequest::new(method, params.cloned());
         if let Some(call) = about {
             ask = ask.about(call);
         }
@@ -223,7 +223,10 @@ impl Server {
     }
 }
 
-fn drained(connection: &mut Connection<mcp_revisions::Server>, said: Option<Said>) -> Output {
+fn drained(
+    connection: &mut Connection<mcp_revisions::sansio::Server>,
+    said: Option<Said>,
+) -> Output {
     let (fate, losses) = match said {
         Some(Said { fate, losses }) => (fate, losses),
         None => (Fate::Sent, Vec::new()),

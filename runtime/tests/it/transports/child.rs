@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mcp_revisions::client::Failure;
+use mcp_revisions::sansio::client::Failure;
 use mcp_revisions::service::Error;
 use mcp_revisions::service::client::Child;
 use tokio::process::Command;

@@ -8,9 +8,9 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use mcp_revisions::client::Failure;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
+use mcp_revisions::sansio::client::Failure;
 use mcp_revisions::service::client::{AuthProvider, ClientContext, Http, Pending};
 use mcp_revisions::service::{Error, Router, Server};
 use mcp_revisions::{Latest, Lifecycle, Revision, RevisionSet, http};
@@ -23,7 +23,7 @@ type Fault = Arc<dyn Fn(usize, &Request) -> Option<Response> + Send + Sync>;
 
 /// A server on a port of its own; `fault` may answer in its place, told how many requests there were before.
 async fn serve(only: impl IntoIterator<Item = Revision>, fault: Fault) -> String {
-    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"));
+    let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1.0.0"));
     let server = Server::new(&info).with_revisions(only.into_iter().collect());
     let service = router()
         .build_with(server)
@@ -389,7 +389,7 @@ async fn an_event_without_end_ends_its_call_and_is_read_no_further() {
         });
         let url = serve([Revision::LATEST], endless).await;
         let limits = mcp_revisions::Limits {
-            message_bytes: 1 << 20,
+            max_message_bytes: 1 << 20,
             ..Default::default()
         };
         let client = client().with_limits(limits).http(quick(&url));
@@ -447,7 +447,7 @@ async fn an_answer_that_is_too_long_ends_its_call_with_the_reason() {
     });
     let url = serve([Revision::LATEST], long).await;
     let limits = mcp_revisions::Limits {
-        message_bytes: 1 << 20,
+        max_message_bytes: 1 << 20,
         ..Default::default()
     };
     let client = client().with_limits(limits).http(quick(&url));
@@ -593,7 +593,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
                 std::future::pending::<()>().await;
             }
         };
-        let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1"));
+        let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1"));
         let server = Server::new(&info).with_revisions([revision].into_iter().collect());
         let service = Router::new()
             .tool("sleep", "Sleeps.", sleep)

@@ -52,7 +52,7 @@ async fn serve(
     refuses: Refuses,
     seen: Arc<Mutex<Vec<String>>>,
 ) -> (String, impl Fn()) {
-    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"));
+    let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1.0.0"));
     let server = Server::new(&info).with_revisions(only.into_iter().collect());
     let service = router()
         .build_with(server)
@@ -245,7 +245,7 @@ async fn a_message_that_is_too_long_ends_the_stream_and_no_call_waits_for_it() {
     let refuses = || status(405, "");
     let (url, _) = serve([Revision::V2024_11_05], refuses, Arc::default()).await;
     let limits = Limits {
-        message_bytes: 300,
+        max_message_bytes: 300,
         ..Limits::default()
     };
     let client = client().with_limits(limits).url(&url).unwrap();

@@ -41,7 +41,7 @@ fn router() -> Router {
 fn client() -> ClientBuilder<Latest, ()> {
     Client::builder(&mcp::Implementation::new(
         "client",
-        mcp_revisions::words::Version("1.0.0"),
+        mcp_revisions::args::Version("1.0.0"),
     ))
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::Revision;
-use mcp_revisions::client::{Ask, Client, Post};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Connection, Event, Token};
+use mcp_revisions::sansio::client::{Client, OutgoingRequest, Post};
+use mcp_revisions::sansio::server::{Connection, Event, Token};
 use serde_json::{Value, json};
 
 use crate::worlds::talk::{Ends, SUBSCRIPTION, asks};
@@ -77,7 +77,7 @@ impl<M: PartialEq + Debug> Asker<M> {
 
     pub(crate) fn ask(&mut self, index: usize, now: Duration) {
         let (method, params) = asks(self.app)[index].clone();
-        let ask = Ask::new(method, Some(Json::from(params)));
+        let ask = OutgoingRequest::new(method, Some(Json::from(params)));
         let token = self.client.ask(ask, now).unwrap();
         assert!(self.asked.insert(token, index).is_none());
     }
@@ -116,7 +116,7 @@ impl<M: PartialEq + Debug> Asker<M> {
                 assert_eq!(self.answered[&answered.token], 1, "{:?}", self.done);
                 assert!(self.asked.contains_key(&answered.token), "{:?}", self.done);
             }
-            Event::Call(call) => self.questions.push(call.token),
+            Event::Request(call) => self.questions.push(call.token),
             Event::Cancelled(cancelled) => {
                 self.questions.retain(|token| *token != cancelled.token);
             }

@@ -6,10 +6,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client::Ask;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Call, Connection, Event, Output};
-use mcp_revisions::{Lifecycle, Server};
+use mcp_revisions::sansio::client::OutgoingRequest;
+use mcp_revisions::sansio::server::{Connection, Event, IncomingRequest, Output};
+use mcp_revisions::{Lifecycle, sansio::Server};
 use serde_json::json;
 
 use crate::worlds::asker::Asker;
@@ -49,7 +49,7 @@ pub(crate) struct Lines<'e> {
     server: Connection<Server>,
     to_server: VecDeque<String>,
     to_client: VecDeque<String>,
-    calls: Vec<(Call, bool)>,
+    calls: Vec<(IncomingRequest, bool)>,
     /// Whether changes of the resource are told to somebody.
     is_told: bool,
     now: Duration,
@@ -138,7 +138,7 @@ impl<'e> Lines<'e> {
                     self.leaves(&text.body);
                     self.to_client.push_back(text.body);
                 }
-                Output::Event(Event::Call(call)) => {
+                Output::Event(Event::Request(call)) => {
                     // Made again, it takes the place of the one before.
                     self.calls.retain(|(before, _)| before.token != call.token);
                     self.calls.push((call, false));
@@ -220,7 +220,7 @@ impl World for Lines<'_> {
             Move::AskBack => {
                 let index = self.curious().unwrap();
                 self.calls[index].1 = true;
-                let ask = Ask::new("roots/list", None).about(self.calls[index].0.token);
+                let ask = OutgoingRequest::new("roots/list", None).about(self.calls[index].0.token);
                 // Whether it can be asked is not the point here.
                 let _ = self.server.ask(ask, now);
             }
@@ -229,14 +229,14 @@ impl World for Lines<'_> {
                 let (call, taken) = &mut self.calls[index];
                 *taken = true;
                 self.is_told |= call.params.text().contains("file:///a");
-                let to = mcp_revisions::server::To::Request(call.token);
+                let to = mcp_revisions::sansio::server::To::Request(call.token);
                 let method = "notifications/subscriptions/acknowledged";
                 let agreed = Json::from(json!({ "notifications": {} }));
                 let _ = self.server.notify(to, method, Some(&agreed), now);
             }
             Move::Reply => self.asker.reply(now),
             Move::Changed => {
-                let to = mcp_revisions::server::To::Session;
+                let to = mcp_revisions::sansio::server::To::Session;
                 let _ = self
                     .server
                     .notify(to, "notifications/tools/list_changed", None, now);

@@ -14,7 +14,7 @@ mod lines;
 mod search;
 mod talk;
 
-use mcp_revisions::client::Channel;
+use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::{Revision, RevisionSet};
 use search::World;
 use talk::{Ends, ends};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use mcp_revisions::client::{Channel, Client, Options, Profile};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::Call;
-use mcp_revisions::{Lifecycle, Revision, RevisionSet, Server};
+use mcp_revisions::sansio::client::{Channel, Client, Options, Profile};
+use mcp_revisions::sansio::server::IncomingRequest;
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, sansio::Server};
 use serde_json::{Value, json};
 
 /// The two ends as they are told once.
@@ -55,7 +55,7 @@ pub(crate) fn asks(client: Revision) -> [(&'static str, Value); 3] {
 pub(crate) const SUBSCRIPTION: usize = 2;
 
 /// What the handler of a call answers.
-pub(crate) fn result(server: Revision, call: &Call) -> Json {
+pub(crate) fn result(server: Revision, call: &IncomingRequest) -> Json {
     let mut result = match call.method {
         "tools/list" => json!({"tools": []}),
         "tools/call" => json!({"content": []}),

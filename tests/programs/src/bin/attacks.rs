@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json, JsonObject};
+use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{Call, Profile, Server};
 use mcp_revisions::{Limits, Revision, http, latest as mcp};
 use serde_json::{Value, json};
 
@@ -314,7 +314,7 @@ fn connections(at: &Target) -> Done<Vec<TcpStream>> {
 }
 
 /// The handlers: one hangs, one says something for ever, one asks and does not wait, the others answer.
-async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+async fn handle(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
     let name = JsonObject::try_from(call.params.clone())
         .ok()
         .and_then(|params| params.get("name"));
@@ -346,12 +346,12 @@ async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
 }
 
 async fn serve() -> Done {
-    let info = mcp::Implementation::new("target", mcp_revisions::words::Version("1.0"));
+    let info = mcp::Implementation::new("target", mcp_revisions::args::Version("1.0"));
     let capabilities =
         mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
     // All of them come from one address.
     let limits = Limits {
-        max_sessions_per_owner: Limits::default().sessions,
+        max_sessions_per_owner: Limits::default().max_sessions,
         ..Limits::default()
     };
     let server =

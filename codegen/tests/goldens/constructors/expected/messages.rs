@@ -66,7 +66,7 @@ impl Page {
     /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
+        uri: mcp_wire::args::Uri<impl Into<String>>,
         body: impl Into<String>,
     ) -> Self {
         Self {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mcp_protocol::Revision;
-use mcp_revisions::client::Answer;
+use mcp_revisions::sansio::client::Answer;
 
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_revisions::client::Ask;
+use mcp_revisions::sansio::client::OutgoingRequest;
 use serde_json::{Value, json};
 
 use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
@@ -134,7 +134,7 @@ fn a_server_is_reached_over_http() {
         for client in Revision::NEGOTIATED {
             let url = format!("http://127.0.0.1:{port}/mcp");
             let mut talk = bridged(*client, &url, &["--header", "X-Test: 1"]);
-            let list = talk.ask(Ask::new("tools/list", None));
+            let list = talk.ask(OutgoingRequest::new("tools/list", None));
             let listed = value(&talk.answers(&[list])[&list]);
             assert_eq!(
                 listed["tools"][0]["x-vendor"], 1,
@@ -327,7 +327,10 @@ fn each_client_has_a_server_of_its_own() {
     let session = || bridged(Revision::V2025_11_25, &url, &["--log", "off"]);
     let (mut first, mut second) = (session(), session());
     let uri = json!({ "uri": "file:///hello" });
-    let subscribed = first.ask(Ask::new("resources/subscribe", Some(uri.into())));
+    let subscribed = first.ask(OutgoingRequest::new(
+        "resources/subscribe",
+        Some(uri.into()),
+    ));
     first.answers(&[subscribed]);
     let touched = second.tool("touch");
     second.answers(&[touched]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use mcp_protocol::Revision;
-use mcp_revisions::client::Ask;
+use mcp_revisions::sansio::client::OutgoingRequest;
 use mcp_wire::{Direction, Json};
 use serde_json::{Value, json};
 
@@ -127,21 +127,24 @@ fn talks(client: Revision, server: Revision, seed: u64) -> Vec<String> {
     for _ in 0..16 {
         let params = |value: Value| Some(Json::from(value));
         asked.push(match random.u8(..10) {
-            0 => talk.ask(Ask::new("tools/list", None)),
-            1 => talk.ask(Ask::new("prompts/get", params(json!({ "name": "greet" })))),
-            2 => talk.ask(Ask::new(
+            0 => talk.ask(OutgoingRequest::new("tools/list", None)),
+            1 => talk.ask(OutgoingRequest::new(
+                "prompts/get",
+                params(json!({ "name": "greet" })),
+            )),
+            2 => talk.ask(OutgoingRequest::new(
                 "resources/read",
                 params(json!({ "uri": "file:///hello" })),
             )),
-            3 => talk.ask(Ask::new(
+            3 => talk.ask(OutgoingRequest::new(
                 "resources/subscribe",
                 params(json!({ "uri": "file:///hello" })),
             )),
-            4 => talk.ask(Ask::new(
+            4 => talk.ask(OutgoingRequest::new(
                 "logging/setLevel",
                 params(json!({ "level": "debug" })),
             )),
-            5 => talk.ask(Ask::new("no/such/tool", None)),
+            5 => talk.ask(OutgoingRequest::new("no/such/tool", None)),
             _ => talk.tool(
                 random
                     .choice(["add", "ask", "sample", "progress", "log", "touch"])

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mcp_protocol::Revision;
-use mcp_revisions::client::{Ask, Fate, To};
+use mcp_revisions::sansio::client::{Fate, OutgoingRequest, To};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
         Revision::V2025_06_18,
         bridge(&["--loss-log", name], Revision::LATEST),
     );
-    let list = talk.ask(Ask::new("tools/list", None));
+    let list = talk.ask(OutgoingRequest::new("tools/list", None));
     assert_eq!(
         value(&talk.answers(&[list])[&list])["tools"][0]["name"],
         "add"
@@ -39,7 +39,7 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
             Revision::LATEST,
         ),
     );
-    let list = talk.ask(Ask::new("tools/list", None));
+    let list = talk.ask(OutgoingRequest::new("tools/list", None));
     assert!(value(&talk.answers(&[list])[&list])["tools"].is_array());
 }
 
@@ -62,7 +62,10 @@ fn what_is_not_put_up_with_is_refused_and_told() {
         let name = losses.to_str().unwrap();
         let options = ["--loss-log", name, "--reject-loss", "semantic"];
         let mut talk = Talk::new(client, bridge(&options, Revision::LATEST));
-        let call = talk.ask(Ask::new("tools/call", Json::from_text(params).ok()));
+        let call = talk.ask(OutgoingRequest::new(
+            "tools/call",
+            Json::from_text(params).ok(),
+        ));
         let answer = value(&talk.answers(&[call])[&call]).to_string();
         assert!(answer.contains("refused: semantic at "), "{answer}");
         talk.ends();
@@ -92,7 +95,7 @@ fn what_is_refused_or_dropped_is_told() {
     let said = talk.client.notify(To::Session, method, None, now);
     assert_eq!(said.fate, Fate::Sent);
     let task = Json::from_text(r#"{"taskId":"1"}"#).ok();
-    let get = talk.ask(Ask::new("tasks/get", task));
+    let get = talk.ask(OutgoingRequest::new("tasks/get", task));
     talk.answers(&[get]);
     talk.ends();
     let told = std::fs::read_to_string(&losses).unwrap();

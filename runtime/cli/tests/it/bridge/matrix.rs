@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use mcp_protocol::Revision;
-use mcp_revisions::client::{Answer, Ask, Token};
+use mcp_revisions::sansio::client::{Answer, OutgoingRequest, Token};
 use mcp_wire::Json;
 use serde_json::json;
 
@@ -14,13 +14,16 @@ use crate::bridge::talk::{Talk, bridge, value};
 /// One client in front of one server: tools, a question in mid-call, progress, a resource, a prompt.
 fn talks(client: Revision, server: Revision) -> Result<(), String> {
     let mut talk = Talk::new(client, bridge(&["--loss-log", "off"], server));
-    let list = talk.ask(Ask::new("tools/list", None));
+    let list = talk.ask(OutgoingRequest::new("tools/list", None));
     let add = talk.tool("add");
     let ask = talk.tool("ask");
     let progress = talk.tool("progress");
     let uri = json!({ "uri": "file:///hello" });
-    let read = talk.ask(Ask::new("resources/read", Some(Json::from(uri))));
-    let prompt = talk.ask(Ask::new(
+    let read = talk.ask(OutgoingRequest::new(
+        "resources/read",
+        Some(Json::from(uri)),
+    ));
+    let prompt = talk.ask(OutgoingRequest::new(
         "prompts/get",
         Some(Json::from(json!({ "name": "greet" }))),
     ));
@@ -65,11 +68,11 @@ fn talks(client: Revision, server: Revision) -> Result<(), String> {
         return Err(format!("{} of 3 told of progress", talk.progress));
     }
     // What it has subscribed to, and what is logged from its level on.
-    let subscribed = Ask::new(
+    let subscribed = OutgoingRequest::new(
         "resources/subscribe",
         Some(Json::from(json!({ "uri": "file:///hello" }))),
     );
-    let level = Ask::new(
+    let level = OutgoingRequest::new(
         "logging/setLevel",
         Some(Json::from(json!({ "level": "warning" }))),
     );
@@ -128,7 +131,7 @@ fn a_question_is_of_the_call_that_may_be_answered_by_one() {
     let add = talk.tool("add");
     talk.answers(&[add]);
     // It is out all the while.
-    let list = talk.ask(Ask::new("resources/templates/list", None));
+    let list = talk.ask(OutgoingRequest::new("resources/templates/list", None));
     let ask = talk.tool("ask");
     let answers = talk.answers(&[ask]);
     let answer = value(&answers[&ask]);
@@ -147,7 +150,7 @@ fn a_server_hears_from_which_level_on_its_client_wants_logs() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("levels.jsonl");
     let options = ["--loss-log", "off", "--record", record.to_str().unwrap()];
     let mut talk = Talk::new(Revision::LATEST, bridge(&options, Revision::V2025_11_25));
-    let log = Ask::new("tools/call", Some(Json::from(json!({ "name": "log" }))));
+    let log = OutgoingRequest::new("tools/call", Some(Json::from(json!({ "name": "log" }))));
     let logged = talk.ask(log.with_log_level("warning"));
     talk.answers(&[logged]);
     assert_eq!(talk.hears("notifications/message")["data"], "warning");
@@ -169,7 +172,10 @@ fn what_goes_by_is_a_transcript_without_faults() {
             Revision::V2025_11_25,
         ),
     );
-    let (list, ask) = (talk.ask(Ask::new("tools/list", None)), talk.tool("ask"));
+    let (list, ask) = (
+        talk.ask(OutgoingRequest::new("tools/list", None)),
+        talk.tool("ask"),
+    );
     talk.answers(&[list, ask]);
     talk.ends();
     let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))

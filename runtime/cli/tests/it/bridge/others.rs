@@ -1,8 +1,8 @@
 //! Methods that no revision has, and members that nobody names, pass the bridge as they are.
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_revisions::client::{Answer, Ask};
-use mcp_revisions::server::{Fate, To};
+use mcp_revisions::sansio::client::{Answer, OutgoingRequest};
+use mcp_revisions::sansio::server::{Fate, To};
 use mcp_wire::Json;
 
 use crate::bridge::talk::{Talk, bridge};
@@ -40,7 +40,7 @@ fn what_no_revision_names_passes_untouched() {
             let ends = format!("{client} in front of {server}");
             let mut talk = Talk::new(*client, bridge(&["--loss-log", "off"], *server));
             let params = || Some(Json::from_text(TEXT).unwrap());
-            let greeted = talk.ask(Ask::new("acme/greet", params()));
+            let greeted = talk.ask(OutgoingRequest::new("acme/greet", params()));
             let answers = talk.answers(&[greeted]);
             let Answer::Result(result) = &answers[&greeted] else {
                 panic!("{ends}: {answers:?}")

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use mcp_protocol::Revision;
 use mcp_revisions::RevisionSet;
-use mcp_revisions::client::{
-    Answer, Ask, Channel, Client, Connection, Event, Options, Output, Profile, Token,
+use mcp_revisions::sansio::client::{
+    Answer, Channel, Client, Connection, Event, Options, OutgoingRequest, Output, Profile, Token,
 };
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -99,13 +99,13 @@ impl Talk {
         }
     }
 
-    pub(crate) fn ask(&mut self, ask: Ask) -> Token {
+    pub(crate) fn ask(&mut self, ask: OutgoingRequest) -> Token {
         self.client.ask(ask, self.start.elapsed()).unwrap()
     }
 
     pub(crate) fn tool(&mut self, name: &str) -> Token {
         let params = json!({ "name": name, "arguments": { "a": 1, "b": 2.5 } });
-        self.ask(Ask::new("tools/call", Some(Json::from(params))).with_progress())
+        self.ask(OutgoingRequest::new("tools/call", Some(Json::from(params))).with_progress())
     }
 
     /// Goes on until all of these are answered.
@@ -165,7 +165,7 @@ impl Talk {
 
     pub(crate) fn does(
         &mut self,
-        output: Output<mcp_revisions::client::Post>,
+        output: Output<mcp_revisions::sansio::client::Post>,
         answers: &mut BTreeMap<Token, Answer>,
     ) {
         match output {
@@ -181,7 +181,7 @@ impl Talk {
             Output::Event(Event::Answered(answered)) => {
                 answers.insert(answered.token, answered.answer);
             }
-            Output::Event(Event::Call(call)) => {
+            Output::Event(Event::Request(call)) => {
                 let day = match call.method {
                     "elicitation/create" => {
                         json!({ "action": "accept", "content": { "day": "Monday" } })
@@ -195,17 +195,17 @@ impl Talk {
                     .client
                     .answer(call.token, Ok(Json::from(day)), self.start.elapsed());
             }
-            Output::Event(Event::Notice(notice)) => match notice.method {
+            Output::Event(Event::Notification(notice)) => match notice.method {
                 "notifications/progress" => self.progress += 1,
                 method => {
                     let params = notice.params.parse().unwrap();
                     self.told.push((method.to_owned(), params));
                 }
             },
-            Output::Event(Event::OtherNotice(notice)) => {
+            Output::Event(Event::CustomNotification(notice)) => {
                 (self.told).push((notice.method, notice.params.parse().unwrap()));
             }
-            Output::Event(Event::OtherCall(call)) => {
+            Output::Event(Event::CustomRequest(call)) => {
                 let params = call.params.clone();
                 let _ = (self.client).answer(call.token, Ok(params), self.start.elapsed());
             }

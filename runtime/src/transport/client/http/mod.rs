@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::task::AbortHandle;
 
 use super::incoming::{HEARD_BYTES, Incoming};
-use crate::client::{Exchange, Post};
+use crate::protocol::client::{Exchange, Post};
 use crate::transport::queue::{Receiver, Sender, queue};
 
 use gate::Gate;

@@ -14,8 +14,8 @@ use super::body::is_stream;
 use super::events::Events;
 
 use super::request::{Requests, place};
-use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
+use crate::protocol::client::{Exchange, Post};
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
 use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal};
-use crate::server::Owner;
+use crate::protocol::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.
 const MARK: u8 = b'R';

@@ -10,10 +10,10 @@ use super::Lane;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::protocol::tasks::server::Starting;
-use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
 #[cfg(feature = "server-http")]
-use crate::server::Owner;
+use crate::protocol::server::Owner;
+use crate::protocol::tasks::server::Starting;
+use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 use crate::transport::serve::route::Route;
 use crate::transport::serve::{Facts, Tasks};
 
@@ -47,7 +47,7 @@ impl Lane {
         if state.is_silent {
             return Err(Fate::Unknown);
         }
-        let mut ask = Ask::new(method, params.cloned());
+        let mut ask = OutgoingRequest::new(method, params.cloned());
         if let Some((call, _)) = about {
             ask = ask.about(call);
         }

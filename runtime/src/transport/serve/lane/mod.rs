@@ -24,11 +24,11 @@ use super::{AnyHandler, Facts, HandlerFuture, Peer, Session, Tasks};
 #[cfg(feature = "server-http")]
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::headers::Headers;
-use crate::protocol::tasks::Form;
-use crate::protocol::{Connection, Event, Exchange, OtherCall, Output, Token};
 #[cfg(feature = "server-http")]
-use crate::server::Owner;
-use crate::server::{Looked, Server};
+use crate::protocol::server::Owner;
+use crate::protocol::server::{Looked, Server};
+use crate::protocol::tasks::Form;
+use crate::protocol::{Connection, CustomRequest, Event, Exchange, Output, Token};
 use crate::transport::panics::caught;
 
 /// Lanes in which calls are parked, by the ticket of their client.
@@ -306,9 +306,11 @@ impl Lane {
             };
             let session = self.session();
             let tell = || match event {
-                Event::Notice(notice) => self.handler.notice(notice, session),
-                Event::OtherNotice(notice) => self.handler.other_notice(notice, session),
-                _ => self.handler.opened(session),
+                Event::Notification(notice) => self.handler.notice(notice, session),
+                Event::CustomNotification(notice) => {
+                    self.handler.custom_notification(notice, session)
+                }
+                _ => self.handler.on_initialized(session),
             };
             // What fails in there is the handler's business, and nobody waits for it.
             let _ = catch_unwind(AssertUnwindSafe(tell));
@@ -342,23 +344,25 @@ impl Lane {
 
     fn heed(&self, state: &mut State, event: Event) {
         match event {
-            Event::Call(call) => {
+            Event::Request(call) => {
                 let names = (call.token, call.exchange);
                 self.start(state, names, |handler, peer| handler.call(call, peer));
             }
-            Event::OtherCall(call) => {
+            Event::CustomRequest(call) => {
                 let names = (call.token, call.exchange);
                 if let Some(tasks) = (self.tasks.as_ref()).filter(|_| is_of_tasks(&call)) {
                     let tasks = Arc::clone(tasks);
                     let serve = |_, peer| -> HandlerFuture { Box::pin(tasks.serve(call, peer)) };
                     return self.start(state, names, serve);
                 }
-                self.start(state, names, |handler, peer| handler.other_call(call, peer));
+                self.start(state, names, |handler, peer| {
+                    handler.custom_request(call, peer)
+                });
             }
             Event::Initialized | Event::Listens => state.work().news.push_back(event),
-            Event::Notice(_) | Event::OtherNotice(_) => {
+            Event::Notification(_) | Event::CustomNotification(_) => {
                 // Who is told more slowly than it comes in misses some.
-                let most = state.connection.role().limits().pending;
+                let most = state.connection.role().limits().max_pending_requests;
                 let news = &mut state.work().news;
                 if news.len() < most {
                     news.push_back(event);
@@ -562,7 +566,7 @@ impl Lane {
 }
 
 /// Whether a request is about tasks.
-fn is_of_tasks(call: &OtherCall) -> bool {
+fn is_of_tasks(call: &CustomRequest) -> bool {
     Form::of(call.peer).is_some_and(|form| form.has(&call.method))
 }
 

@@ -16,7 +16,7 @@ use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
 #[cfg(feature = "server-http")]
 use crate::errors;
 use crate::protocol::Exchange;
-use crate::server::Outgoing;
+use crate::protocol::server::Outgoing;
 use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client::{Exchange, Post};
-use mcp_revisions::server::{Call, Connection, Event, Outgoing, Output, Token};
-use mcp_revisions::{Headers, Server, headers};
+use mcp_revisions::sansio::client::{Exchange, Post};
+use mcp_revisions::sansio::server::{Connection, Event, IncomingRequest, Outgoing, Output, Token};
+use mcp_revisions::{Headers, headers, sansio::Server};
 
 use crate::worlds::asker::Asker;
 use crate::worlds::talk::Ends;
@@ -30,7 +30,7 @@ struct Open {
 #[derive(Debug)]
 struct Working {
     lane: usize,
-    call: Call,
+    call: IncomingRequest,
     has_asked: bool,
     /// What it asks back.
     ask: Option<Token>,
@@ -291,7 +291,7 @@ impl<'e> Http<'e> {
                     open.session = Some(id);
                 }
             }
-            Output::Event(Event::Call(call)) => {
+            Output::Event(Event::Request(call)) => {
                 // Made again, it takes the place of the one before.
                 self.calls.retain(|before| !in_lane(before, call.token));
                 self.calls.push(Working {

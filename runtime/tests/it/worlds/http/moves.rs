@@ -3,8 +3,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use mcp_revisions::client::Ask;
-use mcp_revisions::server::To;
+use mcp_revisions::sansio::client::OutgoingRequest;
+use mcp_revisions::sansio::server::To;
 
 use super::{Http, Working};
 use crate::worlds::search::World;
@@ -93,7 +93,7 @@ impl World for Http<'_> {
                 let index = self.curious().unwrap();
                 let working = &mut self.calls[index];
                 working.has_asked = true;
-                let ask = Ask::new("roots/list", None).about(working.call.token);
+                let ask = OutgoingRequest::new("roots/list", None).about(working.call.token);
                 // Whether it can be asked is not the point here.
                 working.ask = self.lanes[working.lane].ask(ask, now).ok();
             }

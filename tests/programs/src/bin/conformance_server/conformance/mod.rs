@@ -8,10 +8,10 @@ mod tasks;
 mod tools;
 
 use mcp_revisions::Latest;
+use mcp_revisions::args::MimeType;
 use mcp_revisions::latest as mcp;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{McpServer, Router, ServeError};
-use mcp_revisions::words::MimeType;
 
 /// The server, for every revision.
 pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest, Router>, ServeError> {
@@ -39,6 +39,6 @@ fn image() -> mcp::ImageContent {
 
 /// A resource within other content.
 fn embedded(uri: impl Into<String>, mime_type: &str, text: &str) -> mcp::EmbeddedResource {
-    let contents = mcp::TextResourceContents::new(mcp_revisions::words::Uri(uri), text);
+    let contents = mcp::TextResourceContents::new(mcp_revisions::args::Uri(uri), text);
     mcp::EmbeddedResource::new(contents.with_mime_type(mime_type))
 }

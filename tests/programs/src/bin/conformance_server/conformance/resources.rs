@@ -1,8 +1,8 @@
 //! Resources: a text, an image, one that changes, and those of a template.
 
+use mcp_revisions::args::{Uri, UriTemplate};
 use mcp_revisions::latest as mcp;
 use mcp_revisions::service::Router;
-use mcp_revisions::words::{Uri, UriTemplate};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_revisions::Latest;
-use mcp_revisions::server::TaskSupport;
+use mcp_revisions::sansio::server::TaskSupport;
 use mcp_revisions::service::{Error, RequestContext, Router};
 use schemars::JsonSchema;
 use serde::Deserialize;

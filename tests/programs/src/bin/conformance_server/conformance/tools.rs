@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use mcp_revisions::args::MimeType;
 use mcp_revisions::mcp_wire::JsonObject;
-use mcp_revisions::server::LogLevel;
+use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{RequestContext, Router};
-use mcp_revisions::words::MimeType;
 use mcp_revisions::{Latest, latest as mcp};
 use tokio::time::sleep;
 
