@@ -27,7 +27,7 @@ const NAME: usize = 256;
 /// A handler that passes calls, notifications and questions on between clients and an upstream server.
 ///
 /// [`Bridge::into_proxy`](crate::Bridge::into_proxy) makes one for a server of your own: give it the calls that are for the
-/// upstream server, from [`Handler::call`], and the sessions of [`Handler::opened`]. Each client has a connection as with
+/// upstream server, from [`Handler::call`], and the sessions of [`Handler::on_initialized`]. Each client has a connection as with
 /// the bridge itself.
 pub struct Proxy {
     servers: Servers,

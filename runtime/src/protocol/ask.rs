@@ -134,7 +134,7 @@ pub struct Answered {
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The result: complete, unless [`Ask::with_questions_in_result`] takes another.
+    /// The result: complete, unless [`OutgoingRequest::with_questions_in_result`] takes another.
     Result(Json),
     /// At a client without adapters: the server wants to be told more, and the request to be sent again.
     InputRequired(InputRequired),

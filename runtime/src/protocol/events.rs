@@ -91,7 +91,7 @@ pub enum Event {
 /// The task that a server makes of a call, as the server describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskState {
-    /// Its id, by which [`Ask::for_task`](super::OutgoingRequest::for_task) asks for the result again.
+    /// Its id, by which [`OutgoingRequest::for_task`](super::OutgoingRequest::for_task) asks for the result again.
     pub id: String,
     /// How far it has come.
     pub status: TaskStatus,
