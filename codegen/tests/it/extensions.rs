@@ -158,7 +158,7 @@ fn a_revision_that_an_extension_rests_on_is_not_removed() {
     let mut directory = Directory::from_files(files());
     let refused = directory.remove("2027-01-01").unwrap_err().to_string();
     assert!(
-        refused.contains("the extension `dice` rests on revision `2027-01-01`"),
+        refused.contains("the extension `dice` names revision `2027-01-01`"),
         "{refused}"
     );
     assert_eq!(*directory.files(), files());

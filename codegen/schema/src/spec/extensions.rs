@@ -219,11 +219,12 @@ pub(super) fn names(files: &Files) -> BTreeSet<String> {
     files.keys().filter_map(inner).collect()
 }
 
-/// The first extension that rests on a revision.
+/// Returns the first extension that rests on a revision, or was in its core.
 pub(super) fn resting_on(root: &str, files: &Files, id: &str) -> Result<Option<String>, Error> {
     for name in names(files) {
         let rows: Rows = file(root, files, &name, FACTS).parse()?;
-        if rows.revision.get_ref() == id {
+        let core = rows.core.as_ref().map(|core| core.revision.get_ref());
+        if rows.revision.get_ref() == id || core.is_some_and(|core| core == id) {
             return Ok(Some(name));
         }
     }

@@ -41,9 +41,9 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
     let at = order.at(id).ok_or_else(|| revisions::unknown(id, &rows))?;
     if let Some(extension) = extensions::resting_on(root, files, id)? {
         return Err(Error::Usage {
-            problem: format!("the extension `{extension}` rests on revision `{id}`").into(),
+            problem: format!("the extension `{extension}` names revision `{id}`").into(),
             help: format!(
-                "change `revision` in {root}/extensions/{extension}/extension.toml, or delete its folder"
+                "change `revision` in {root}/extensions/{extension}/extension.toml, take its `[core]` away, or delete its folder"
             )
             .into(),
         });

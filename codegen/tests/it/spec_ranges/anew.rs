@@ -29,12 +29,19 @@ fn anew(id: &str) -> Anew {
     let mut files = Directory::read(&spec_dir()).unwrap().files().clone();
     let list = files.get_mut("revisions.toml").unwrap();
     *list = list.replace("\nhandlers = true", "");
-    // A revision that an extension rests on stays: the draft takes its place.
+    // A revision that an extension names stays: the draft takes its place.
     for (_, text) in files
         .iter_mut()
         .filter(|(name, _)| name.ends_with("/extension.toml"))
     {
-        *text = text.replace(&format!("revision = \"{id}\""), "revision = \"draft\"");
+        let named = format!("revision = \"{id}\"");
+        // What it was in the core of the revision is a fact of both, and is not there without the revision.
+        if let Some((rest, core)) = text.split_once("\n# The feature as it was in the core")
+            && core.contains(&named)
+        {
+            *text = rest.to_owned();
+        }
+        *text = text.replace(&named, "revision = \"draft\"");
     }
     let before = Directory::from_files(files);
     let spec = before.spec().unwrap();
