@@ -32,6 +32,8 @@ struct Page<'d> {
     levels: Vec<Chip>,
     kinds: Vec<Chip>,
     total: usize,
+    /// The changes of the step that has most: the length of a full bar.
+    most: usize,
 }
 
 #[derive(Serialize)]
@@ -55,6 +57,7 @@ struct Pair<'d> {
     conclusion: String,
     notes: &'d [String],
     bar: Vec<Bar>,
+    rows: usize,
     groups: Vec<Rows<'d>>,
     prose: &'d [Prose],
     ignored: Vec<(String, &'d str)>,
@@ -137,14 +140,15 @@ fn page(history: &History) -> Page<'_> {
         levels: levels.filter(|chip| chip.count > 0).collect(),
         kinds: kinds.filter(|chip| chip.count > 0).collect(),
         total: rows().count(),
+        most: diffs.iter().map(|diff| diff.rows.len()).max().unwrap_or(0),
     }
 }
 
 fn hint(level: Level) -> &'static str {
     match level {
-        Level::Breaking => "there is a text that one side sends and the other refuses",
+        Level::Breaking => "a message exists that one side sends and the other rejects",
         Level::Risky => {
-            "valid, and yet something that worked is understood no more, or differently"
+            "nothing is rejected, but something that worked is ignored or understood differently"
         }
         Level::Compatible => "old peers miss what is new, and nothing else",
         Level::Representation => "names: nothing on the wire",
@@ -193,6 +197,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
         conclusion: conclusion(&summary),
         notes: &diff.notes,
         bar: bar.filter(|part| part.count > 0).collect(),
+        rows: diff.rows.len(),
         groups,
         prose: &diff.prose,
         ignored: ignored.collect(),
