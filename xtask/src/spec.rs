@@ -283,6 +283,7 @@ fn verify_text(verified: &Verified) -> String {
     };
     let extensions = match extensions.as_slice() {
         [] => String::new(),
+        [name] => format!("1 extension: {name}\n"),
         names => format!("{} extensions: {}\n", names.len(), names.join(", ")),
     };
     format!(

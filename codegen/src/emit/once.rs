@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::names::module;
+use mcp_schema::naming::taken::WIRE;
 
 use super::Pieces;
 
@@ -21,12 +22,18 @@ impl Once {
     /// `revisions` are in order, each with its id, the string that messages call it, and its types.
     #[must_use]
     pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
-        // A word that is no type where the same text stands is none in that text: a variant, or a function.
+        // A word that is no type where the same text stands is none in that text: a variant, or a function. A type of
+        // mcp-wire is a type everywhere, so that a text which means it is not one which means a type of its revision.
         let mut names: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
         for (name, piece) in revisions.iter().flat_map(|(.., pieces)| *pieces) {
-            let same = names.entry((name, &piece.text));
-            same.and_modify(|same| same.retain(|part| piece.names.contains(*part)))
-                .or_insert_with(|| piece.names.iter().map(String::as_str).collect());
+            let parts = || piece.names.iter().map(String::as_str);
+            names
+                .entry((name, &piece.text))
+                .and_modify(|same| {
+                    same.retain(|part| piece.names.contains(*part) || WIRE.contains(part));
+                    same.extend(parts().filter(|part| WIRE.contains(part)));
+                })
+                .or_insert_with(|| parts().collect());
         }
         let mut classes: BTreeMap<(usize, &str), usize> = BTreeMap::new();
         // The text alone decides at first; then types fall apart whose parts have, until none does any more.

@@ -99,3 +99,41 @@ fn room(name: &str) -> String {
     };
     room.to_owned()
 }
+
+#[test]
+fn a_shared_type_rests_on_types_that_all_its_revisions_have() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/mcp-shared/src");
+    let lib = std::fs::read_to_string(root.join("lib.rs")).unwrap();
+    // `#[cfg(any(feature = "..", ..))]` stands before each module of types, by the revisions that have them.
+    let mut features: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut gate = "";
+    for line in lib.lines() {
+        if line.starts_with("#[cfg(") {
+            gate = line;
+        } else if let Some(module) = line.strip_prefix("pub mod ")
+            && let Some(module) = module.strip_suffix(';')
+        {
+            features.insert(module, gate.split('"').skip(1).step_by(2).collect());
+        }
+    }
+    assert!(features.len() > 3, "{features:?}");
+    for (module, revisions) in &features {
+        let inside = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten();
+        let files = inside(root.join(module)).chain(inside(root.join(module).join("wire")));
+        for file in files.map(|file| file.unwrap().path()) {
+            let text = match file.is_file() {
+                true => std::fs::read_to_string(file).unwrap(),
+                false => continue,
+            };
+            for used in text.split("use crate::").skip(1) {
+                let used = used.split("::").next().unwrap();
+                if let Some(there) = features.get(used) {
+                    assert!(
+                        revisions.is_subset(there),
+                        "{module} is there without {used}, which it uses"
+                    );
+                }
+            }
+        }
+    }
+}
