@@ -32,7 +32,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The messages of an lifecycle.
+    /// The messages of a lifecycle.
     pub fn new(lifecycle: Lifecycle) -> Self {
         let (meta, result, list) = match lifecycle {
             Lifecycle::Handshake => (String::new(), "", ""),

@@ -92,7 +92,7 @@ impl Docs {
                 let range =
                     range.and_then(
                         |range| match lines.doc.is_none() && lines.members.is_empty() {
-                            true => Err("there is no line in it".to_owned()),
+                            true => Err("it has no line".to_owned()),
                             false => Ok(range),
                         },
                     );

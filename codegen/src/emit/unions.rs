@@ -234,7 +234,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The numbers of cases as patterns, the last one for whatever is left, and what follows from each.
+    /// Returns a pattern and a body per case: the number of the case, and `_` for the last one.
     fn numbered(&self, cases: &[Case]) -> impl Iterator<Item = (TokenStream, TokenStream)> {
         let last = cases.len().saturating_sub(1);
         cases.iter().enumerate().map(move |(index, case)| {

@@ -1,4 +1,4 @@
-//! An extension that nobody has written code for: a folder of `spec/extensions` is read, typed and generated.
+//! An extension without any code of its own: a folder of `spec/extensions` is read, typed and generated.
 
 use std::collections::BTreeMap;
 
@@ -214,7 +214,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
     for message in ["/$defs/RollRequest", "/$defs/FellNotification"] {
         assert!(asked.contains(&message), "{asked:?}");
     }
-    // Nothing is asked twice, and what somebody has answered stays.
+    // The import asks nothing twice, and keeps the answers that the file has.
     let before = directory.files().clone();
     directory.scaffold(&open).unwrap();
     let again = imported(&mut directory, DICE, None);

@@ -115,7 +115,7 @@ fn a_renamed_method_is_one_method_by_a_rule() {
 #[test]
 fn a_method_under_another_name_is_proposed_as_a_rename() {
     let mut files = directory().files().clone();
-    // What answers the embedded request is said of it under its new name.
+    // The rules that answer the embedded request name it by its new name.
     let methods = files.get_mut("methods.toml").unwrap();
     *methods = methods.replace(
         "\"elicitation/create\"\nresult = \"ElicitResult\"\nsince = \"2026-07-28-rc\"\n",

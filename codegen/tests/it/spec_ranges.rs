@@ -464,7 +464,7 @@ fn what_a_draft_has_no_more_is_passed_over_there() {
     );
     assert!(directory.unconfirmed("draft").unwrap().is_empty());
 
-    // What is said of the draft alone goes when the draft has it no more.
+    // A fact of the draft only is removed once the draft contradicts it.
     let mut files = directory.files().clone();
     let own = "\n[[result]]\nmethod = \"wall/wash\"\nresult = \"Wall\"\nsince = \"draft\"\n";
     let methods = files.get_mut("methods.toml").unwrap();

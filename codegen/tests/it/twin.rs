@@ -1,4 +1,4 @@
-//! The spec of this workspace with a draft that is its latest release, whatever the draft of today is.
+//! The spec of this workspace with a draft that is its latest release, independent of the draft of today.
 
 use std::path::{Path, PathBuf};
 

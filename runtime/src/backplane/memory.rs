@@ -112,7 +112,7 @@ impl Memory {
         let one = kept.sessions.entry(session.to_owned()).or_default();
         one.owner = record.owner.clone();
         if is_shared && let Some(until) = now.checked_add(keep) {
-            // Those whose home is gone are nobody's to end.
+            // No replica ends the records whose home is gone, so that they expire here.
             if kept.records.len() == kept.records.capacity() {
                 kept.records.retain(|_, (_, until)| *until > now);
             }
@@ -221,7 +221,7 @@ impl Backplane for Memory {
         let new = cost(&event);
         let one = sessions.entry(session.to_owned()).or_default();
         let mut unshared = 0;
-        // Owners that nobody can tell apart have no share.
+        // Clients without a known owner are not told apart, and have no share.
         let (owned, share) = match one.owner {
             Owner::Unknown => (&mut unshared, usize::MAX),
             _ => (

@@ -104,7 +104,7 @@ impl SessionRecord {
         };
         let text_of = |name: &str| {
             let text = member(name)?.as_str().map(std::borrow::Cow::into_owned);
-            text.ok_or_else(|| broken(&format_args!("`{name}` is no text")))
+            text.ok_or_else(|| broken(&format_args!("`{name}` is not a string")))
         };
         let owner = text_of("owner")?;
         let owner = match owner.split_once(':') {

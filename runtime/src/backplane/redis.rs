@@ -282,7 +282,7 @@ impl Shared {
             for append in batch.drain(..) {
                 self.add(&mut writes, append);
             }
-            // What is not written is a gap, which whoever reads notices.
+            // An event that is not written leaves a gap, which the reader notices.
             let mut connection = self.connection.clone();
             let _ = tokio::time::timeout(PATIENCE, writes.exec_async(&mut connection)).await;
         }
@@ -442,7 +442,7 @@ impl Backplane for Redis {
             session: session.to_owned(),
             event,
         };
-        // One that is not kept is a gap, which whoever reads notices.
+        // An event that is not kept leaves a gap, which the reader notices.
         let _ = shared.appends.try_send(append);
     }
 

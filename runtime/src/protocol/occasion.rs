@@ -255,7 +255,7 @@ pub(super) enum Step {
         /// The params.
         params: Json,
     },
-    /// Tell the application that there is somebody to tell things to.
+    /// Tell the application that a client listens to notifications.
     Listens,
     /// Give the application the answer to its request of this key, in its revision.
     Deliver {

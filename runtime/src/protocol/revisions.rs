@@ -69,14 +69,14 @@ impl RevisionSet {
         all.filter(move |&revision| self.contains(revision))
     }
 
-    /// The latest revision of an lifecycle.
+    /// The latest revision of a lifecycle.
     #[must_use]
     pub fn latest(self, lifecycle: Lifecycle) -> Option<Revision> {
         self.iter()
             .find(|revision| revision.lifecycle() == lifecycle)
     }
 
-    /// Whether the set has a revision of an lifecycle.
+    /// Whether the set has a revision of a lifecycle.
     #[must_use]
     pub fn has(self, lifecycle: Lifecycle) -> bool {
         self.latest(lifecycle).is_some()

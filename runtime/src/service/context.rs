@@ -257,7 +257,7 @@ impl<App> RequestContext<App> {
     async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {
         let Some(peer) = &self.inner.peer else { return };
         let token = &self.inner.progress_token;
-        // The message of a task is shown to whoever looks at it.
+        // A client that polls a task sees its message.
         if token.is_none() && peer.task().is_none() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Handlers of the latest revision that ask in the middle of a call, whatever their client is of.
+//! Handlers of the latest revision that ask in the middle of a call, with clients of every revision.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

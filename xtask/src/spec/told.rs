@@ -111,7 +111,7 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
     if let Some(error) = stale {
         let _ = writeln!(
             text,
-            "\nimported, but what is said of it has to be looked at:\n{error}"
+            "\nimported, but these facts do not match its schema:\n{error}"
         );
     }
     text

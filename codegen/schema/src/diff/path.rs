@@ -55,7 +55,7 @@ impl Trail {
     pub(crate) fn push(&mut self, step: &Step) {
         step.push_to(&mut self.text);
         self.steps.push(match step {
-            // What lies there is the same whatever the schemas call it.
+            // A path names the same value under every name that a schema has for its type.
             Step::Choice(choice) => Step::choice(&choice.text),
             step => step.clone(),
         });
@@ -273,7 +273,7 @@ impl Serialize for WirePath {
 }
 
 impl Step {
-    /// The choice that is written like this, whatever nodes it is.
+    /// Returns the step into a choice by its text; the nodes of the choice do not matter.
     pub(crate) fn choice(text: &str) -> Self {
         Self::Choice(Selector {
             text: text.to_owned(),

@@ -138,7 +138,7 @@ impl<'s> Sources<'s> {
     /// The side of a revision; `raw` leaves out its errata.
     ///
     /// # Errors
-    /// Whatever stands against the schema.
+    /// Returns every fact of the revision that contradicts its schema.
     pub fn of_revision(&self, revision: &Revision, raw: bool) -> Result<Side, Error> {
         let file = format!("spec/{}/schema.json", revision.id);
         let (schema, errata) = match raw {
@@ -156,7 +156,7 @@ impl<'s> Sources<'s> {
     /// The side of an extension, by the rules of the revision that it rests on; `raw` leaves out its errata.
     ///
     /// # Errors
-    /// Whatever stands against the schema.
+    /// Returns every fact of the revision that contradicts its schema.
     pub fn of_extension(&self, extension: &Extension, raw: bool) -> Result<Side, Error> {
         let file = format!("spec/extensions/{}/schema.json", extension.name);
         let (schema, errata) = match raw {

@@ -98,7 +98,7 @@ impl<'g> Profile<'g> {
         tags.any(|(name, values)| other.is_apart(name, values) == Some(false))
     }
 
-    /// Whether a tag never holds one of these values; `None` where it is no tag of this choice.
+    /// Returns whether a tag of a choice holds none of these values; `None` if the choice does not have that tag.
     fn is_apart(&self, name: &str, values: &BTreeSet<String>) -> Option<bool> {
         self.tags.get(name).map(|own| own.is_disjoint(values))
     }

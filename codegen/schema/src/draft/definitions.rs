@@ -151,7 +151,7 @@ impl<'s> Builder<'s> {
             return Ok(None);
         };
         if !is_path(&runtime.path) {
-            let problem = format!("`{}` is no path of a Rust type", runtime.path);
+            let problem = format!("`{}` is not the path of a Rust type", runtime.path);
             return Err(rules.runtime_error(definition, &problem));
         }
         let said = scalars(node).unwrap_or_default();

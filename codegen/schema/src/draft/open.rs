@@ -122,7 +122,7 @@ pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str)
     )
 }
 
-/// The line by which a row begins with the revision that asks for it; empty for a schema that is no revision.
+/// Returns the `since` line of a row for the revision that needs it; a schema without a revision gets an empty text.
 pub(super) fn since(scope: &Scope) -> String {
     match scope {
         Scope::Revision(id) => format!("since = {id:?}\n"),

@@ -215,7 +215,7 @@ pub struct SameMember {
     pub boxed: [bool; 2],
     /// What an absent one becomes where the target must have it.
     pub missing: Option<Missing>,
-    /// A value of the target that goes without saying, and is left out.
+    /// The target takes this value if the member is absent, so that the conversion leaves it out.
     pub implied: Option<serde_json::Value>,
     /// The rule by which `null` is left out, where it is a value of the source alone.
     pub null: Option<String>,

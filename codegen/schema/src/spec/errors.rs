@@ -479,7 +479,7 @@ impl Check<'_> {
             .push(self.file.error_of(revision, offset, label, problem, ""));
     }
 
-    /// The revisions of a range; none where it is no range.
+    /// Returns the revisions of a range; an invalid range has none.
     fn range(
         &mut self,
         offset: usize,

@@ -57,7 +57,7 @@ pub struct Extension {
 pub struct ExtensionMethod {
     /// The `method` string.
     pub name: String,
-    /// The side that sends it; none where nobody has said so yet.
+    /// The side that sends it; `None` while the row does not name one.
     pub sender: Option<Direction>,
     /// The definition of the result, where its name does not say it.
     pub result: Option<String>,
@@ -266,7 +266,7 @@ pub(super) fn copied<'s>(
         })
 }
 
-/// The side that a word names; nobody where it is empty, and nothing for another word.
+/// Returns the side that a word names: `Some(None)` for an empty word, `None` for an unknown one.
 fn sender(word: &str) -> Option<Option<Direction>> {
     match word {
         "client" => Some(Some(Direction::ClientToServer)),

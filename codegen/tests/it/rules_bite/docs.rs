@@ -66,7 +66,7 @@ fn a_doc_line() {
     bites(
         "docs.toml",
         "[Wall.since.\"old\"]\nuntil = \"old\"\n",
-        "spec/docs.toml:1: doc lines of `Wall` since old: there is no line in it",
+        "spec/docs.toml:1: doc lines of `Wall` since old: it has no line",
     );
     passes(
         "docs.toml",

@@ -61,7 +61,7 @@ pub(super) async fn connect(
     }
 }
 
-/// What the server last did that is no answer, for people.
+/// Describes, for people, how the server failed last.
 fn seen(last: &Incoming) -> Option<String> {
     match last {
         Incoming::Answered {

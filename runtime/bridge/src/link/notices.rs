@@ -77,7 +77,7 @@ impl Proxied {
     }
 }
 
-/// The call of a per-request client in which it gets what belongs to no call; `None` if there is no such call.
+/// Returns the open call in which a per-request client gets notifications of no call; `None` if none is open.
 fn whose(server: &Server, method: &str) -> Option<Token> {
     let calls = server.calls().iter();
     let mut calls = calls.filter(|(_, open)| is_modern(&open.call.caller));

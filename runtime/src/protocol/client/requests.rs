@@ -54,7 +54,7 @@ pub(in crate::protocol) enum Purpose {
     Probe,
     Initialize,
     LogLevel,
-    /// A subscription of an adapter: nobody waits for the answer.
+    /// A subscription of an adapter, which does not wait for the answer.
     Adapter,
     /// The request by which an adapter listens.
     Listen,

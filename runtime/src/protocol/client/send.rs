@@ -211,7 +211,7 @@ impl Connection<Client> {
         );
     }
 
-    /// What a request of the per-request lifecycle says of its sender: the client, or whoever it is made for.
+    /// Returns the `_meta` of a per-request request: the claims of the client, or of the peer that it is made for.
     pub(in crate::protocol) fn claim(
         &self,
         revision: Revision,

@@ -244,7 +244,7 @@ impl Connection<Client> {
         let status = member(&state, "status").and_then(|it| it.read::<TaskStatus>().ok());
         match (status, form) {
             (Some(TaskStatus::Working), _) => poll.at = Some(now + poll.interval),
-            // Whatever else it is, the request for the result has the rest: questions come while it waits.
+            // In every other status, the request for the result brings the rest: questions come while it waits.
             (Some(_), Form::Core) => {
                 self.post_of_task(token, methods::TASKS_RESULT, Some(Look::Result), &[]);
             }

@@ -81,7 +81,7 @@ impl Decode for Count {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         let mut number = Integer::blank();
         number.fill(reader)?;
-        // Whatever does not fit was not written by a server of tasks.
+        // No server of tasks writes a number that does not fit.
         self.0 = number.as_i64().unwrap_or(i64::MAX);
         Ok(())
     }

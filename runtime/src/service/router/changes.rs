@@ -98,7 +98,7 @@ impl Changes {
         if let Some(others) = &self.others {
             others.tell(method, uri.as_deref());
         }
-        // Nobody may be listening.
+        // It fails if no stream of a client listens.
         let _ = self.sender.send(Change { method, uri });
     }
 
@@ -190,7 +190,7 @@ impl Receiver for Others {
         .find(|known| known == method);
         if let Some(method) = method.filter(|_| **from != *self.address) {
             let uri = uri.first().cloned();
-            // Nobody may be listening.
+            // It fails if no stream of a client listens.
             let _ = self.sender.send(Change { method, uri });
         }
     }

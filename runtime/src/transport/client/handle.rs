@@ -1,4 +1,4 @@
-//! Handles to a driven connection: requests and what comes of each, notifications, and the end.
+//! Handles to a driven connection: they send requests and notifications, return responses, and end it.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,7 +71,7 @@ impl<C> Held<C> {
     }
 }
 
-/// What comes of a request.
+/// The response to a request.
 #[derive(Debug)]
 pub enum Reply {
     /// A notification about the request: its method and params.

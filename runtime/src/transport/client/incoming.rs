@@ -1,4 +1,4 @@
-//! What comes from a server, as transports hand it on.
+//! Messages and responses of a server, as transports pass them to the driver.
 
 use crate::protocol::client::Exchange;
 use crate::transport::queue::Queued;

@@ -60,7 +60,7 @@ impl Inner {
             let backplane = options.backplane.clone();
             let backplane = backplane.unwrap_or_else(|| Arc::new(Memory::new()));
             let address = backplane.join(me.clone());
-            // Whoever gets a ticket knows by it where its request waits.
+            // A replica that gets a ticket reads from it which replica keeps the request.
             let server = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
             let replica = Arc::new(Replica::new(backplane, address));
             Self::with_replica(server, handler, options, replica, me)

@@ -85,7 +85,7 @@ impl Inner {
             }
             false => None,
         };
-        // Whoever works on it has its own copy of what it needs.
+        // The handler has its own copy of what it needs.
         drop(bytes);
         if listens {
             self.remember_stream(&lane);

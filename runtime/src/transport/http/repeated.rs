@@ -27,7 +27,7 @@ const WAIT: Duration = Duration::from_secs(10);
 /// How many bytes of names are remembered for one caller.
 const BYTES: usize = 64 << 10;
 
-/// Refuses headers that say two things of one parameter: whoever stands in between may have read either.
+/// Refuses headers that give a parameter two values: a proxy on the way may have read either.
 fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
     for name in headers.keys() {
         let text = name.as_str();
@@ -181,7 +181,7 @@ impl Inner {
             facts,
         );
         drop(texts);
-        // Who asked may hang up, or it may take too long: then nobody reads the page.
+        // If the caller hangs up, or the page takes too long, no receiver is left for it.
         let hangs_up = lane.is_given_up_by_hanging_up(exchange);
         let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
         let answer = loop {

@@ -179,7 +179,7 @@ impl Tasks {
             }
             None => None,
         };
-        // Whoever cannot be told from others has no list.
+        // A client that cannot be told from others gets an empty list.
         let mut tasks = match &owner {
             Some(owner) => {
                 let listed = self.options()?.store.list(owner, after, PAGE + 1).await;

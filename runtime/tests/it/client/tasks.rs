@@ -155,7 +155,7 @@ fn a_question_of_a_task_is_asked_once_and_answered_by_an_update() {
     );
     let mut calls = asked(&mut client);
     assert_eq!((calls.len(), calls[0].method), (1, "elicitation/create"));
-    // The next look shows it again, for nobody has answered yet.
+    // The next poll shows it again, since the client has not answered yet.
     let id = look(&mut client);
     say(
         &mut client,

@@ -226,7 +226,7 @@ async fn a_client_that_asks_for_a_task_fetches_the_result_later() {
         [id, &failed, &crashed].iter().all(|id| listed.contains(id)),
         "{list}"
     );
-    // Whoever asks for none gets none, and a tool without tasks gives none.
+    // A client that asks for no task gets none, and a tool without tasks makes none.
     let plain = peer.once("tools/call", call("fails")).await.unwrap();
     assert_eq!(plain["content"][0]["text"], "no luck");
     let refused = peer
@@ -348,7 +348,7 @@ async fn a_client_with_the_extension_is_given_a_task_and_answers_by_updates() {
         .next()
         .unwrap();
     assert_eq!(question["params"]["message"], "Who is there?");
-    // What is of no question is no answer.
+    // A response to no question is ignored.
     let accept = json!({"action": "accept", "content": {"name": "Ada"}});
     let update = |responses: Value| json!({"taskId": id, "inputResponses": responses});
     peer.once("tasks/update", update(json!({"made up": accept})))
@@ -403,7 +403,7 @@ async fn a_flood_of_tasks_is_kept_within_the_share_of_its_client() {
         "{refused}"
     );
     assert_eq!(world.store.len(), 2);
-    // Whoever asked for none waits for the result, as if it had none.
+    // A client that asked for no task waits for the result.
     let mut other = world.peer(Revision::LATEST).await.with_extension(EXTENSION);
     for _ in 0..2 {
         let created = other.once("tools/call", call("fails")).await.unwrap();

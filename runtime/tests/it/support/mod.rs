@@ -17,7 +17,7 @@ pub(crate) use steps::{Channel, Output, Received, Reply, Server};
 /// The time does not matter here.
 pub(crate) const NOW: Duration = Duration::ZERO;
 
-/// What is negotiated in an lifecycle, latest first, as the wire has it.
+/// What is negotiated in a lifecycle, latest first, as the wire has it.
 pub(crate) fn negotiated(lifecycle: Lifecycle) -> Vec<&'static str> {
     let all = Revision::NEGOTIATED.iter().rev();
     let of_era = all.filter(|revision| revision.lifecycle() == lifecycle);

@@ -70,7 +70,7 @@ impl Judge {
             let mut rows = self.revision.methods().iter();
             let row = rows.find(|row| row.name == method && row.direction == sender);
             let Some(row) = row else {
-                // What no revision has is held against none; and a probe is of the latest, whatever is spoken then.
+                // The judge accepts methods that no revision has, and reads a probe as a message of the latest revision.
                 let tables = Revision::NEGOTIATED.iter();
                 let mut names = tables.flat_map(|it| it.methods()).map(|row| row.name);
                 let is_known = names.any(|name| name == method);

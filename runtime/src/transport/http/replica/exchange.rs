@@ -1,4 +1,4 @@
-//! A request that was passed on: what comes back of it, and what its replica is told meanwhile.
+//! A request that was passed to another replica: the parts of its response, and the signals that go back meanwhile.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::home::WINDOW;
 use crate::backplane::{To, detach};
 
-/// What comes back of a request that was passed on.
+/// A part of the response to a request that was passed on.
 pub(in crate::transport::http) enum Part {
     NotHere,
     Head {

@@ -105,7 +105,7 @@ async fn respond(
     inner.uri_names_session(&mut head);
     let session = text(&head.headers, headers::SESSION_ID);
     if session.is_some_and(|session| inner.is_closing() || !inner.runs(session)) {
-        // Nobody waits for what cannot be sent.
+        // A frame that cannot be sent has lost its reader.
         let _ = send(Frame::NotHere { number }).await;
         return;
     }

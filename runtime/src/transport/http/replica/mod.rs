@@ -89,7 +89,7 @@ impl Replica {
     fn lost(&self, is_gone: impl Fn(&str) -> bool) {
         let mut passed = self.passed();
         for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
-            // Whoever waits for it may be gone, too.
+            // The client may have hung up, too.
             let _ = one.parts.send(Part::Lost);
         }
     }
@@ -487,7 +487,7 @@ impl Receiver for Inner {
             Frame::End { number } => (number, None, Part::End),
         };
         if let Some(passed) = replica.passed().get(&number) {
-            // Whoever waits for it may be gone, too.
+            // The client may have hung up, too.
             let _ = passed.parts.send(part);
         } else if let Some(home) = from {
             // It was given up, and that was not heard.

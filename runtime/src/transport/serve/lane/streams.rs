@@ -299,7 +299,7 @@ impl Streams {
 
 #[cfg(feature = "server-http")]
 impl Streams {
-    /// Keeps what is said of a session from now on, so that its client can have it again, here or elsewhere.
+    /// Keeps the messages of a session from now on, so that its client can have them again, from this replica or another.
     pub(super) fn keep_with(&mut self, mut kept: Kept, revision: Option<Revision>) {
         kept.resumes &= revision.is_some_and(|it| it.has_header(ProtocolHeader::LastEventId));
         let polls = revision.is_some_and(|it| it.has_rule(ProtocolRule::PollingStreams));
@@ -381,7 +381,7 @@ impl Streams {
             return Err(route);
         }
         let is_over = events.last().is_some_and(|event| event.last);
-        // Nobody is left who could say more on it.
+        // No handler is left that could send more on it.
         let is_orphan = open.is_none() && behind.stream != 0 && behind.stream < begins;
         events.extend(will.filter(|_| is_orphan && !is_over));
         for KeptEvent { id, text, last } in events {
