@@ -196,7 +196,7 @@ fn a_runtime_type() {
     let answered = said(&[("names.toml", &path), ("shapes.toml", shape)]);
     assert_eq!(answered, Vec::<String>::new());
     let odd = said(&[("names.toml", &rule("Id", "mcp wire", kinds))]);
-    let start = "spec/names.toml:3: runtime type `Id`: `mcp wire` is no path of a Rust type";
+    let start = "spec/names.toml:3: runtime type `Id`: `mcp wire` is not the path of a Rust type";
     assert!(odd[0].starts_with(start), "{odd:#?}");
 }
 
