@@ -9,9 +9,10 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::errors::{self, Refusal};
-use crate::protocol::rows::named_by;
+use crate::protocol::revisions::find_method;
+use crate::protocol::tasks::{Form, TASK_ID};
 use mcp_protocol::Revision;
-use mcp_wire::{JsonObject, Peeked, Raw};
+use mcp_wire::{Direction, JsonObject, MethodKind, Peeked, Raw};
 
 /// The name of the header that says the revision.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
@@ -100,6 +101,16 @@ impl<'a> Headers<'a> {
             header => header.flatten(),
         };
         same(NAME, header, Some(&named))
+    }
+}
+
+/// The member of a request's params that says what it is about, which [`NAME`] repeats.
+pub(crate) fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
+    let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+    match find_method(revision, method, sender, kind) {
+        Some(row) => row.named_by,
+        None => (Form::of(revision)? == Form::Extension && Form::Extension.has(method))
+            .then_some(TASK_ID),
     }
 }
 

@@ -22,7 +22,6 @@ mod occasion;
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;
-pub(crate) mod rows;
 pub mod server;
 mod sessions;
 pub(crate) mod subscriptions;

@@ -1,8 +1,10 @@
-//! What endpoints ask of revisions: sets of them, such as those that a server is willing to serve, and two compared.
+//! What endpoints ask of revisions: sets of them, such as those that a server is willing to serve, two compared, and their
+//! tables of methods.
 
 use std::fmt;
 
 use mcp_protocol::{Lifecycle, Revision};
+use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 /// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -131,4 +133,17 @@ pub(crate) fn known(method: &str) -> Option<&'static str> {
     let tables = Revision::CONVERTED.iter();
     let mut rows = tables.flat_map(|revision| revision.methods());
     rows.find(|row| row.name == method).map(|row| row.name)
+}
+
+/// The row of a method in the table of a revision.
+#[must_use]
+pub fn find_method(
+    revision: Revision,
+    name: &str,
+    direction: Direction,
+    kind: MethodKind,
+) -> Option<&'static MethodInfo> {
+    let rows = revision.methods();
+    rows.iter()
+        .find(|row| row.name == name && row.direction == direction && row.kind == kind)
 }

@@ -16,8 +16,7 @@ use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 use crate::errors;
 use crate::meta;
 use crate::methods;
-use crate::protocol::revisions::same;
-use crate::protocol::rows::find_method;
+use crate::protocol::revisions::{find_method, same};
 
 /// Between whom texts go.
 #[derive(Debug, Clone, Copy)]

@@ -16,7 +16,7 @@ use crate::headers::Headers;
 use crate::meta;
 use crate::methods;
 use crate::protocol::revisions::RevisionSet;
-pub use crate::protocol::rows::find_method;
+pub use crate::protocol::revisions::find_method;
 use mcp_wire::{MessageKind, Peeked, Raw};
 
 /// What one look at a message has settled.

@@ -17,8 +17,7 @@ use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::suspend::in_place_of;
 use crate::protocol::json::declares;
 use crate::protocol::occasion::Occasion;
-use crate::protocol::revisions::is_legacy;
-use crate::protocol::rows::find_method;
+use crate::protocol::revisions::{find_method, is_legacy};
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };

@@ -16,8 +16,7 @@ use super::translate::{Stopped, no_params};
 use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::seal::subject;
 use crate::protocol::occasion::Occasion;
-use crate::protocol::revisions::{is_legacy, known};
-use crate::protocol::rows::find_method;
+use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::{Caller, Connection, Fate, NeedsAdapter, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
 

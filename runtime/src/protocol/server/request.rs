@@ -16,8 +16,7 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::seal::{Broken, Issued, subject};
 use crate::protocol::occasion::Occasion;
-use crate::protocol::revisions::{is_legacy, known};
-use crate::protocol::rows::find_method;
+use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::{Caller, Connection, CustomRequest, Event, LogLevel, NeedsAdapter};
 
 /// The method that a request asks for.

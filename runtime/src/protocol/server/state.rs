@@ -11,7 +11,7 @@ use mcp_wire::{ErrorObject, Json, RequestId};
 use crate::methods;
 use crate::protocol::machine::Machine;
 use crate::protocol::revisions::is_legacy;
-use crate::protocol::tasks::server::TaskWanted;
+use crate::protocol::tasks::TaskWanted;
 use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.

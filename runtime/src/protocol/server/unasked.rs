@@ -11,8 +11,7 @@ use super::state::{Asked, AskedBy};
 use super::translate::{Stopped, no_params};
 use crate::protocol::ask::{outcome, own_id};
 use crate::protocol::occasion::Occasion;
-use crate::protocol::revisions::{is_legacy, known};
-use crate::protocol::rows::find_method;
+use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::{
     Answered, Connection, CustomNotification, Event, Ignored, NeedsAdapter, Notification, Token,
 };

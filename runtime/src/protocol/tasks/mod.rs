@@ -15,7 +15,7 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{Direction, Json, Map, MethodKind, Request};
 
 use super::json::{declares, member, with_members};
-use super::rows::find_method;
+use super::revisions::find_method;
 use crate::methods;
 
 pub use options::{TaskOptions, TaskSupport};
@@ -64,6 +64,14 @@ impl Form {
             _ => false,
         }
     }
+}
+
+/// The task that the client of a call takes in the place of its result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TaskWanted {
+    pub(crate) form: Form,
+    /// How long it is to be kept, in milliseconds, if its client says so.
+    pub(crate) ttl: Option<u64>,
 }
 
 /// Whether capabilities declare the extension.

@@ -8,7 +8,7 @@ use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{
     Count, Form, RESULT_TYPE, TASK_IDS, Task, TaskOptions, TaskQuestion, TaskStatus, TaskSupport,
-    declares_extension, extension_capability, plain_tools,
+    TaskWanted, declares_extension, extension_capability, plain_tools,
 };
 use crate::errors::{self, Refusal, shortened};
 use crate::methods;
@@ -17,14 +17,6 @@ use crate::protocol::json::{declares, member, with_members};
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::Stopped;
 use crate::protocol::{Caller, Connection, Token};
-
-/// The task that the client of a call takes in the place of its result.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TaskWanted {
-    pub(crate) form: Form,
-    /// How long it is to be kept, in milliseconds, if its client says so.
-    pub(crate) ttl: Option<u64>,
-}
 
 /// A call that may become a task, and who made it.
 pub(crate) struct Starting {
