@@ -24,7 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
 use crate::protocol::server::{Owner, Server};
-use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, Tasks, route, started};
+use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, route, started, with_tasks};
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;
@@ -49,8 +49,8 @@ pub async fn serve_on(
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
     let (server, start) = started(server);
-    let tasks = Tasks::of(&server);
-    let lane = Lane::new(Arc::clone(&server), Arc::new(handler), start, None, tasks);
+    let handler = with_tasks(Arc::new(handler), &server);
+    let lane = Lane::new(Arc::clone(&server), handler, start, None);
     let unread = limit.saturating_mul(UNREAD);
     let unread = Budget::new(unread, unread).of(Owner::Unknown);
     let (texts, queue) = route(Some(unread));

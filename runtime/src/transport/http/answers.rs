@@ -3,13 +3,14 @@
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, CACHE_CONTROL, CONTENT_TYPE,
-    ORIGIN, VARY,
+    ORIGIN, RETRY_AFTER, VARY,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 
 use super::Body;
+use crate::backplane::Unavailable;
 use crate::errors::Refusal;
 use crate::headers;
 use crate::serve::Permit;
@@ -47,6 +48,15 @@ pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
     response
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+}
+
+/// The refusal of a request that needs the backplane.
+pub(super) fn unavailable(why: &Unavailable) -> Response<Body> {
+    let why = format!("{why}: try again in a second");
+    let mut response = refused(StatusCode::SERVICE_UNAVAILABLE, &why);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response
 }
 

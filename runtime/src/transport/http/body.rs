@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use super::replica::{Exchange, Part};
+use super::replica::exchange::{Exchange, Part};
 use crate::backplane::EventId;
 use crate::serve::{Item, Next, Permit, Queue};
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_protocol::Revision;
 
-use super::inner::Inner;
 use crate::protocol::{CustomNotification, CustomRequest, IncomingRequest, Notification};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 
@@ -74,19 +73,5 @@ impl AnyHandler for Counted {
 
     fn on_initialized(&self, session: Session) {
         self.handler.on_initialized(session);
-    }
-}
-
-impl Inner {
-    /// Returns what the service is at.
-    pub(super) fn counters(&self) -> Counters {
-        let [request_bytes, suspended_requests, unread_bytes] = self.taken();
-        Counters {
-            requests: self.handler.requests(),
-            sessions: self.running().len(),
-            suspended_requests,
-            request_bytes,
-            unread_bytes,
-        }
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
-use super::answers::{refusal, refused};
-use super::counters::Counted;
-use super::replica::{Replica, unavailable};
+use super::answers::{refusal, refused, unavailable};
+use super::counters::{Counted, Counters};
+use super::replica::exchange::Replica;
 use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
 use crate::backplane::{Memory, SessionRecord};
@@ -19,8 +19,8 @@ use crate::headers;
 use crate::protocol::server::{NewSession, Owner, Server, Sessions};
 use crate::protocol::translate::unguessable;
 use crate::serve::{
-    Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended, Tasks,
-    started,
+    AnyHandler, Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
+    Suspended, started, with_tasks,
 };
 
 pub(super) struct Inner {
@@ -35,10 +35,10 @@ pub(super) struct Inner {
     suspensions: Arc<Budget>,
     unread: Arc<Budget>,
     pub(super) tools: Tools,
-    pub(super) handler: Arc<Counted>,
+    handler: Arc<dyn AnyHandler>,
+    counted: Arc<Counted>,
     sessions: Mutex<Sessions<Arc<Lane>>>,
     parked: Arc<Parked>,
-    tasks: Option<Arc<Tasks>>,
     /// Those in which clients of the modern lifecycle listen.
     listening: Mutex<Vec<Weak<Lane>>>,
     /// Whether no new call is taken any more.
@@ -78,18 +78,19 @@ impl Inner {
         let message = server.limits().max_message_bytes;
         let suspended = message.saturating_add(SUSPENDED_BYTES);
         let (server, start) = started(server);
+        let counted = Counted::new(Arc::new(handler));
         Self {
             requests: Budget::new(options.body_bytes, message),
             suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
             suspensions: Budget::new(server.limits().max_suspended_requests_in_total, 1),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
-            handler: Counted::new(Arc::new(handler)),
+            handler: with_tasks(Arc::<Counted>::clone(&counted), &server),
+            counted,
             start,
             tools: Tools::default(),
             options,
             parked: Arc::default(),
-            tasks: Tasks::of(&server),
             server,
             listening: Mutex::default(),
             is_closing: AtomicBool::new(false),
@@ -98,9 +99,15 @@ impl Inner {
         }
     }
 
-    /// What all requests, the number of those that are suspended, and all unread answers take up.
-    pub(super) fn taken(&self) -> [usize; 3] {
-        [&self.requests, &self.suspensions, &self.unread].map(|budget| budget.amount())
+    /// Returns what the service is at.
+    pub(super) fn counters(&self) -> Counters {
+        Counters {
+            requests: self.counted.requests(),
+            sessions: self.sessions().len(),
+            suspended_requests: self.suspensions.amount(),
+            request_bytes: self.requests.amount(),
+            unread_bytes: self.unread.amount(),
+        }
     }
 
     /// What a client may take up with its requests.
@@ -193,10 +200,9 @@ impl Inner {
     pub(super) fn new_lane(&self) -> Arc<Lane> {
         Lane::new(
             Arc::clone(&self.server),
-            Arc::<Counted>::clone(&self.handler),
+            Arc::clone(&self.handler),
             self.start,
             Some(Arc::clone(&self.parked)),
-            self.tasks.clone(),
         )
     }
 

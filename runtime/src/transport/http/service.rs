@@ -12,11 +12,10 @@ use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
-use super::answers::{allowed, events, exposed, refusal, refused, status};
+use super::answers::{allowed, events, exposed, refusal, refused, status, unavailable};
 use super::counters::Counters;
 use super::inner::{Inner, owner};
 use super::intake::{self, Unread};
-use super::replica::unavailable;
 use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::headers;

@@ -31,7 +31,7 @@ mod tasks;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
 
 use mcp_wire::{ErrorObject, Json};
@@ -57,8 +57,8 @@ pub(crate) use lane::{Kept, Parked, Taken};
 #[cfg(feature = "server-http")]
 pub(crate) use route::{Item, Route};
 pub(crate) use route::{Next, Queue, route};
-use tasks::Running;
-pub(crate) use tasks::Tasks;
+pub(crate) use tasks::with_tasks;
+use tasks::{Running, Taskable};
 
 /// A server whose clock begins now, and when that is.
 pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
@@ -130,6 +130,10 @@ pub(crate) trait AnyHandler: Send + Sync {
     fn custom_notification(&self, notice: CustomNotification, session: Session);
     fn notice(&self, notice: Notification, session: Session);
     fn on_initialized(&self, session: Session);
+    /// Runs once a session is over, and its client is gone.
+    fn session_ended(self: Arc<Self>, session: &Session) {
+        let _ = session;
+    }
 }
 
 impl<H: Handler> AnyHandler for H {
@@ -170,8 +174,8 @@ pub struct Peer {
     token: Token,
     line: Arc<Lane>,
     facts: Facts,
-    /// The task that the call has become; `None` if the server makes none.
-    task: Option<Arc<OnceLock<Arc<Running>>>>,
+    /// What makes a task of the call; `None` if the server has no tasks.
+    task: Option<Taskable>,
 }
 
 /// The session of a client, also after the call; the handle does not keep the session alive.
@@ -228,21 +232,15 @@ impl Peer {
     /// # Errors
     /// Returns an error if the client is gone, or if it asked for a task and none can be kept.
     pub async fn start_task(&self) -> Result<bool, ErrorObject> {
-        let (Some(cell), Some(tasks)) = (&self.task, self.line.tasks()) else {
-            return Ok(false);
-        };
-        if cell.get().is_some() {
-            return Ok(true);
-        }
-        match tasks.start(self).await? {
-            Some(running) => Ok(cell.set(running).is_ok()),
+        match &self.task {
+            Some(task) => task.start(self).await,
             None => Ok(false),
         }
     }
 
     /// The task that the call has become.
     pub(crate) fn task(&self) -> Option<&Arc<Running>> {
-        self.task.as_ref()?.get()
+        self.task.as_ref()?.running()
     }
 
     /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.

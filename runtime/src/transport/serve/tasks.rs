@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 
 use mcp_protocol::{Lifecycle, Revision};
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Lane, Peer};
+use super::{AnyHandler, HandlerFuture, Lane, Peer, Session};
 use crate::errors;
 use crate::methods;
 use crate::protocol::input_required::allowed;
@@ -26,16 +26,20 @@ use crate::protocol::tasks::{
     TaskStatus, TaskStoreError,
 };
 use crate::protocol::translate::{no_params, unguessable};
-use crate::protocol::{Caller, CustomRequest, Fate, To};
+use crate::protocol::{
+    Caller, CustomNotification, CustomRequest, Fate, IncomingRequest, Notification, To,
+};
+use crate::transport::panics::caught;
 
 /// Tasks of one page of a list.
 const PAGE: usize = 100;
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
 
-/// The tasks of a server, and those that are at work in this process.
+/// The tasks of a server, and those that are at work in this process, around its handlers.
 pub(crate) struct Tasks {
     server: Arc<Server>,
+    handler: Arc<dyn AnyHandler>,
     running: Mutex<HashMap<String, Arc<Running>>>,
     /// Questions that clients are being asked by a request, by task and key.
     asking: Mutex<HashSet<(String, String)>>,
@@ -57,17 +61,118 @@ pub(crate) struct Running {
     work: Mutex<Option<AbortHandle>>,
 }
 
-impl Tasks {
-    /// The tasks of a server; `None` if it has none.
-    pub(crate) fn of(server: &Arc<Server>) -> Option<Arc<Self>> {
-        server.tasks.as_ref()?;
-        Some(Arc::new(Self {
-            server: Arc::clone(server),
-            running: Mutex::default(),
-            asking: Mutex::default(),
-        }))
+/// A call whose handler may answer it with a task.
+#[derive(Clone)]
+pub(super) struct Taskable {
+    tasks: Arc<Tasks>,
+    running: Arc<OnceLock<Arc<Running>>>,
+}
+
+impl Taskable {
+    /// The task that the call has become.
+    pub(super) fn running(&self) -> Option<&Arc<Running>> {
+        self.running.get()
     }
 
+    /// Answers the call of this peer with a task, and returns whether it has one now.
+    pub(super) async fn start(&self, peer: &Peer) -> Result<bool, ErrorObject> {
+        if self.running.get().is_some() {
+            return Ok(true);
+        }
+        match self.tasks.start(peer).await? {
+            Some(running) => Ok(self.running.set(running).is_ok()),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Returns the handlers of a server, and around them its tasks if it has any.
+pub(crate) fn with_tasks(
+    handler: Arc<dyn AnyHandler>,
+    server: &Arc<Server>,
+) -> Arc<dyn AnyHandler> {
+    if server.tasks.is_none() {
+        return handler;
+    }
+    Arc::new(Tasks {
+        server: Arc::clone(server),
+        handler,
+        running: Mutex::default(),
+        asking: Mutex::default(),
+    })
+}
+
+impl AnyHandler for Tasks {
+    fn call(self: Arc<Self>, call: IncomingRequest, mut peer: Peer) -> HandlerFuture {
+        peer.task = Some(Taskable {
+            tasks: Arc::clone(&self),
+            running: Arc::default(),
+        });
+        let handled = caught(Arc::clone(&self.handler).call(call, peer.clone()));
+        Box::pin(async move { finished(&peer, handled.await).await })
+    }
+
+    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
+        match Form::of(call.peer).is_some_and(|form| form.has(&call.method)) {
+            true => Box::pin(self.serve(call, peer)),
+            false => Arc::clone(&self.handler).custom_request(call, peer),
+        }
+    }
+
+    fn custom_notification(&self, notice: CustomNotification, session: Session) {
+        self.handler.custom_notification(notice, session);
+    }
+
+    fn notice(&self, notice: Notification, session: Session) {
+        self.handler.notice(notice, session);
+    }
+
+    fn on_initialized(&self, session: Session) {
+        self.handler.on_initialized(session);
+    }
+
+    /// Gives up the tasks that end with a session.
+    fn session_ended(self: Arc<Self>, session: &Session) {
+        let is_of =
+            |running: &Running| running.is_of_session && Weak::ptr_eq(&running.lane, &session.line);
+        let ended: Vec<String> = (self.running().values())
+            .filter(|running| is_of(running))
+            .map(|running| running.id.clone())
+            .collect();
+        for id in ended {
+            if let Some(running) = self.running().remove(&id) {
+                running.abort();
+            }
+            let tasks = Arc::clone(&self);
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(async move {
+                    if let Ok(options) = tasks.options() {
+                        let _ = options.store.remove(&id).await;
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// Takes note of a handler's result, and returns the answer to its call: a task that is over if the client asked for a
+/// task and the handler made none.
+async fn finished(peer: &Peer, result: Result<Json, ErrorObject>) -> Result<Json, ErrorObject> {
+    let asks = || {
+        let starting = peer.line.starting(peer.token);
+        starting.is_some_and(|starting| starting.asks())
+    };
+    if peer.task().is_none() && asks() {
+        peer.start_task().await?;
+    }
+    if let Some(task) = peer.task() {
+        task.finish(result.clone()).await;
+    }
+    // After a task this is for nobody: it was the answer.
+    result
+}
+
+impl Tasks {
     fn options(&self) -> Result<&TaskOptions, ErrorObject> {
         let none = || errors::internal("the server has no tasks").error;
         self.server.tasks.as_ref().ok_or_else(none)
@@ -360,28 +465,6 @@ impl Tasks {
     fn subscribe(&self, id: &str) -> Option<watch::Receiver<()>> {
         let running = self.running().get(id).cloned();
         running.map(|running| running.changed.subscribe())
-    }
-
-    /// Gives up the tasks that end with a session.
-    pub(crate) fn end_session(self: &Arc<Self>, lane: &Weak<Lane>) {
-        let is_of = |running: &Running| running.is_of_session && Weak::ptr_eq(&running.lane, lane);
-        let ended: Vec<String> = (self.running().values())
-            .filter(|running| is_of(running))
-            .map(|running| running.id.clone())
-            .collect();
-        for id in ended {
-            if let Some(running) = self.running().remove(&id) {
-                running.abort();
-            }
-            let tasks = Arc::clone(self);
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move {
-                    if let Ok(options) = tasks.options() {
-                        let _ = options.store.remove(&id).await;
-                    }
-                });
-            }
-        }
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {

@@ -1,14 +1,108 @@
-//! A request that was passed to another replica: the parts of its response, and the signals that go back meanwhile.
+//! What one replica knows of the others: the requests that it has passed to them, and theirs that it works on.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::AbortHandle;
 
-use super::Replica;
 use super::frame::Frame;
-use super::home::WINDOW;
-use crate::backplane::{To, detach};
+use crate::backplane::{Backplane, To, detach};
+
+/// What one replica knows of the others.
+pub(in crate::transport::http) struct Replica {
+    pub(in crate::transport::http) backplane: Arc<dyn Backplane>,
+    /// Where others send messages.
+    pub(in crate::transport::http) address: Arc<str>,
+    pub(super) last: AtomicU64,
+    /// Requests that were passed on, by their number.
+    passed: Mutex<HashMap<u64, Passed>>,
+    /// Requests that others have passed here, by who did and their number.
+    working: Mutex<HashMap<(String, u64), Working>>,
+    /// One session at a time is taken over, and one record written that has changed.
+    pub(super) turn: tokio::sync::Mutex<()>,
+    /// Whether sessions may have been taken over by others while the backplane could not be reached.
+    pub(super) is_doubtful: AtomicBool,
+    pub(super) is_looked_after: AtomicBool,
+}
+
+/// A request that was passed on.
+pub(super) struct Passed {
+    pub(super) home: String,
+    pub(super) parts: mpsc::UnboundedSender<Part>,
+}
+
+impl Replica {
+    pub(in crate::transport::http) fn new(
+        backplane: Arc<dyn Backplane>,
+        address: Arc<str>,
+    ) -> Self {
+        Self {
+            backplane,
+            address,
+            last: AtomicU64::new(0),
+            passed: Mutex::default(),
+            working: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+            is_doubtful: AtomicBool::new(false),
+            is_looked_after: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn passed(&self) -> MutexGuard<'_, HashMap<u64, Passed>> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn working(&self) -> MutexGuard<'_, HashMap<(String, u64), Working>> {
+        self.working.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether sessions can be served: no other replica can have taken them over.
+    pub(in crate::transport::http) fn is_reachable(&self) -> bool {
+        self.backplane.is_available() && !self.is_doubtful.load(Ordering::Acquire)
+    }
+
+    /// Ends what waits for a replica that is gone.
+    pub(super) fn lost(&self, is_gone: impl Fn(&str) -> bool) {
+        let mut passed = self.passed();
+        for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
+            // The client may have hung up, too.
+            let _ = one.parts.send(Part::Lost);
+        }
+    }
+}
+
+/// How many bytes of a response are on their way before its reader has taken some.
+const WINDOW: usize = 256 << 10;
+
+/// A request that another replica has passed here.
+pub(super) struct Working {
+    pub(super) task: AbortHandle,
+    pub(super) window: Arc<Window>,
+}
+
+/// What is on its way, and has not been read.
+#[derive(Default)]
+pub(super) struct Window {
+    pub(super) bytes: AtomicUsize,
+    pub(super) freed: Notify,
+}
+
+impl Window {
+    /// Waits until there is room for more.
+    pub(super) async fn room(&self) {
+        loop {
+            let freed = self.freed.notified();
+            if self.bytes.load(Ordering::Acquire) < WINDOW {
+                return;
+            }
+            freed.await;
+        }
+    }
+}
 
 /// A part of the response to a request that was passed on.
 pub(in crate::transport::http) enum Part {

@@ -1,50 +1,23 @@
 //! Requests that other replicas have passed here, and their responses on the way back.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Full};
-use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
+use super::exchange::{Replica, Window, Working};
 use super::frame::Frame;
-use super::{FromReplica, Replica};
 use crate::backplane::To;
 use crate::headers;
 use crate::transport::http::inner::Inner;
 use crate::transport::http::{Body, text};
 
-/// How many bytes of a response are on their way before its reader has taken some.
-pub(super) const WINDOW: usize = 256 << 10;
-
-/// A request that another replica has passed here.
-pub(super) struct Working {
-    task: AbortHandle,
-    window: Arc<Window>,
-}
-
-/// What is on its way, and has not been read.
-#[derive(Default)]
-struct Window {
-    bytes: AtomicUsize,
-    freed: Notify,
-}
-
-impl Window {
-    /// Waits until there is room for more.
-    async fn room(&self) {
-        loop {
-            let freed = self.freed.notified();
-            if self.bytes.load(Ordering::Acquire) < WINDOW {
-                return;
-            }
-            freed.await;
-        }
-    }
-}
+/// Marks a request that another replica has passed here: it goes no further.
+#[derive(Clone)]
+pub(super) struct FromReplica;
 
 /// Works on a request, and sends its response back.
 pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, body: Vec<u8>) {

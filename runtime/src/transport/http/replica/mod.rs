@@ -1,108 +1,34 @@
 //! Sessions among replicas: a request whose session runs elsewhere is passed there, and a session whose replica is gone
 //! is taken over.
 
-mod exchange;
+pub(super) mod exchange;
 mod frame;
 mod home;
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode, header};
 use tokio::sync::mpsc;
 
 use super::Body;
-use super::answers::{json, refusal, refused};
+use super::answers::{json, refusal, unavailable};
 use super::inner::Inner;
-use crate::backplane::{Backplane, Receiver, SessionRecord, To, Unavailable, detach};
+use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach};
 use crate::errors;
 use crate::protocol::server::Owner;
 use crate::serve::{Facts, Kept, Lane, route};
-pub(super) use exchange::{Exchange, Part};
+use exchange::{Exchange, Part, Passed};
 use frame::Frame;
-use home::Working;
-
-/// What one replica knows of the others.
-pub(super) struct Replica {
-    pub(super) backplane: Arc<dyn Backplane>,
-    /// Where others send messages.
-    pub(super) address: Arc<str>,
-    last: AtomicU64,
-    /// Requests that were passed on, by their number.
-    passed: Mutex<HashMap<u64, Passed>>,
-    /// Requests that others have passed here, by who did and their number.
-    working: Mutex<HashMap<(String, u64), Working>>,
-    /// One session at a time is taken over, and one record written that has changed.
-    turn: tokio::sync::Mutex<()>,
-    /// Whether sessions may have been taken over by others while the backplane could not be reached.
-    is_doubtful: AtomicBool,
-    is_looked_after: AtomicBool,
-}
-
-/// A request that was passed on.
-struct Passed {
-    home: String,
-    parts: mpsc::UnboundedSender<Part>,
-}
-
-/// Marks a request that another replica has passed here: it goes no further.
-#[derive(Clone)]
-struct FromReplica;
+use home::FromReplica;
 
 /// How often a session is looked for that moves meanwhile.
 const LOOKS: usize = 3;
 
 /// How often a replica looks whether those are there that it waits for.
 const LOOK: Duration = Duration::from_millis(500);
-
-impl Replica {
-    pub(super) fn new(backplane: Arc<dyn Backplane>, address: Arc<str>) -> Self {
-        Self {
-            backplane,
-            address,
-            last: AtomicU64::new(0),
-            passed: Mutex::default(),
-            working: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
-            is_doubtful: AtomicBool::new(false),
-            is_looked_after: AtomicBool::new(false),
-        }
-    }
-
-    fn passed(&self) -> MutexGuard<'_, HashMap<u64, Passed>> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn working(&self) -> MutexGuard<'_, HashMap<(String, u64), Working>> {
-        self.working.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether sessions can be served: no other replica can have taken them over.
-    pub(super) fn is_reachable(&self) -> bool {
-        self.backplane.is_available() && !self.is_doubtful.load(Ordering::Acquire)
-    }
-
-    /// Ends what waits for a replica that is gone.
-    fn lost(&self, is_gone: impl Fn(&str) -> bool) {
-        let mut passed = self.passed();
-        for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
-            // The client may have hung up, too.
-            let _ = one.parts.send(Part::Lost);
-        }
-    }
-}
-
-/// The refusal of a request that needs the backplane.
-pub(super) fn unavailable(why: &Unavailable) -> Response<Body> {
-    let why = format!("{why}: try again in a second");
-    let mut response = refused(StatusCode::SERVICE_UNAVAILABLE, &why);
-    let headers = response.headers_mut();
-    headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
 
 fn unreachable() -> Response<Body> {
     unavailable(&Unavailable("it does not answer".to_owned()))

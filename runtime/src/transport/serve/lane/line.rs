@@ -14,8 +14,8 @@ use crate::Limits;
 use crate::protocol::server::Owner;
 use crate::protocol::tasks::server::Starting;
 use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
+use crate::transport::serve::Facts;
 use crate::transport::serve::route::Route;
-use crate::transport::serve::{Facts, Tasks};
 
 impl Lane {
     /// Returns where what is said about a request goes.
@@ -81,11 +81,6 @@ impl Lane {
     /// Returns who has opened the session, or the stream of one that has none.
     pub(in crate::transport) fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()
-    }
-
-    /// The tasks of the server, if it makes any.
-    pub(in crate::transport) fn tasks(&self) -> Option<&Arc<Tasks>> {
-        self.tasks.as_ref()
     }
 
     /// The task that a call may become.

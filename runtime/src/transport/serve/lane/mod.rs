@@ -20,15 +20,14 @@ use streams::{Manner, Sent, Streams};
 use work::Work;
 
 use super::route::Route;
-use super::{AnyHandler, Facts, HandlerFuture, Peer, Session, Tasks};
+use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
 #[cfg(feature = "server-http")]
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::headers::Headers;
 #[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
 use crate::protocol::server::{Looked, Server};
-use crate::protocol::tasks::Form;
-use crate::protocol::{Connection, CustomRequest, Event, Exchange, Output, Token};
+use crate::protocol::{Connection, Event, Exchange, Output, Token};
 use crate::transport::panics::caught;
 
 /// Lanes in which calls are parked, by the ticket of their client.
@@ -40,7 +39,6 @@ pub(crate) struct Lane {
     start: Instant,
     /// Where calls are to be found by other lanes' requests; over stdio there are no others.
     parked: Option<Arc<Parked>>,
-    tasks: Option<Arc<Tasks>>,
     me: Weak<Self>,
     state: Mutex<State>,
     /// Whether it was closed: nothing more is said on it.
@@ -90,7 +88,6 @@ impl Lane {
         handler: Arc<dyn AnyHandler>,
         start: Instant,
         parked: Option<Arc<Parked>>,
-        tasks: Option<Arc<Tasks>>,
     ) -> Arc<Self> {
         let state = State {
             connection: Connection::new(server),
@@ -103,7 +100,6 @@ impl Lane {
             handler,
             start,
             parked,
-            tasks,
             me: Weak::clone(me),
             state: Mutex::new(state),
             is_over: AtomicBool::new(false),
@@ -350,11 +346,6 @@ impl Lane {
             }
             Event::CustomRequest(call) => {
                 let names = (call.token, call.exchange);
-                if let Some(tasks) = (self.tasks.as_ref()).filter(|_| is_of_tasks(&call)) {
-                    let tasks = Arc::clone(tasks);
-                    let serve = |_, peer| -> HandlerFuture { Box::pin(tasks.serve(call, peer)) };
-                    return self.start(state, names, serve);
-                }
                 self.start(state, names, |handler, peer| {
                     handler.custom_request(call, peer)
                 });
@@ -405,38 +396,12 @@ impl Lane {
             token,
             line: Arc::clone(&lane),
             facts,
-            task: self.tasks.as_ref().map(|_| Arc::default()),
+            task: None,
         };
-        let begun = self.tasks.as_ref().map(|_| peer.clone());
         let work = work(Arc::clone(&self.handler), peer);
-        let work = tokio::spawn(async move {
-            let result = caught(work).await;
-            if let Some(peer) = begun {
-                match peer.task() {
-                    Some(task) => return task.finish(result).await,
-                    None => return lane.answer_or_task(peer, result).await,
-                }
-            }
-            lane.answer(token, result).await;
-        });
+        let work = tokio::spawn(async move { lane.answer(token, caught(work).await).await });
         // A call that is made again for the same request takes the place of the one that is over.
         state.work().tasks.insert(token, work.abort_handle());
-    }
-
-    /// Answers a call, by a task that is over if its client asked for a task and the handler made none.
-    async fn answer_or_task(&self, peer: Peer, result: Result<Json, ErrorObject>) {
-        let asked = self
-            .starting(peer.token)
-            .is_some_and(|starting| starting.asks());
-        let started = match asked {
-            true => peer.start_task().await,
-            false => Ok(false),
-        };
-        match (started, peer.task()) {
-            (Ok(true), Some(task)) => task.finish(result).await,
-            (Err(error), _) => self.answer(peer.token, Err(error)).await,
-            _ => self.answer(peer.token, result).await,
-        }
     }
 
     async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {
@@ -470,9 +435,7 @@ impl Lane {
     /// The peer will not say anything any more: whoever waits for an answer of it waits in vain.
     #[cfg(feature = "server-stdio")]
     pub(crate) fn input_ended(&self) {
-        if let Some(tasks) = &self.tasks {
-            tasks.end_session(&self.me);
-        }
+        Arc::clone(&self.handler).session_ended(&self.session());
         let mut state = self.state();
         state.is_silent = true;
         state.work().asked.clear();
@@ -491,9 +454,7 @@ impl Lane {
 
     /// The session ended: every call on it is given up.
     pub(crate) fn close(&self) {
-        if let Some(tasks) = &self.tasks {
-            tasks.end_session(&self.me);
-        }
+        Arc::clone(&self.handler).session_ended(&self.session());
         let mut state = self.state();
         self.is_over.store(true, Ordering::Release);
         state.streams.close();
@@ -563,11 +524,6 @@ impl Lane {
         // Nothing that is done under the lock leaves it half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whether a request is about tasks.
-fn is_of_tasks(call: &CustomRequest) -> bool {
-    Form::of(call.peer).is_some_and(|form| form.has(&call.method))
 }
 
 impl State {
