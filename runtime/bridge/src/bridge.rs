@@ -4,19 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{LossKind, Revision, UnknownFields};
-use mcp_revisions::sansio::client::ServerFacts;
-use mcp_revisions::sansio::server::{Caller, Server};
-use mcp_revisions::{Limits, RevisionSet, http, stdio};
+use mcp_revisions::{RevisionSet, http, stdio};
 use mcp_wire::Json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
 use crate::greeting::Greeting;
-use crate::identity;
 use crate::link::Link;
 use crate::losses::{LossReport, Losses};
 use crate::patient::Patient;
-use crate::servers::{Room, Servers, Start};
+use crate::servers::{Servers, Start};
+use crate::settings::{Room, Settings};
 use crate::spare::Spare;
 use crate::{Error, Proxy, Service, Upstream};
 
@@ -26,21 +24,6 @@ const GRACE: Duration = Duration::from_secs(5);
 /// A proxy to an upstream server, before it serves.
 #[derive(Debug)]
 pub struct Bridge(Settings);
-
-/// What a bridge was set to.
-#[derive(Debug)]
-pub(crate) struct Settings {
-    pub(crate) upstream: Upstream,
-    pub(crate) client_revisions: RevisionSet,
-    pub(crate) upstream_revisions: RevisionSet,
-    pub(crate) policy: UnknownFields,
-    pub(crate) losses: Losses,
-    /// The `clientInfo` that the server is sent in place of those of clients.
-    pub(crate) client_info: Option<Json>,
-    pub(crate) room: Room,
-    per_owner: Option<usize>,
-    pub(crate) http: http::Options,
-}
 
 impl Bridge {
     /// Creates a bridge that accepts every revision, rejects no loss, and reports none.
@@ -194,7 +177,11 @@ impl Bridge {
             }
         };
         let ended = link.clone();
-        let servers = Servers::one(link, settings.start(app, Arc::default()), &settings);
+        let servers = Servers::one(
+            link,
+            Spare::start(&settings, app, Arc::default()),
+            &settings,
+        );
         let proxy = Proxy::new(servers.clone(), settings, app);
         let (input, copied) = greeting.input();
         let ended = async {
@@ -232,47 +219,5 @@ impl Bridge {
         settings.room.each = each.min(all);
         settings.http = settings.http.with_idle_timeout(settings.room.idle);
         Arc::new(settings)
-    }
-}
-
-impl Settings {
-    /// The end towards clients, which introduces itself as the upstream server does.
-    pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
-        let settings = Arc::clone(self);
-        let server = Server::new(facts.revision, identity::introduction(facts.clone()));
-        let server = server.map_err(|why| self.unusable(&why))?;
-        let limits = Limits {
-            max_sessions: self.room.all,
-            max_sessions_per_owner: self.room.each,
-            ..*server.limits()
-        };
-        Ok(server
-            .with_limits(limits)
-            .serving(self.client_revisions)
-            .with_unknown_fields(self.policy)
-            .with_other_methods()
-            .with_task_tools_for_all()
-            .on_loss(move |lost| settings.losses.report_of_server(lost)))
-    }
-
-    /// Starts servers of a revision that is known; the first is the spare one, if it suits its client.
-    pub(crate) fn start(self: &Arc<Self>, app: Revision, spare: Arc<Spare>) -> Start {
-        let settings = Arc::clone(self);
-        Arc::new(move |caller: Arc<Caller>| {
-            let (settings, spare) = (Arc::clone(&settings), Arc::clone(&spare));
-            Box::pin(async move {
-                match spare.take_for(&settings, app, &caller).await {
-                    Some(spare) => Ok(spare.serving(app, &caller)),
-                    None => Link::start(&settings, app, &caller).await,
-                }
-            })
-        })
-    }
-
-    pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
-        Error::Upstream {
-            name: self.upstream.name().to_owned(),
-            why: why.to_string(),
-        }
     }
 }

@@ -43,6 +43,7 @@ mod patient;
 mod proxy;
 mod servers;
 mod service;
+mod settings;
 mod spare;
 mod upstream;
 

@@ -13,11 +13,11 @@ use mcp_revisions::{errors, headers};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
 use tracing::debug;
 
-use crate::bridge::Settings;
 use crate::identity::anyone;
 use crate::link::Asked;
 use crate::losses::{About, End};
 use crate::servers::{Servers, Used};
+use crate::settings::Settings;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";

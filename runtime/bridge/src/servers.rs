@@ -19,9 +19,9 @@ use tokio::sync::OnceCell;
 use tracing::{debug, warn};
 
 use crate::Error;
-use crate::bridge::Settings;
 use crate::identity;
 use crate::link::Link;
+use crate::settings::{Room, Settings};
 
 /// How long a server is kept at most that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
@@ -33,15 +33,6 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) type Start = Arc<
     dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = Result<Link, Error>> + Send>> + Send + Sync,
 >;
-
-/// How many servers are at work at a time, and how long one is kept that no client uses.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
-    pub(crate) all: usize,
-    /// Of one owner: a principal, else an address.
-    pub(crate) each: usize,
-    pub(crate) idle: Duration,
-}
 
 /// Whose a server is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

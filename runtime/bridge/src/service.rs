@@ -24,11 +24,11 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::AbortHandle;
 use tracing::warn;
 
-use crate::bridge::Settings;
 use crate::greeting::refusal;
 use crate::identity::{anyone, first_said};
 use crate::link::Link;
 use crate::servers::Servers;
+use crate::settings::Settings;
 use crate::spare::Spare;
 use crate::{Error, Proxy};
 
@@ -218,7 +218,7 @@ impl Shared {
             let app = facts.revision;
             let server = self.settings.server(&facts)?;
             let spare = Arc::new(Spare::new(link, caller));
-            let start = self.settings.start(app, Arc::clone(&spare));
+            let start = Spare::start(&self.settings, app, Arc::clone(&spare));
             let servers = Servers::each(start, &self.settings);
             let proxy = Proxy::new(servers.clone(), Arc::clone(&self.settings), app);
             let options = self.settings.http.clone();

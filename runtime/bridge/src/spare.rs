@@ -6,9 +6,10 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::sansio::server::Caller;
 
-use crate::bridge::Settings;
 use crate::identity;
 use crate::link::Link;
+use crate::servers::Start;
+use crate::settings::Settings;
 
 /// A connection that was made on behalf of the first client, until a client takes it.
 #[derive(Default)]
@@ -54,5 +55,19 @@ impl Spare {
 
     fn take(&self) -> Option<(Link, Arc<Caller>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Starts servers of a revision that is known; the first is the spare one, if it suits its client.
+    pub(crate) fn start(settings: &Arc<Settings>, app: Revision, spare: Arc<Self>) -> Start {
+        let settings = Arc::clone(settings);
+        Arc::new(move |caller: Arc<Caller>| {
+            let (settings, spare) = (Arc::clone(&settings), Arc::clone(&spare));
+            Box::pin(async move {
+                match spare.take_for(&settings, app, &caller).await {
+                    Some(spare) => Ok(spare.serving(app, &caller)),
+                    None => Link::start(&settings, app, &caller).await,
+                }
+            })
+        })
     }
 }

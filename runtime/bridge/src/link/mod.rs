@@ -1,5 +1,6 @@
 //! The bridge's end towards a server, for one client: a handle to the connection, and the application behind it.
 
+mod asked;
 mod listeners;
 mod negotiate;
 mod notices;
@@ -16,14 +17,15 @@ use mcp_revisions::sansio::client::{
     Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
 };
 use mcp_revisions::sansio::server::Caller;
-use mcp_revisions::serve::{Peer, Session};
+use mcp_revisions::serve::Session;
 use mcp_revisions::{RevisionSet, errors};
 use mcp_wire::{ErrorObject, Json};
 use tracing::{debug, info, warn};
 
-use crate::bridge::Settings;
+use crate::Error;
 use crate::losses::{About, End};
-use crate::{Error, identity};
+use crate::settings::Settings;
+pub(crate) use asked::Asked;
 use listeners::Listeners;
 
 /// How long a server may take to end.
@@ -31,42 +33,6 @@ const SLOW: Duration = Duration::from_secs(10);
 
 /// How long a client may take to make room for a notification in its call.
 const MAKES_ROOM: Duration = Duration::from_secs(10);
-
-/// What a client asks.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) method: String,
-    /// Method and name: what is known to ask back, or not.
-    pub(crate) kind: String,
-    /// Whether its client can be asked in its result, and in nothing else.
-    may_be_asked: bool,
-    pub(crate) caller: Arc<Caller>,
-    pub(crate) peer: Peer,
-    /// The token by which the client wants progress.
-    pub(crate) progress_token: Option<Json>,
-    /// Whether it wants what the server logs meanwhile.
-    pub(crate) wants_logs: bool,
-    /// Whether the server asked anything in it.
-    was_asked: bool,
-    /// Whether it is said already that notifications are lost.
-    loses: bool,
-}
-
-impl Asked {
-    pub(crate) fn new(method: &str, caller: Arc<Caller>, peer: Peer) -> Self {
-        Self {
-            kind: method.to_owned(),
-            may_be_asked: identity::is_asked_in_results(&caller) && identity::may_ask(method),
-            method: method.to_owned(),
-            caller,
-            peer,
-            progress_token: None,
-            wants_logs: false,
-            was_asked: false,
-            loses: false,
-        }
-    }
-}
 
 /// The end towards a server; clones are the same one.
 #[derive(Clone)]
@@ -84,7 +50,7 @@ impl Link {
         caller: &Caller,
     ) -> Result<(Self, ServerFacts), Error> {
         let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        negotiate::connect(settings, Client::new(Revision::LATEST, options)).await
+        Self::connect(settings, Client::new(Revision::LATEST, options)).await
     }
 
     /// Connects to a server of the revision `app`, on behalf of a client.
@@ -95,8 +61,23 @@ impl Link {
     ) -> Result<Self, Error> {
         let options = negotiate::options(settings, caller, RevisionSet::none().with(app));
         let options = options.with_verdict(Verdict(app));
-        let (link, _) = negotiate::connect(settings, Client::new(app, options)).await?;
+        let (link, _) = Self::connect(settings, Client::new(app, options)).await?;
         Ok(link.serving(app, caller))
+    }
+
+    async fn connect(
+        settings: &Arc<Settings>,
+        client: Client,
+    ) -> Result<(Self, ServerFacts), Error> {
+        let listeners = Listeners::default();
+        let (handle, facts) = negotiate::connect(settings, client, listeners.clone()).await?;
+        let link = Self {
+            handle,
+            listeners,
+            settings: Arc::clone(settings),
+            spoken: facts.revision,
+        };
+        Ok((link, facts))
     }
 
     /// Connects to a server of any revision, on behalf of a client that is served in `app`.

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::RevisionSet;
-use mcp_revisions::client_transport::{Incoming, drive};
+use mcp_revisions::client_transport::{Handle, Incoming, drive};
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
 use mcp_wire::peek;
 use serde_json::Value;
 
-use super::Link;
+use super::asked::Asked;
 use super::listeners::Listeners;
 use super::proxied::Proxied;
 use crate::Error;
-use crate::bridge::Settings;
 use crate::identity;
+use crate::settings::Settings;
 
 /// How long a server may take until it has said what it speaks.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,22 +37,14 @@ pub(super) fn options(settings: &Settings, caller: &Caller, revisions: RevisionS
 pub(super) async fn connect(
     settings: &Arc<Settings>,
     client: Client,
-) -> Result<(Link, ServerFacts), Error> {
+    listeners: Listeners,
+) -> Result<(Handle<Asked>, ServerFacts), Error> {
     let transport = settings.upstream.connect().await;
     let transport = transport.map_err(|why| settings.unusable(&why))?;
-    let listeners = Listeners::default();
-    let proxied = Proxied::new(listeners.clone(), Arc::clone(settings));
+    let proxied = Proxied::new(listeners, Arc::clone(settings));
     let handle = drive(client, transport, proxied);
     match handle.connect(PATIENCE).await {
-        Ok(facts) => {
-            let link = Link {
-                handle,
-                listeners,
-                settings: Arc::clone(settings),
-                spoken: facts.revision,
-            };
-            Ok((link, facts))
-        }
+        Ok(facts) => Ok((handle, facts)),
         Err(unconnected) => {
             let _ = handle.close().await;
             let seen = unconnected.last.as_ref().and_then(seen);

@@ -8,7 +8,8 @@ use mcp_revisions::sansio::client::{CustomNotification, Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
-use super::proxied::{Proxied, Server};
+use super::asked::Server;
+use super::proxied::Proxied;
 use crate::identity::is_modern;
 
 impl Proxied {

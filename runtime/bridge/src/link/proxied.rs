@@ -4,28 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Loss, Revision};
-use mcp_revisions::client_transport::{Application, Driver, Held, Open};
-use mcp_revisions::sansio::client::{Answer, Answered, Event, Token};
-use mcp_wire::{Json, RequestId};
+use mcp_revisions::client_transport::{Application, Held, Open};
+use mcp_revisions::sansio::client::{Answer, Answered, Event};
+use mcp_wire::RequestId;
 use tracing::{debug, error, warn};
 
-use super::Asked;
+use super::asked::{Asked, Server};
 use super::listeners::Listeners;
 use super::turns::Turns;
-use crate::bridge::Settings;
 use crate::losses::{About, End};
-
-/// What the server asks.
-pub(super) struct Question {
-    pub(super) token: Token,
-    pub(super) method: String,
-    pub(super) params: Json,
-    /// Whether a revision has its method.
-    pub(super) is_known: bool,
-}
-
-/// The connection to a server.
-pub(super) type Server = Driver<Asked>;
+use crate::settings::Settings;
 
 /// The application of a connection to a server.
 pub(super) struct Proxied {

@@ -15,8 +15,8 @@ use mcp_revisions::serve::{Peer, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
-use super::Asked;
-use super::proxied::{Proxied, Question, Server};
+use super::asked::{Asked, Question, Server};
+use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_modern};
 use crate::losses::{About, End};

@@ -12,8 +12,7 @@ use std::time::Duration;
 use mcp_revisions::client_transport::{Held, Open};
 use mcp_revisions::sansio::client::{Refused, Token};
 
-use super::Asked;
-use super::proxied::{Question, Server};
+use super::asked::{Asked, Question, Server};
 
 /// How long a question, and a call that waits for one, is kept until it is clear whose it is.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,0 +1,59 @@
+//! What is asked over a connection to a server: by clients, and back by the server.
+
+use std::sync::Arc;
+
+use mcp_revisions::client_transport::Driver;
+use mcp_revisions::sansio::client::Token;
+use mcp_revisions::sansio::server::Caller;
+use mcp_revisions::serve::Peer;
+use mcp_wire::Json;
+
+use crate::identity;
+
+/// What a client asks.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    /// Method and name: what is known to ask back, or not.
+    pub(crate) kind: String,
+    /// Whether its client can be asked in its result, and in nothing else.
+    pub(super) may_be_asked: bool,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) peer: Peer,
+    /// The token by which the client wants progress.
+    pub(crate) progress_token: Option<Json>,
+    /// Whether it wants what the server logs meanwhile.
+    pub(crate) wants_logs: bool,
+    /// Whether the server asked anything in it.
+    pub(super) was_asked: bool,
+    /// Whether it is said already that notifications are lost.
+    pub(super) loses: bool,
+}
+
+impl Asked {
+    pub(crate) fn new(method: &str, caller: Arc<Caller>, peer: Peer) -> Self {
+        Self {
+            kind: method.to_owned(),
+            may_be_asked: identity::is_asked_in_results(&caller) && identity::may_ask(method),
+            method: method.to_owned(),
+            caller,
+            peer,
+            progress_token: None,
+            wants_logs: false,
+            was_asked: false,
+            loses: false,
+        }
+    }
+}
+
+/// What the server asks.
+pub(super) struct Question {
+    pub(super) token: Token,
+    pub(super) method: String,
+    pub(super) params: Json,
+    /// Whether a revision has its method.
+    pub(super) is_known: bool,
+}
+
+/// The connection to a server.
+pub(super) type Server = Driver<Asked>;

@@ -1,0 +1,65 @@
+//! What a bridge was set to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_protocol::UnknownFields;
+use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::sansio::server::Server;
+use mcp_revisions::{Limits, RevisionSet, http};
+use mcp_wire::Json;
+
+use crate::losses::Losses;
+use crate::{Error, Upstream, identity};
+
+/// What a bridge was set to.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) upstream: Upstream,
+    pub(crate) client_revisions: RevisionSet,
+    pub(crate) upstream_revisions: RevisionSet,
+    pub(crate) policy: UnknownFields,
+    pub(crate) losses: Losses,
+    /// The `clientInfo` that the server is sent in place of those of clients.
+    pub(crate) client_info: Option<Json>,
+    pub(crate) room: Room,
+    pub(crate) per_owner: Option<usize>,
+    pub(crate) http: http::Options,
+}
+
+/// How many servers are at work at a time, and how long one is kept that no client uses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) all: usize,
+    /// Of one owner: a principal, else an address.
+    pub(crate) each: usize,
+    pub(crate) idle: Duration,
+}
+
+impl Settings {
+    /// The end towards clients, which introduces itself as the upstream server does.
+    pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
+        let settings = Arc::clone(self);
+        let server = Server::new(facts.revision, identity::introduction(facts.clone()));
+        let server = server.map_err(|why| self.unusable(&why))?;
+        let limits = Limits {
+            max_sessions: self.room.all,
+            max_sessions_per_owner: self.room.each,
+            ..*server.limits()
+        };
+        Ok(server
+            .with_limits(limits)
+            .serving(self.client_revisions)
+            .with_unknown_fields(self.policy)
+            .with_other_methods()
+            .with_task_tools_for_all()
+            .on_loss(move |lost| settings.losses.report_of_server(lost)))
+    }
+
+    pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
+        Error::Upstream {
+            name: self.upstream.name().to_owned(),
+            why: why.to_string(),
+        }
+    }
+}
