@@ -122,7 +122,7 @@ fn read(file: &str) -> std::io::Result<Vec<u8>> {
     std::fs::read(Path::new(file))
 }
 
-/// Bytes that are not UTF-8 are told by the reader that the types use.
+/// Reads bytes as UTF-8; the error is that of the reader which the types use.
 fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|_| match mcp_wire::from_slice::<mcp_wire::Json>(bytes) {
         Err(error) => Problem::at("", &error),

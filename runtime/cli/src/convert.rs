@@ -256,7 +256,7 @@ fn context(arguments: &Arguments) -> anyhow::Result<Context> {
     }))
 }
 
-/// What an option of the session says, in the revision that needs it; what that loses is told.
+/// Converts the value of a session option to the revision that needs it, and prints what is lost.
 fn converted(
     option: &str,
     name: &str,

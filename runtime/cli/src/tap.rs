@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
-/// What the one who writes is told.
+/// What the writer thread receives.
 enum Event {
     /// A line went by.
     Passed(Passed),

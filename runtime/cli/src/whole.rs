@@ -17,7 +17,7 @@ pub(crate) struct Whole {
     pub(crate) is_batch: bool,
 }
 
-/// What a message needs to be told of that does not stand in it.
+/// Facts about a message that are not in its text.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
     /// The method that a response answers.
@@ -30,7 +30,7 @@ pub(crate) struct About<'a> {
 pub(crate) enum Refused {
     /// It is no message of the revision that it is said to be of: where, and why.
     Invalid(String, String),
-    /// What it is cannot be told, or is not known.
+    /// The kind of the message cannot be found out.
     Unknown(String),
 }
 
@@ -56,7 +56,7 @@ impl From<Failure> for Refused {
 /// Converts a message or a batch; `context` makes the context of each.
 ///
 /// # Errors
-/// What is no message of `from`, and what cannot be told without more being said.
+/// A text that is not a message of `from`, or whose kind `about` leaves open.
 pub(crate) fn convert(
     packet: Packet,
     (from, to): (Revision, Revision),
@@ -88,7 +88,7 @@ pub(crate) fn convert(
 }
 
 impl Whole {
-    /// The text of what goes on: a message, one a line, or one array.
+    /// Returns the text of the converted messages: one message, one per line, or one array.
     pub(crate) fn text(&self) -> String {
         let texts = self
             .messages
@@ -243,7 +243,7 @@ pub(crate) fn way(from: Revision, to: Revision) -> Vec<Revision> {
     }
 }
 
-/// The neighbours on the way from one revision to another, in order.
+/// Returns the pairs of adjacent revisions from one revision to another, in order.
 fn steps(from: Revision, to: Revision) -> impl Iterator<Item = (Revision, Revision)> {
     let way = way(from, to);
     let next = way.clone().into_iter().skip(1);
@@ -433,7 +433,7 @@ fn kept(given: Option<&Json>, params: Json) -> Option<Json> {
     (given.is_some() || params.text() != "{}").then_some(params)
 }
 
-/// Who sends a method: as told, or as the revision has it where one side alone can.
+/// Returns the sender of a method: as given, or the only one that the revision allows.
 fn sender(from: Revision, method: &str, about: About<'_>) -> Result<Option<Direction>, Refused> {
     if about.sender.is_some() {
         return Ok(about.sender);

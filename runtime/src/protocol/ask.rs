@@ -1,4 +1,4 @@
-//! Requests of an application, and what comes of them.
+//! Requests of an application, and their outcomes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct OutgoingRequest {
 }
 
 impl OutgoingRequest {
-    /// A request of this method; its params are of the application's revision.
+    /// Creates a request of this method; its params are of the application's revision.
     #[must_use]
     pub fn new(method: impl Into<String>, params: Option<Json>) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// A request whose params are a type of the application's revision.
+    /// Creates a request whose params are a type of the application's revision.
     pub fn of<R: Request>(params: &R::Params) -> Self
     where
         R::Params: Encode,
@@ -78,7 +78,7 @@ impl OutgoingRequest {
         self
     }
 
-    /// A parameter that a header repeats (`x-mcp-header` in the tool's schema): sent as `Mcp-Param-<name>` where the revision has it.
+    /// Sets a header parameter (`x-mcp-header` in the tool's schema), sent as `Mcp-Param-<name>` where the revision has it.
     #[must_use]
     pub fn with_param_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers
@@ -86,9 +86,9 @@ impl OutgoingRequest {
         self
     }
 
-    /// For whom it is asked, where that is not the client itself: a gateway hands on what it was told by whoever asks it.
+    /// Names the client for which the request is made, where that is not this client: a gateway passes on its own client.
     ///
-    /// A server of the handshake lifecycle was told of one client for all requests, and goes on with that.
+    /// A server of the handshake lifecycle knows one client for all requests, and goes on with that.
     #[must_use]
     pub fn on_behalf_of(mut self, who: Arc<Profile>) -> Self {
         self.behalf = Some(who);
@@ -112,7 +112,7 @@ impl OutgoingRequest {
         self
     }
 
-    /// The call of the peer for whose sake it is asked, so that it takes the same way.
+    /// Ties the request to a call of the peer, so that it is sent on the stream of that call.
     #[must_use]
     pub fn about(mut self, call: Token) -> Self {
         self.about = Some(call);
@@ -136,7 +136,7 @@ pub struct Answered {
 pub enum Answer {
     /// The result: complete, unless [`OutgoingRequest::with_questions_in_result`] takes another.
     Result(Json),
-    /// At a client without adapters: the server wants to be told more, and the request to be sent again.
+    /// At a client without adapters: the server requires input, and the request to be sent again.
     InputRequired(InputRequired),
     /// The peer refused.
     Error(ErrorObject),
@@ -145,7 +145,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The result as a type of the application's revision.
+    /// Reads the result as a type of the application's revision.
     ///
     /// # Errors
     /// What came instead of a result, in words; and a result that is not of this type.
@@ -200,13 +200,13 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The server's opaque state: the JSON string byte for byte as it came.
+    /// Returns the server's opaque state: the JSON string byte for byte as it came.
     #[must_use]
     pub fn request_state(&self) -> Option<&str> {
         self.state.as_ref().map(Json::text)
     }
 
-    /// The method that will be sent again.
+    /// Returns the method that will be sent again.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.ask.method
@@ -217,7 +217,7 @@ impl Retry {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The server cannot be told this in its revision; the seam for an adapter.
+    /// The server's revision has no such message; an adapter is required.
     NeedsAdapter(RequiresState),
     /// The params, or the answer, cannot be carried over; the error that the specification calls for.
     Rejected(ErrorObject),

@@ -13,14 +13,14 @@ use super::events::{Event, Output};
 /// the application says what it wants by `ask`, `answer`, `notify` and `cancel`; both take what is to be done from
 /// [`poll`](Self::poll) until there is nothing more. These functions have the same names in both roles. `now` counts from
 /// whenever the driver likes.
-/// Whatever comes in, nothing here fails or panics: what cannot be read is answered with an error, or left out.
+/// No input makes anything here fail or panic: a text that cannot be read is answered with an error, or ignored.
 pub struct Connection<R: Role> {
     pub(super) role: Arc<R>,
     pub(super) state: R::State,
     outputs: VecDeque<Output<R::Text>>,
 }
 
-/// The role of a connection: what is told once, and what differs between the two ends.
+/// The role of a connection: its options, and what differs between the two ends.
 ///
 /// Implemented by [`Server`](super::server::Server) and [`Client`](super::client::Client), and by nothing else.
 pub trait Role: Sized + sealed::Sealed {
@@ -57,7 +57,7 @@ impl<R: Role> Connection<R> {
         &self.role
     }
 
-    /// Returns what is to be done next, in order; None if there is nothing to do until something comes.
+    /// Returns the next output, in order; `None` if there is nothing to do until the next input.
     pub fn poll(&mut self) -> Option<Output<R::Text>> {
         self.outputs.pop_front()
     }

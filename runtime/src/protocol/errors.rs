@@ -5,11 +5,11 @@ use mcp_wire::{ErrorObject, Json};
 
 use crate::protocol::revisions::RevisionSet;
 
-/// A header of a modern request is missing, or says something else than the body.
+/// A header of a per-request message is missing, or differs from the body.
 pub const HEADER_MISMATCH: i64 = -32020;
-/// A modern request needs a client capability that it does not declare.
+/// A request of the per-request lifecycle needs a client capability that it does not declare.
 pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-/// A modern request claims a revision that the server does not speak.
+/// A request of the per-request lifecycle claims a revision that the server does not speak.
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// There is no such resource; up to 2025-11-25.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
@@ -33,19 +33,19 @@ fn refusal(code: i64, status: u16, message: impl Into<String>) -> Box<Refusal> {
     })
 }
 
-/// The text is not JSON.
+/// Makes the error of a text that is not JSON.
 #[must_use]
 pub fn parse_error(why: &str) -> Box<Refusal> {
     refusal(ErrorObject::PARSE_ERROR, 400, why)
 }
 
-/// JSON, but nothing that the receiver could take as a message now.
+/// Makes the error of JSON that is not a message which the receiver can take now.
 #[must_use]
 pub fn invalid_request(why: &str) -> Box<Refusal> {
     refusal(ErrorObject::INVALID_REQUEST, 400, why)
 }
 
-/// The revision has no such method; in the modern lifecycle the status says so too.
+/// Makes the error of a method that the revision does not have; in the per-request lifecycle the status says so too.
 #[must_use]
 pub fn method_not_found(method: &str, lifecycle: Lifecycle) -> Box<Refusal> {
     let code = ErrorObject::METHOD_NOT_FOUND;
@@ -56,13 +56,13 @@ pub fn method_not_found(method: &str, lifecycle: Lifecycle) -> Box<Refusal> {
     )
 }
 
-/// The params are not those of the method.
+/// Makes the error of params that are not those of the method.
 #[must_use]
 pub fn invalid_params(why: &str) -> Box<Refusal> {
     refusal(ErrorObject::INVALID_PARAMS, 200, why)
 }
 
-/// A required key of `_meta` is missing, or is nothing that could stand there.
+/// Makes the error of a required key of `_meta` that is missing or has an invalid value.
 #[must_use]
 pub fn missing_meta(key: &str, served: RevisionSet) -> Box<Refusal> {
     let mut refusal = refusal(
@@ -77,21 +77,21 @@ pub fn missing_meta(key: &str, served: RevisionSet) -> Box<Refusal> {
     refusal
 }
 
-/// A header is missing, or is not what the body says.
+/// Makes the error of a header that is missing or differs from the body.
 #[must_use]
 pub fn header_mismatch(why: &str) -> Box<Refusal> {
     refusal(HEADER_MISMATCH, 400, why)
 }
 
-/// The claimed revision is not served; `data` has those that are, latest first.
+/// Makes the error of a claimed revision that is not served; `data` has those that are, latest first.
 #[must_use]
 pub fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
     unsupported(UNSUPPORTED_PROTOCOL_VERSION, requested, served)
 }
 
-/// As [`unsupported_version`], from a server of the handshake lifecycle alone.
+/// Makes the error [`unsupported_version`] of a server that has only the handshake lifecycle.
 ///
-/// Its code is the one that such servers use: to a client that probes, -32022 would be the mark of a modern server.
+/// Its code is the one that such servers use: a client that probes would take -32022 for the per-request lifecycle.
 #[must_use]
 pub fn unsupported_by_legacy(requested: &str, served: RevisionSet) -> Box<Refusal> {
     unsupported(ErrorObject::INVALID_PARAMS, requested, served)
@@ -109,7 +109,7 @@ fn unsupported(code: i64, requested: &str, served: RevisionSet) -> Box<Refusal> 
     refusal
 }
 
-/// The client did not declare what the request needs; `required` has it as `ClientCapabilities`.
+/// Makes the error of a client that did not declare what the request needs; `required` has it as `ClientCapabilities`.
 #[must_use]
 pub fn missing_capability(required: &Json) -> Box<Refusal> {
     let mut refusal = refusal(
@@ -124,26 +124,26 @@ pub fn missing_capability(required: &Json) -> Box<Refusal> {
     refusal
 }
 
-/// The receiver failed.
+/// Makes the error of a receiver that failed.
 #[must_use]
 pub fn internal(why: &str) -> Box<Refusal> {
     refusal(ErrorObject::INTERNAL_ERROR, 200, why)
 }
 
-/// The replica that ran a request is gone before it answered.
+/// Makes the error of a request whose replica is gone before it answered.
 #[must_use]
 pub fn replica_gone() -> Box<Refusal> {
     internal("the replica that ran this request is gone: send the request again")
 }
 
-/// The message is longer than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
+/// Makes the error of a message longer than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
 #[must_use]
 pub fn message_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
     let why = format!("a message of {bytes} bytes; at most {limit} are taken");
     refusal(ErrorObject::INVALID_REQUEST, 413, why)
 }
 
-/// The batch is longer than [`Limits::max_batch_length`](crate::Limits::max_batch_length).
+/// Makes the error of a batch longer than [`Limits::max_batch_length`](crate::Limits::max_batch_length).
 #[must_use]
 pub fn batch_too_long(limit: usize) -> Box<Refusal> {
     refusal(
@@ -153,14 +153,14 @@ pub fn batch_too_long(limit: usize) -> Box<Refusal> {
     )
 }
 
-/// Too many requests wait for their answer; see [`Limits::max_pending_requests`](crate::Limits::max_pending_requests).
+/// Makes the error of too many pending requests; see [`Limits::max_pending_requests`](crate::Limits::max_pending_requests).
 #[must_use]
 pub fn too_many_pending(limit: usize) -> Box<Refusal> {
     let why = format!("{limit} requests are not answered yet: try again once one is");
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
-/// Too much waits for its answer; see [`Limits::max_pending_bytes`](crate::Limits::max_pending_bytes).
+/// Makes the error of pending requests with too many bytes; see [`Limits::max_pending_bytes`](crate::Limits::max_pending_bytes).
 #[must_use]
 pub fn too_much_pending(limit: usize) -> Box<Refusal> {
     let why = format!("requests of {limit} bytes are not answered yet: try again once one is");
@@ -199,7 +199,7 @@ pub(crate) fn too_much_unread(full: &str) -> Box<Refusal> {
     ))
 }
 
-/// A call was asked back too often; see [`Limits::max_input_rounds`](crate::Limits::max_input_rounds).
+/// Makes the error of a call with too many rounds of input; see [`Limits::max_input_rounds`](crate::Limits::max_input_rounds).
 #[must_use]
 pub fn asked_too_often(limit: u32) -> Box<Refusal> {
     internal(&format!(
@@ -221,20 +221,20 @@ pub(crate) fn is_missing_capability(error: &ErrorObject) -> bool {
         && error.data.as_ref().is_some_and(required)
 }
 
-/// Too much is subscribed to; see [`Limits::max_subscriptions`](crate::Limits::max_subscriptions).
+/// Makes the error of too many subscriptions; see [`Limits::max_subscriptions`](crate::Limits::max_subscriptions).
 #[must_use]
 pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
     internal(&format!("{limit} subscriptions are open: end one first"))
 }
 
-/// Too many sessions are open; see [`Limits::max_sessions`](crate::Limits::max_sessions).
+/// Makes the error of too many open sessions; see [`Limits::max_sessions`](crate::Limits::max_sessions).
 #[must_use]
 pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
     let why = format!("{limit} sessions are open: try again once one has ended");
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
-/// A client that says more of itself than is kept.
+/// Makes the error of a client whose info and capabilities are longer than is kept.
 #[must_use]
 pub fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
     invalid_params(&format!(
@@ -242,7 +242,7 @@ pub fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
     ))
 }
 
-/// The status of an HTTP response that carries this error as the answer to a request.
+/// Returns the status of an HTTP response that carries this error as the answer to a request.
 #[must_use]
 pub fn status(code: i64, lifecycle: Lifecycle) -> u16 {
     match (lifecycle, code) {

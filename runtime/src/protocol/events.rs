@@ -1,4 +1,4 @@
-//! What goes between a connection and its application, in the same words on both ends.
+//! Events between a connection and its application, with the same names in both roles.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub enum Event {
     Notification(Notification),
     /// At an end that takes them: a request of a method that no revision has, to be answered like any other.
     CustomRequest(CustomRequest),
-    /// Likewise a notification.
+    /// A notification of a method that no revision has.
     CustomNotification(CustomNotification),
     /// A call need not be answered any more.
     Cancelled(Cancelled),
@@ -56,18 +56,18 @@ pub enum Event {
     Opened(Revision),
     /// At a server: the client has read the answer to `initialize`, so that it may be sent anything from now on.
     Initialized,
-    /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be told things.
+    /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be notified.
     Listens,
-    /// At a server: a call was answered for now and goes on; its client is to come again with this ticket.
+    /// At a server: a call was answered for now and is suspended; its client retries with this ticket.
     Parked {
         /// The call.
         token: Token,
-        /// What [`Server::ticket`](super::server::Server::ticket) says of the request that comes again.
+        /// What [`Server::ticket`](super::server::Server::ticket) returns for the retry.
         ticket: u64,
     },
-    /// At a server: the client of a parked call has come again, in this exchange.
+    /// At a server: the client of a suspended call has sent it again, in this exchange.
     Resumed {
-        /// The call that was parked.
+        /// The call that was suspended.
         token: Token,
         /// The exchange of the request that takes its place.
         exchange: Exchange,
@@ -137,9 +137,9 @@ pub enum Ignored {
 pub struct IncomingRequest {
     /// What to answer it by.
     pub token: Token,
-    /// Its id on the wire; none if no message asks it: if it came in the result of another request, or an adapter calls.
+    /// Its id on the wire; `None` if it has no message: it came in the result of another request, or from an adapter.
     pub id: Option<RequestId>,
-    /// The exchange that it came in; none if it came in the result of another request.
+    /// The exchange that it came in; that of no exchange if it came in the result of another request.
     pub exchange: Exchange,
     /// The method.
     pub method: &'static str,
@@ -149,11 +149,11 @@ pub struct IncomingRequest {
     pub peer: Revision,
     /// Who asks, and what it can do.
     pub caller: Arc<Caller>,
-    /// The request of the application in whose work it is asked, where that can be told; none at a server.
+    /// The request of the application to which it belongs, if that is known; `None` at a server.
     pub about: Option<Token>,
     /// The least level of log notifications that the peer wants for this request.
     ///
-    /// `None`: to a modern peer none may be sent, and a legacy one left it to the server.
+    /// `None`: a per-request peer must get none, and a handshake one left it to the server.
     pub log_level: Option<LogLevel>,
     /// The token for progress notifications, if the peer wants any.
     pub progress_token: Option<Json>,
@@ -203,7 +203,7 @@ pub struct CustomRequest {
     pub peer: Revision,
     /// Who asks, and what it can do.
     pub caller: Arc<Caller>,
-    /// The request of the application in whose work it is asked, where that can be told; none at a server.
+    /// The request of the application to which it belongs, if that is known; `None` at a server.
     pub about: Option<Token>,
     /// The token for progress notifications, if the peer wants any.
     pub progress_token: Option<Json>,
@@ -234,7 +234,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A peer that said nothing.
+    /// Creates a peer without info and capabilities.
     #[must_use]
     pub fn unknown(revision: Revision) -> Self {
         Self {
@@ -244,18 +244,18 @@ impl Caller {
         }
     }
 
-    /// The capabilities as `ClientCapabilities` of another revision.
+    /// Converts the capabilities to `ClientCapabilities` of another revision.
     ///
     /// # Errors
-    /// Capabilities that are none in the client's revision.
+    /// Capabilities that are not valid in the client's revision.
     pub fn capabilities_in(&self, revision: Revision) -> Result<Option<Outcome<Json>>, Failure> {
         self.part_in("ClientCapabilities", self.capabilities.as_ref(), revision)
     }
 
-    /// The client as `Implementation` of another revision.
+    /// Converts the client's info to `Implementation` of another revision.
     ///
     /// # Errors
-    /// A description that is none in the client's revision.
+    /// Info that is not valid in the client's revision.
     pub fn info_in(&self, revision: Revision) -> Result<Option<Outcome<Json>>, Failure> {
         self.part_in("Implementation", self.info.as_ref(), revision)
     }
@@ -269,7 +269,7 @@ impl Caller {
             .sum()
     }
 
-    /// Whether it declared a capability, such as `sampling`.
+    /// Returns whether it declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let capabilities = self.capabilities.clone();
@@ -356,16 +356,16 @@ pub enum Fate {
     Adapted,
     /// The peer cannot be sent this. A request of the peer was answered with this error.
     Refused(Box<ErrorObject>),
-    /// There is nobody to send it to: the request was answered before, or is cancelled, or nothing is settled yet.
+    /// It has no receiver: the request was answered before or is cancelled, or the revision is not negotiated yet.
     Unknown,
 }
 
 /// Whom a notification is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
-    /// Who waits for the answer to this call: progress, logs, and what a `subscriptions/listen` is told.
+    /// The peer that waits for the response to this call: progress, logs, and notifications of a `subscriptions/listen`.
     Request(Token),
-    /// Whoever is at the other end.
+    /// The peer of the connection.
     Session,
 }
 
@@ -395,7 +395,7 @@ impl LogLevel {
         ("emergency", Self::Emergency),
     ];
 
-    /// The level of this name.
+    /// Returns the level of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES
@@ -404,7 +404,7 @@ impl LogLevel {
             .map(|(_, level)| *level)
     }
 
-    /// Its name on the wire.
+    /// Returns its name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::NAMES

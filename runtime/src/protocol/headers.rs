@@ -1,7 +1,7 @@
 //! What HTTP says beside a message, and whether it agrees with the body.
 //!
-//! In the modern lifecycle `MCP-Protocol-Version`, `Mcp-Method` and, for three methods, `Mcp-Name` repeat the body, so that
-//! whoever stands in between can route without reading it; a server has to refuse what differs.
+//! In the per-request lifecycle `MCP-Protocol-Version`, `Mcp-Method` and, for three methods, `Mcp-Name` repeat the body, so
+//! that gateways can route without reading it; a server has to refuse what differs.
 
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ impl<'a> Headers<'a> {
         headers
     }
 
-    /// Refuses headers of a modern request that do not say what its body says.
+    /// Refuses headers of a per-request message that differ from its body.
     ///
     /// # Errors
     /// -32020 with status 400, which names the header.
@@ -140,7 +140,7 @@ fn same(name: &str, header: Option<Cow<'_, str>>, body: Option<&str>) -> Result<
 const OPEN: &str = "=?base64?";
 const CLOSE: &str = "?=";
 
-/// A text as the value of `Mcp-Name`: plain where every character may stand in a header, else base64 in its frame.
+/// Writes a text as the value of `Mcp-Name`: plain where every character may stand in a header, else base64 in its frame.
 #[must_use]
 pub fn encoded(text: &str) -> Cow<'_, str> {
     let visible = |byte: u8| matches!(byte, b'\t' | b' '..=b'~');
@@ -152,7 +152,7 @@ pub fn encoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{OPEN}{}{CLOSE}", BASE64_STANDARD.encode(text)))
 }
 
-/// What the value of `Mcp-Name` stands for; `None` where the frame holds no base64 of UTF-8.
+/// Reads the value of `Mcp-Name`. Returns `None` if the frame does not hold base64 of UTF-8.
 #[must_use]
 pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let framed = value

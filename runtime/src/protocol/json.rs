@@ -2,7 +2,7 @@
 
 use mcp_wire::{Extra, Json, JsonObject, Map, meta};
 
-/// Returns the member of a value; None if that is no object, or has no such member.
+/// Returns the member of a value; `None` if that is not an object, or has no such member.
 pub(crate) fn member(object: &Json, name: &str) -> Option<Json> {
     JsonObject::try_from(object.clone()).ok()?.get(name)
 }

@@ -1,4 +1,4 @@
-//! What is told of messages that lost something on their way to or from a peer, or did not get through.
+//! Reports of messages that lost something in conversion to or from a peer, or were refused or dropped.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ pub struct Lost<'a> {
     pub method: &'a str,
     /// The revision of the peer.
     pub peer: Revision,
-    /// The id of the request that the message is, answers or belongs to, on whichever side it was asked; none for a
+    /// The id of the request that the message is, answers or belongs to, on whichever side it was made; `None` for a
     /// notification that belongs to no request, and for a question that a client is asked in a result.
     pub request: Option<&'a RequestId>,
     /// What was lost of it.
     pub losses: &'a [Loss],
-    /// Why nothing of it arrived; none if it did.
+    /// Why nothing of it arrived; `None` if it did.
     pub undelivered: Option<Undelivered<'a>>,
 }
 
@@ -29,7 +29,7 @@ pub struct Lost<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Undelivered<'a> {
-    /// A request or a response that was refused: this error went in its place, to whoever waits for the answer.
+    /// A request or a response that was refused: this error was sent in its place, to the peer that waits for the response.
     Rejected {
         /// The rule in `spec/shims/` that says so.
         rule: &'static str,
@@ -47,7 +47,7 @@ pub enum Undelivered<'a> {
 
 type Hook = dyn Fn(&Lost<'_>) + Send + Sync;
 
-/// What is told of each message that lost something; nothing, if nobody wants to know.
+/// The hook for messages that lost something; does nothing if none is set.
 #[derive(Clone, Default)]
 pub(crate) struct LossHook(Option<Arc<Hook>>);
 

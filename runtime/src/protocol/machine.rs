@@ -5,14 +5,14 @@
 //! what to do, in [`Step`]s; it never sees bytes, ids or sockets, and keeps what it has to remember by itself.
 //! A connection makes the machine when it is first needed. On one that has none
 //! ([`without_adapters`](super::Connection::without_adapters)) the occasion becomes a typed
-//! [`NeedsAdapter`](super::NeedsAdapter), and the peer is told that this cannot be done.
+//! [`NeedsAdapter`](super::NeedsAdapter), and the peer gets an error that this cannot be done.
 //!
 //! | handlers | client | machine |
 //! |---|---|---|
-//! | modern | legacy | `input_required::by_requests`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
-//! | any | modern | `input_required::suspend`: what the handler asks becomes `input_required` with a signed `requestState`; the handler goes on at the retry |
-//! | modern | legacy | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
-//! | legacy | modern | `subscriptions::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
+//! | per-request | handshake | `input_required::by_requests`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
+//! | any | per-request | `input_required::suspend`: a question of the handler becomes `input_required` with a signed `requestState`; the handler goes on at the retry |
+//! | per-request | handshake | `subscriptions::listen`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
+//! | handshake | per-request | `subscriptions::streams`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and notifications for the session go to the streams that want them |
 //!
 //! Tasks outlive their connection, and have no machine in it: [`tasks`](super::tasks) says what they are to a connection,
 //! and the transport runs them.
@@ -31,12 +31,12 @@ use crate::protocol::revisions::is_legacy;
 /// A state machine that does what a conversion cannot, for one connection.
 #[derive(Debug)]
 pub(super) enum Machine {
-    /// Round trips of modern handlers: what they ask in a result is asked of an older client, and a call that asks by a
-    /// request is suspended with a modern one.
+    /// Round trips of per-request handlers: what they ask in a result is asked of a handshake client, and a call that asks by
+    /// a request is suspended with a per-request one.
     RoundTrips(ByRequests, Suspended),
     /// Round trips of older handlers.
     Suspended(Suspended),
-    /// Subscriptions of modern handlers.
+    /// Subscriptions of per-request handlers.
     Listening(Listening),
     /// Subscriptions of older handlers.
     Streams(Streams),
@@ -64,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// Says what to do; None if the occasion is not its business after all.
+    /// Returns what to do; `None` if the occasion is not for this adapter.
     pub(super) fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
         match (self, occasion) {
             (Self::RoundTrips(asking, _), Occasion::Result { .. } | Occasion::Answered { .. }) => {

@@ -1,4 +1,4 @@
-//! What is said where something needs an adapter that is not plugged in.
+//! The report of an event that needs an adapter which is turned off.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct NeedsAdapter {
     pub adapter: Adapter,
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
-    /// The hop at which it came up.
+    /// The step at which it came up.
     pub hop: &'static str,
     /// The method concerned.
     pub method: String,

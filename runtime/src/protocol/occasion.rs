@@ -102,7 +102,7 @@ pub(super) struct About<'a> {
     pub(super) caller: &'a Caller,
     /// Who is behind it, if the transport knows.
     pub(super) principal: Option<&'a str>,
-    /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be parked.
+    /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be suspended.
     pub(super) subject: Option<&'a str>,
     /// How often it was asked back already.
     pub(super) rounds: u32,
@@ -191,19 +191,19 @@ pub(super) enum Step {
     Park {
         /// The request.
         token: Token,
-        /// The ticket that the peer has to show when it comes again.
+        /// The ticket that the retry of the peer has to show.
         ticket: u64,
         /// What it is answered for now.
         result: Json,
     },
-    /// The peer has come again: this request takes the place of the one that was parked.
+    /// The peer has retried: this request takes the place of the suspended one.
     Resume {
-        /// The request that was parked.
+        /// The request that was suspended.
         parked: Token,
         /// The request that asks for the same.
         by: Token,
     },
-    /// A parked call is given up.
+    /// A suspended call is given up.
     GiveUp(Token),
     /// IncomingRequest the application, in its revision, on behalf of a request of the peer that still waits.
     Call {

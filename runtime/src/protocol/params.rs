@@ -195,12 +195,12 @@ fn cost(tool: &str, params: &[Param]) -> usize {
 const PARAM_BYTES: usize = 64;
 
 impl Param {
-    /// What stands in the arguments, as the header has it before it is encoded; none if nothing does.
+    /// Returns the value in the arguments, as the header has it before it is encoded; `None` if there is no value.
     pub(crate) fn value(&self, arguments: Option<&Json>) -> Option<String> {
         Some(text_of(self.find(arguments?)?))
     }
 
-    /// What stands in the arguments; none if nothing does.
+    /// Returns the value in the arguments; `None` if there is no value.
     fn find(&self, arguments: &Json) -> Option<Json> {
         let mut at = arguments.clone();
         for name in &self.path {

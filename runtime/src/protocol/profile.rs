@@ -18,7 +18,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A profile of the `Implementation` and the capabilities of the application's revision: `ServerCapabilities` of a
+    /// Creates a profile of the `Implementation` and the capabilities of the application's revision: `ServerCapabilities` of a
     /// server, `ClientCapabilities` of a client.
     #[must_use]
     pub fn new(info: &impl Encode, capabilities: &impl Encode) -> Self {
@@ -32,7 +32,7 @@ impl Profile {
     }
 
     /// Names the revision that info and capabilities are of, where that is not the application's: a gateway hands on
-    /// what it was told. A peer of that revision is told exactly this.
+    /// what it received. A peer of that revision gets exactly this.
     #[must_use]
     pub fn in_words_of(self, revision: Revision) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Profile {
         Self { members, ..self }
     }
 
-    /// The profile of a server with guidance for the model of its client.
+    /// Adds guidance for the model of the client to the profile of a server.
     #[must_use]
     pub fn with_instructions(self, instructions: impl Into<String>) -> Self {
         Self {

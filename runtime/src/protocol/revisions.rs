@@ -6,30 +6,30 @@ use std::fmt;
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
-/// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
+/// A set of revisions that differ on the wire: the draft counts as the revision whose protocol version it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RevisionSet(u32);
 
 impl RevisionSet {
-    /// No revision.
+    /// Returns the empty set.
     #[must_use]
     pub const fn none() -> Self {
         Self(0)
     }
 
-    /// Every revision that can be negotiated.
+    /// Returns every revision that can be negotiated.
     #[must_use]
     pub fn all() -> Self {
         Revision::NEGOTIATED.iter().copied().collect()
     }
 
-    /// Those that open with a handshake.
+    /// Returns the revisions that open with a handshake.
     #[must_use]
     pub fn handshake() -> Self {
         Self::of_era(Lifecycle::Handshake)
     }
 
-    /// Those that are claimed by each request.
+    /// Returns the revisions that are claimed by each request.
     #[must_use]
     pub fn per_request() -> Self {
         Self::of_era(Lifecycle::PerRequest)
@@ -41,50 +41,50 @@ impl RevisionSet {
             .collect()
     }
 
-    /// Whether the set has the revision.
+    /// Returns whether the set has the revision.
     #[must_use]
     pub fn contains(self, revision: Revision) -> bool {
         self.0 & Self::bit(revision) != 0
     }
 
-    /// The set with one more revision.
+    /// Adds a revision.
     #[must_use]
     pub fn with(self, revision: Revision) -> Self {
         Self(self.0 | Self::bit(revision))
     }
 
-    /// What both sets have.
+    /// Returns the revisions that both sets have.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether the set has no revision.
+    /// Returns whether the set has no revision.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The revisions, latest first.
+    /// Returns the revisions, latest first.
     pub fn iter(self) -> impl Iterator<Item = Revision> {
         let all = Revision::NEGOTIATED.iter().rev().copied();
         all.filter(move |&revision| self.contains(revision))
     }
 
-    /// The latest revision of a lifecycle.
+    /// Returns the latest revision of a lifecycle.
     #[must_use]
     pub fn latest(self, lifecycle: Lifecycle) -> Option<Revision> {
         self.iter()
             .find(|revision| revision.lifecycle() == lifecycle)
     }
 
-    /// Whether the set has a revision of a lifecycle.
+    /// Returns whether the set has a revision of a lifecycle.
     #[must_use]
     pub fn has(self, lifecycle: Lifecycle) -> bool {
         self.latest(lifecycle).is_some()
     }
 
-    /// The strings that name them on the wire, latest first.
+    /// Returns their protocol versions, latest first.
     #[must_use]
     pub fn protocol_versions(self) -> Vec<&'static str> {
         self.iter().map(Revision::protocol_version).collect()
@@ -128,7 +128,7 @@ pub(crate) fn is_legacy(revision: Revision) -> bool {
     revision.lifecycle() == Lifecycle::Handshake
 }
 
-/// The name of a method as the tables have it; none if no revision has one of that name, in any direction.
+/// Returns the name of a method as the tables have it; `None` if no revision has one of that name, in any direction.
 pub(crate) fn known(method: &str) -> Option<&'static str> {
     let tables = Revision::CONVERTED.iter();
     let mut rows = tables.flat_map(|revision| revision.methods());

@@ -56,7 +56,7 @@ const CLAIMS: [&str; 3] = [
     meta::CLIENT_INFO,
 ];
 
-/// The losses without what a request of the per-request lifecycle says of its sender: the receiver is told of that once, by
+/// The losses without what a request of the per-request lifecycle says of its sender: the receiver learns that once, by
 /// the handshake, or beside the params.
 pub(crate) fn without_claims(mut losses: Vec<Loss>) -> Vec<Loss> {
     losses.retain(|loss| !CLAIMS.iter().any(|claim| loss.is_at(&["_meta", claim])));
@@ -260,8 +260,7 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
 }
 
 impl Stopped {
-    /// The error that stands in its place; `invalid` is the code of a text that is none of its type: that of whoever
-    /// wrote it.
+    /// Returns the error in its place; `invalid` is the code for a text that is not of its type: an error of its sender.
     pub(crate) fn into_error(self, invalid: i64) -> ErrorObject {
         let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
         match self {

@@ -22,7 +22,7 @@ pub(crate) fn why(ignored: &Ignored, bytes: &[u8], limit: usize) -> Option<Strin
     }
 }
 
-/// The request that a text was to answer, as far as that can be told of one that is no message, or not whole.
+/// Returns the request that a text was to answer, as far as that shows in a text that is not a whole message.
 pub(crate) fn answered(bytes: &[u8]) -> Option<i64> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);

@@ -21,11 +21,7 @@ pub(super) fn imported(imported: &Imported) -> String {
         displaced,
         stale,
     } = imported;
-    let what = match (added, schema_changed) {
-        (true, _) => "added",
-        (false, true) => "schema changed",
-        (false, false) => "schema as before",
-    };
+    let what = what(*added, *schema_changed);
     let mut text = format!(
         "{revision}: {what}, {definitions} definitions, {errata} errata, sha256 {sha256}\n"
     );
@@ -91,11 +87,7 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
         drifted,
         stale,
     } = imported;
-    let what = match (added, schema_changed) {
-        (true, _) => "added",
-        (false, true) => "schema changed",
-        (false, false) => "schema as before",
-    };
+    let what = what(*added, *schema_changed);
     let mut text = format!(
         "extension {name}: {what}, {own} definitions of its own, {repeated} that repeat {revision}, sha256 {sha256}\n"
     );
@@ -257,4 +249,12 @@ pub(super) fn scaffolded(written: &BTreeMap<String, usize>) -> String {
         let _ = writeln!(text, "spec/{file}: {stubs} stubs written, to be filled in");
     }
     text
+}
+
+fn what(added: bool, schema_changed: bool) -> &'static str {
+    match (added, schema_changed) {
+        (true, _) => "added",
+        (false, true) => "schema changed",
+        (false, false) => "schema as before",
+    }
 }

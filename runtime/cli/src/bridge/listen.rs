@@ -10,10 +10,10 @@ use tracing::{info, warn};
 
 use super::Arguments;
 
-/// How long what is open may take to finish once the bridge is told to end.
+/// Time that open connections have to finish once the bridge is closing.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Where whoever looks after the bridge asks whether it takes calls.
+/// Path at which operators ask whether the bridge accepts requests.
 const HEALTH: &str = "/healthz";
 
 /// Where a balancer asks whether to send requests to it.
@@ -72,7 +72,7 @@ pub(super) fn options(address: SocketAddr, arguments: &Arguments) -> http::Optio
     origins.iter().fold(options, http::Options::allow_origin)
 }
 
-/// Serves many clients, until the bridge is told to end.
+/// Serves many clients, until the bridge receives a signal to end.
 pub(super) async fn over_http(address: SocketAddr, bridge: Bridge) -> anyhow::Result<()> {
     let listener = http::bind(address).await?;
     info!("listening on http://{}/mcp", listener.local_addr()?);

@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use tracing::level_filters::LevelFilter;
 
-/// The variable that says how much is told, where no option does.
+/// Environment variable with the log level, for when no option gives one.
 const VARIABLE: &str = "MCP_REV_LOG";
 
-/// How much is told.
+/// Level of the log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Level(LevelFilter);
 

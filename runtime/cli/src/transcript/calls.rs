@@ -34,9 +34,9 @@ pub(crate) struct Calls {
 /// Why a response answers nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stray {
-    /// Nobody asked.
+    /// There was no such request.
     Unasked,
-    /// Somebody did, and was answered before.
+    /// There was one, and it was answered before.
     Twice,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong in a talk, and what was.
+//! What can be wrong in recorded traffic, and what was.
 
 use crate::report::{Finding as Check, Verdict};
 
@@ -30,7 +30,7 @@ pub(crate) enum Fault {
     Lost,
     /// The other side alone sends it.
     Direction,
-    /// It says a version that nobody knows.
+    /// It names a protocol version that no revision has.
     Version,
     /// Nothing says which revision is spoken.
     NoRevision,

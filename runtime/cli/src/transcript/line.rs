@@ -44,7 +44,7 @@ pub(crate) fn write(way: Direction, at: u64, text: &str) -> String {
     format!("{{\"dir\":{dir},\"at\":{at},\"{name}\":{value}}}\n")
 }
 
-/// Reads a line: ours, or a message after `>` or `<`; none if it is empty or a comment.
+/// Reads a line: ours, or a message after `>` or `<`. Returns `None` if it is empty or a comment.
 ///
 /// # Errors
 /// What is neither, in words.

@@ -1,4 +1,4 @@
-//! What a talk would lose if its other end spoke another revision.
+//! What recorded traffic would lose if the peer spoke another revision.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(crate) enum Cost {
     Adapter(Adapter),
     /// It is answered with an error.
     Rejected,
-    /// Nobody is told.
+    /// The notification is dropped.
     Dropped,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// What one rule comes to in a talk.
+/// The effects of one rule on recorded traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Loss {
     /// What the rule costs.
@@ -50,12 +50,12 @@ pub(crate) struct Loss {
     pub(crate) method: String,
 }
 
-/// The losses of a talk with a peer of another revision.
+/// The losses of recorded traffic with a peer of another revision.
 #[derive(Debug)]
 pub(crate) struct Other {
     /// What the other end would speak.
     pub(crate) revision: Revision,
-    /// By hop and rule.
+    /// By step and rule.
     pub(crate) losses: BTreeMap<(String, String), Loss>,
     /// The messages that would go through as they are, or come back so.
     pub(crate) whole: usize,

@@ -16,7 +16,7 @@ use super::unknown::Unknown;
 /// All that was found out.
 pub(crate) struct Report<'r> {
     pub(crate) file: &'r str,
-    /// How many lines told of a message.
+    /// Number of lines that hold a message.
     pub(crate) count: usize,
     pub(crate) talk: &'r Talk,
     pub(crate) unknown: &'r Unknown,

@@ -26,7 +26,7 @@ struct Heard<'h> {
     text: &'h str,
 }
 
-/// The state of a talk.
+/// The state of recorded traffic up to a line.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     /// The revision of the session, or of the last claim.

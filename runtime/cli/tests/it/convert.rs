@@ -1,41 +1,18 @@
 //! `mcp-rev convert` on files: what it prints where, and each of its exit codes.
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::schemas::rows;
-
-/// What a run came to.
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
-}
+use crate::{Run, fed};
 
 fn run(arguments: &[&str], input: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("convert")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A run that ends before it reads closes the pipe.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let out = String::from_utf8(output.stdout).unwrap();
+    let run = fed(&[&["convert"], arguments].concat(), input);
     if arguments.contains(&"--json") {
-        rows("convert", &out);
+        rows("convert", &run.out);
     }
-    Run {
-        code: output.status.code().unwrap(),
-        out,
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    run
 }
 
 /// A file with this text.

@@ -1,10 +1,10 @@
 //! What `mcp-rev` says of itself, and what it does without a checkout.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::schemas::rows;
+use crate::{Run, fed};
 
 /// Runs the program far from any checkout.
 fn run(arguments: &[&str]) -> Output {
@@ -176,22 +176,10 @@ fn it_says_what_it_is() {
 
 #[test]
 fn lines_are_checked_one_by_one() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["check", "--revision", "2025-11-25", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
     let input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{}}\n";
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8(output.stdout).unwrap();
+    let Run { code, out, .. } = fed(&["check", "--revision", "2025-11-25", "-"], input);
+    assert_eq!(code, 1);
+    let told = out;
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 2, "{told}");
     assert_eq!(lines[0], "-:1: ok (tools/list request)");
@@ -203,18 +191,7 @@ fn lines_are_checked_one_by_one() {
 
 /// Checks a text that comes on standard input.
 fn check(input: &str, arguments: &[&str]) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("check")
-        .args(arguments)
-        .arg("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(input.as_bytes()).unwrap();
-    drop(stdin);
-    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    fed(&[&["check"], arguments, &["-"]].concat(), input).out
 }
 
 #[test]

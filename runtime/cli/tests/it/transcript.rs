@@ -1,34 +1,17 @@
 //! `mcp-rev transcript`: faults that were put into a talk are found, each at its line, and nothing else is.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::fed;
 use crate::schemas::rows;
 
 /// Output and exit code.
 fn transcript(arguments: &[&str], input: &str) -> (String, i32) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("transcript")
-        .args(arguments)
-        .arg("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    (
-        String::from_utf8(output.stdout).unwrap(),
-        output.status.code().unwrap(),
-    )
+    let run = fed(&[&["transcript"], arguments, &["-"]].concat(), input);
+    (run.out, run.code)
 }
 
 fn golden(name: &str) -> String {

@@ -1,4 +1,4 @@
-//! What comes in: answers find their request, are read by its method, and become the application's.
+//! Incoming messages: responses find their request, are read by its method, and are converted for the application.
 
 use std::time::Duration;
 
@@ -326,7 +326,7 @@ impl Connection<Client> {
     }
 }
 
-/// A result that does not say what it is, as one that says it is complete; none if it is no object.
+/// Returns a result without `resultType` as one that says it is complete; `None` if it is not an object.
 fn complete(result: &Json) -> Option<Json> {
     let mut members: Map<Json> = result.read().ok()?;
     members.insert("resultType", Json::of("complete"));

@@ -1,4 +1,4 @@
-//! A client's end of a conversation: what goes in, and how far it has come.
+//! A client's end of a connection: its inputs, and its state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Connection<Client> {
         negotiating.chain(adapters.into_iter().flatten()).min()
     }
 
-    /// Tells the time: whatever has waited long enough is over.
+    /// Sets the time, and ends what has waited too long.
     pub fn wake(&mut self, now: Duration) {
         self.probe_timeout(now);
         self.late_rounds(now);
@@ -146,7 +146,7 @@ impl Connection<Client> {
         self.apply_log_level(level);
     }
 
-    /// What was found out about the server, for the next client of the same process or origin.
+    /// Returns what was found out about the server, for the next client of the same process or origin.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let settled = self.state.stage.settled();

@@ -1,6 +1,6 @@
 //! A client whose application speaks one revision, and whose servers may speak any.
 //!
-//! [`Client`] holds what it is told once. A [`Connection`] of it runs: the application asks ([`Connection::ask`]), the
+//! [`Client`] holds the options. A [`Connection`] of it runs: the application asks ([`Connection::ask`]), the
 //! driver hands in what came ([`Connection::receive`], [`Connection::answered`]) and the time, and both take what is to
 //! be done from [`Connection::poll`] until there is nothing more.
 //!
@@ -65,7 +65,7 @@ use crate::{Limits, RevisionSet};
 use requests::{Called, Pending, Purpose, Waiting};
 use translate::Translator;
 
-/// A client whose application speaks one revision: what it is told once.
+/// The options of a client whose application speaks one revision.
 #[derive(Debug)]
 pub struct Client {
     pub(super) options: Options,

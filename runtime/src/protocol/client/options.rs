@@ -1,4 +1,4 @@
-//! What a client is told once: who it is, which revisions it speaks, how much it keeps.
+//! The options of a client: who it is, which revisions it speaks, how much it keeps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub enum Channel {
     Http,
 }
 
-/// What a client is told once.
+/// The options of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub(in crate::protocol) channel: Channel,
@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// A client that speaks every revision.
+    /// Creates a client that speaks every revision.
     #[must_use]
     pub fn new(channel: Channel, profile: Profile) -> Self {
         Self {
@@ -75,35 +75,35 @@ impl Options {
         with_members(&capabilities, &[("extensions", Some(extensions))])
     }
 
-    /// The revisions that it is willing to speak.
+    /// Sets the revisions that it may speak. Default: all.
     #[must_use]
     pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
         self.revisions = revisions;
         self
     }
 
-    /// What becomes of members that an older server's revision does not name.
+    /// Sets whether fields that an older server's revision does not name are dropped or preserved.
     #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long a server over stdio may take to answer the probe before it counts as one of the handshake lifecycle.
+    /// Sets how long a server over stdio may take to answer the probe before it counts as one of the handshake lifecycle.
     #[must_use]
     pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
         self
     }
 
-    /// Without adapters: what a server asks in a result is handed to the application as [`InputRequired`], and what the
+    /// Turns adapters off: input that a server requires is passed to the application as [`InputRequired`], and what the
     /// server's lifecycle has in another form fails with [`NeedsAdapter`].
     ///
     /// [`InputRequired`]: crate::protocol::Answer::InputRequired
@@ -126,7 +126,7 @@ impl Options {
         self
     }
 
-    /// What an earlier client found out about the same server: the probe is left out.
+    /// Sets what an earlier client found out about the same server: the probe is left out.
     #[must_use]
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
         self.verdict = Some(verdict);
@@ -137,7 +137,7 @@ impl Options {
 /// What a client found out about a server, to be kept for the next client of the same process or origin.
 ///
 /// As text it is the id of the revision. A verdict that has become wrong is noticed and mended where the
-/// server says so: a per-request one by `-32022` or an answer that is not modern, a handshake one at `initialize`.
+/// server says so: a per-request one by `-32022` or an answer without its marks, a handshake one at `initialize`.
 /// A server that has learned the per-request lifecycle since still answers `initialize`, so forget verdicts now and then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Verdict(pub Revision);

@@ -13,7 +13,7 @@ pub struct Post {
     pub headers: Vec<(String, String)>,
     /// The text, without line breaks.
     pub text: String,
-    /// Whether it ends a handshake: what comes after it is sent once the server has taken it.
+    /// Whether it ends a handshake: later messages are sent once the server has taken it.
     pub ends_handshake: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What comes over HTTP: the answer to each POST, with its status, and what a status says by itself.
+//! Responses over HTTP: the answer to each POST, with its status, and what a status says by itself.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::protocol::unread::why;
 use crate::protocol::{Answer, Connection, Exchange, Failure, Ignored};
 
 impl Connection<Client> {
-    /// Takes the HTTP answer to a POST: its status, its `Mcp-Session-Id`, and its whole body; None if it is a stream of
+    /// Takes the HTTP answer to a POST: its status, its `Mcp-Session-Id`, and its whole body; `None` if it is a stream of
     /// events, whose messages then go to [`receive`](Self::receive) until it has [`ended`](Self::ended).
     pub fn answered(
         &mut self,
@@ -102,17 +102,17 @@ impl Connection<Client> {
         self.take_answer(Some(exchange), Some(status), message, now);
     }
 
-    /// The response stream of a POST is over, or there was none.
+    /// Ends an exchange: the response stream of its POST is over, or there was none.
     pub fn ended(&mut self, exchange: Exchange, now: Duration) {
         self.unanswered(exchange, None, &Failure::Closed, now);
     }
 
-    /// The server cannot be reached, or its answer broke off: nothing comes in this exchange, and why.
+    /// Fails an exchange, with the reason: the server cannot be reached, or its answer broke off.
     pub fn failed(&mut self, exchange: Exchange, why: impl Into<String>, now: Duration) {
         self.unanswered(exchange, None, &Failure::Transport(why.into()), now);
     }
 
-    /// A POST is over: whatever it carried and was not answered ends here.
+    /// Ends the requests of a POST that is over and did not answer them.
     fn unanswered(
         &mut self,
         exchange: Exchange,

@@ -12,7 +12,7 @@ use crate::protocol::{Exchange, OutgoingRequest, Token};
 pub(in crate::protocol) enum Called {
     /// By a request of its own.
     Request { id: RequestId, method: &'static str },
-    /// Likewise, by a method that no revision has.
+    /// A request of a method that no revision has.
     Other { id: RequestId },
     /// In the result of a request.
     Question { round: u64, key: String },
@@ -34,7 +34,7 @@ pub(in crate::protocol) struct Waiting {
     pub(in crate::protocol) sent: u8,
     /// How often its server asked back.
     pub(in crate::protocol) rounds: u32,
-    /// Whether the tools were listed anew for it.
+    /// Whether the tools were listed again for it.
     pub(in crate::protocol) has_relisted: bool,
     /// How far it is with a task.
     pub(in crate::protocol) task: TaskStage,

@@ -1,4 +1,4 @@
-//! What goes out: requests in the server's revision, stamped, with their headers.
+//! Outgoing messages: requests in the server's revision, with their `_meta` and headers.
 
 use std::time::Duration;
 
@@ -306,7 +306,7 @@ impl Connection<Client> {
         );
     }
 
-    /// Gives up a request of the application: its answer is not waited for any more, and the server is told.
+    /// Cancels a request of the application: its response is not waited for any more, and the server is notified.
     pub fn cancel(&mut self, token: Token, reason: Option<&str>, _: Duration) {
         if let Some(index) = self
             .state
@@ -449,7 +449,7 @@ impl Connection<Client> {
     }
 }
 
-/// Params that are not converted: what they say of a sender of the modern lifecycle, an older server must not read.
+/// Returns params that are not converted, without the `_meta` keys of the per-request lifecycle for an older server.
 fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
     if to.lifecycle() == Lifecycle::PerRequest {
         return params;

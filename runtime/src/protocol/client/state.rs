@@ -30,7 +30,7 @@ pub struct State {
     pub(in crate::protocol) session_to_be: Option<String>,
     /// Requests whose server asks back.
     pub(in crate::protocol) rounds: Rounds,
-    /// What the application wants to be told of.
+    /// The changes for which the application wants notifications.
     pub(in crate::protocol) changes: Changes,
     /// Parameters of tools that headers repeat.
     pub(in crate::protocol) tools: Tools,

@@ -17,7 +17,7 @@ use crate::protocol::{Answer, Connection, Failure, Ignored, Token};
 #[derive(Debug)]
 pub(in crate::protocol) struct Tools {
     learned: Learned,
-    /// Calls that wait until the tools are listed anew.
+    /// Calls that wait until the tools are listed again.
     refused: Vec<RefusedCall>,
     /// How many pages of that list have come.
     pages: usize,
@@ -111,7 +111,7 @@ impl Connection<Client> {
         headers
     }
 
-    /// Whether the server is asked for its tools anew, and then the call is sent again, once: its headers may be those of
+    /// Whether the tools are listed again, and then the call is sent again, once: its headers may be those of
     /// a list that is old, or was never seen.
     pub(in crate::protocol) fn relists(
         &self,
@@ -190,7 +190,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The server is left: nobody lists its tools any more.
+    /// Ends the listing of tools, because the connection ends.
     pub(in crate::protocol) fn end_relisting(&mut self, failure: &Failure) {
         for refused in std::mem::take(&mut self.state.tools.refused) {
             let answer = Answer::Failed(failure.clone());

@@ -1,4 +1,4 @@
-//! Modern handlers, older client: what `input_required` asks is asked by requests to the client, while its own waits.
+//! Per-request handlers, handshake client: input that a result requires is asked by requests to the client, whose own waits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl ByRequests {
 }
 
 impl ByRequests {
-    /// The handler wants to be told more.
+    /// Asks the client for the input that the handler's result requires.
     fn ask(&mut self, about: About<'_>, result: &Json, world: &World<'_>) -> Vec<Step> {
         let refused = |error| vec![Step::Answer(about.token, Err(error))];
         if about.rounds >= world.limits.max_input_rounds {

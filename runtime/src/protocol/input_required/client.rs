@@ -190,7 +190,7 @@ impl Connection<Client> {
         self.go_on(round, now);
     }
 
-    /// The application's answer to one question; false if nobody waits for it.
+    /// Takes the application's answer to one question. Returns false if no request waits for it.
     pub(in crate::protocol) fn answer_question(
         &mut self,
         round: u64,

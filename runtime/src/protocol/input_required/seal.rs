@@ -17,7 +17,7 @@ const HEAD: usize = 9;
 
 /// Signs states by HMAC-SHA256, and counts the tickets of suspended requests.
 pub(crate) struct Seal {
-    /// The first signs, all verify; none if the system has no randomness, and then nothing is signed.
+    /// The first signs, all verify; empty if the system has no randomness, and then nothing is signed.
     keys: Vec<[u8; 32]>,
     /// Whether the keys were given, and so may be known to other processes.
     is_given: bool,
@@ -99,7 +99,7 @@ impl Issued {
 }
 
 impl Seal {
-    /// A key that nobody knows.
+    /// Returns a random key, known to this process only.
     pub(crate) fn random() -> Self {
         let mut key = [0_u8; 32];
         let key = getrandom::fill(&mut key).is_ok().then_some(key);

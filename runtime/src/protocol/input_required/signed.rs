@@ -15,7 +15,7 @@ use crate::protocol::server::Server;
 use crate::protocol::server::state::State;
 
 impl Server {
-    /// The ticket of a request that is made again, if it is one that this server signed for it: over HTTP it belongs
+    /// Returns the ticket of a retried request, if this server signed it: over HTTP the request belongs
     /// to the channel in which [`Event::Parked`](crate::protocol::Event::Parked) named that ticket.
     #[must_use]
     pub fn ticket(
@@ -30,7 +30,7 @@ impl Server {
         }
     }
 
-    /// What the `requestState` of a request stands for; none if it has none.
+    /// Returns what the `requestState` of a request stands for; `None` if it has none.
     pub(in crate::protocol) fn issued(
         &self,
         message: &Peeked<'_>,
@@ -52,8 +52,8 @@ impl Server {
         })
     }
 
-    /// A result of the application, with the state that it gives its client signed: for this request, for whoever is
-    /// behind it, and for as long as a client may take to answer. Without adapters it is as the application has it.
+    /// Returns a result of the application with its state signed: for this request, its principal, and the time that a
+    /// client may take to answer. Without adapters it is as the application has it.
     pub(in crate::protocol) fn with_signed_state(
         &self,
         state: &State,

@@ -1,7 +1,7 @@
-//! Handlers that ask, modern client: what a handler asks goes out as `input_required`, and the handler waits, parked, until
-//! the client comes again with the answers and the signed `requestState`.
+//! Handlers that ask, per-request client: a question of a handler is sent as `input_required`, and the handler is
+//! suspended until the client retries with the answers and the signed `requestState`.
 //!
-//! A parked call lives in one process: a retry that another replica gets finds nothing, and is told so.
+//! A suspended call lives in one process: a retry that another replica gets fails with an error that says so.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::protocol::json::with_members;
 use crate::protocol::occasion::{About, Occasion, Step, World};
 use crate::protocol::{Caller, Token};
 
-/// The calls that wait for their client to come again.
+/// The calls that wait for the retry of their client.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Suspended {
     parked: BTreeMap<u64, Parked>,
@@ -93,7 +93,7 @@ impl Suspended {
 }
 
 impl Suspended {
-    /// The handler asks: its call is parked, or the question is kept for the next round if it is already.
+    /// Suspends the call of a handler that asks; if it is suspended already, the question is kept for the next round.
     fn ask(
         &mut self,
         key: u64,
@@ -188,7 +188,7 @@ impl Suspended {
         })
     }
 
-    /// The client has come again.
+    /// Takes the retry of the client.
     fn retry(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
         let refused = |error| vec![Step::Answer(about.token, Err(error))];
         let invalid = |why: &str| refused(errors::invalid_params(why).error);
@@ -272,8 +272,8 @@ impl Suspended {
     }
 }
 
-/// A call of older handlers failed since a page has to be visited first: a modern client is asked to, in a result, and
-/// comes again. Nothing, if the error says nothing of the sort, or the client cannot be asked.
+/// Turns the error by which older handlers ask to visit a page into a result that asks a per-request client to, which then
+/// retries. Returns `None` if the error is another one, or the client cannot be asked.
 fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
     let method = known(methods::ELICITATION_CREATE)?;
     let question = |(index, params): (usize, Json)| {
@@ -317,7 +317,7 @@ fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
 
 /// Returns the error for a client that cannot be asked in the place of an error of older handlers, with what that loses.
 ///
-/// A client that did not declare that it opens URLs is told so; what the handlers said has no place in that error.
+/// A client that did not declare that it opens URLs gets an error that says so, without the message of the handlers.
 /// An error that names no URL keeps its message and data under the code of an internal error.
 pub(crate) fn in_place_of(
     error: ErrorObject,
@@ -357,7 +357,7 @@ pub(crate) fn in_place_of(
     (told, cx.losses().to_vec())
 }
 
-/// The client has come again: the handlers are called as if for the first time, unless it would not.
+/// Calls the handlers as if for the first time, after the retry of the client, unless it declined.
 fn anew(about: About<'_>, params: &JsonObject, world: &World<'_>) -> Step {
     let responses = params.get("inputResponses");
     let responses: Map<JsonObject> = responses.and_then(|it| it.read().ok()).unwrap_or_default();

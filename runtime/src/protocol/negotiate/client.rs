@@ -232,7 +232,7 @@ impl Connection<Client> {
         }
     }
 
-    /// The server will not say anything any more.
+    /// Ends the connection, because the server sends nothing any more.
     pub fn closed(&mut self, now: Duration) {
         if matches!(self.state.stage, Stage::Probing { .. }) {
             self.drop_settling();

@@ -2,7 +2,7 @@
 //!
 //! The probe is `server/discover`, written in the latest per-request revision that the client speaks.
 //! Every per-request server answers it; a handshake server answers with some error, with silence, or by ending.
-//! No single error code is keyed on: whatever is not recognised as modern is legacy.
+//! No single error code decides: an answer that is not recognised as per-request means handshake.
 
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked};
@@ -93,13 +93,13 @@ fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
     }
 }
 
-/// The versions of a `DiscoverResult`; none if it is not one.
+/// Returns the versions of a `DiscoverResult`; `None` if it is not one.
 fn discovered(result: &Json) -> Option<Vec<String>> {
     let result = JsonObject::try_from(result.clone()).ok()?;
     result.get("supportedVersions")?.read().ok()
 }
 
-/// The versions that an error names; empty if it names none.
+/// Returns the versions that an error names; empty if it names none.
 #[must_use]
 pub fn supported(error: &ErrorObject) -> Vec<String> {
     let data = error
@@ -112,7 +112,7 @@ pub fn supported(error: &ErrorObject) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The revision to speak with a server of these versions: the latest per-request one, else the latest with a handshake.
+/// Returns the revision to speak with a server of these versions: the latest per-request one, else the latest with a handshake.
 #[must_use]
 pub fn choose(supported: &[String], ours: RevisionSet) -> Option<Revision> {
     let common = |lifecycle: Lifecycle| {

@@ -1,7 +1,7 @@
 //! Which revision a message is in: the ladder, rung by rung, as one pure function.
 //!
 //! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the latest revision that had
-//! no header to send. Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
+//! no header to send. Nothing is inferred for a per-request message from an earlier one: the session is not even looked at.
 //! A message that says nothing by itself is [`OfSession`](Settlement::OfSession): a transport learns from that whether
 //! it has to find a session first.
 
@@ -22,7 +22,7 @@ use mcp_wire::{MessageKind, Peeked, Raw};
 /// What one look at a message has settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
-    /// What it is, whatever was said before.
+    /// Its meaning does not depend on earlier messages.
     Settled(Settled),
     /// It says nothing of its revision: that is its session's.
     OfSession {
@@ -51,7 +51,7 @@ pub enum Settled {
 /// `headers` are those of its POST; `None` where there are none, as on stdio.
 ///
 /// # Errors
-/// What the message is to be answered with, if it is a request.
+/// The error to answer with, if the message is a request.
 pub fn settle(
     message: &Peeked<'_>,
     headers: Option<&Headers<'_>>,
@@ -68,10 +68,10 @@ pub fn settle(
 }
 
 impl Settlement {
-    /// What the message is in a session of this revision, or outside of any.
+    /// Returns what the message is in a session of this revision, or outside of any.
     ///
     /// # Errors
-    /// What the message is to be answered with, if it is a request.
+    /// The error to answer with, if the message is a request.
     pub fn within(
         self,
         session: Option<Revision>,
@@ -95,7 +95,7 @@ impl Settlement {
         }
     }
 
-    /// Whether the message belongs to a session: `has_session` says whether its POST names one.
+    /// Returns whether the message belongs to a session: `has_session` says whether its POST names one.
     #[must_use]
     pub fn needs_session(self, has_session: bool) -> bool {
         match self {
@@ -115,7 +115,7 @@ fn no_batch() -> Box<Refusal> {
     ))
 }
 
-/// Whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
+/// Returns whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
 /// of the per-request lifecycle, and not if the header names a revision of that.
 #[must_use]
 pub fn takes_session_operations(header: Option<&str>, served: RevisionSet) -> bool {
@@ -139,7 +139,7 @@ struct Around<'a> {
 /// Settles a message inside a batch of a revision.
 ///
 /// # Errors
-/// A message that may not be in one: `initialize`, and whatever claims a revision.
+/// A message that may not be in one: `initialize`, and any that claims a revision.
 pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settled, Box<Refusal>> {
     if message.kind == MessageKind::Batch {
         return Err(errors::invalid_request("a batch inside a batch"));
@@ -242,7 +242,7 @@ fn settle_claim(
     Ok(Settlement::Settled(Settled::Speaks(revision)))
 }
 
-/// A notification or an answer: nobody waits for an error, so whatever can be settled is.
+/// Settles a notification or a response as far as possible: no peer waits for an error about it.
 fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
     let served = around.served;
     let claim = message.meta.protocol_version.and_then(Raw::as_str);

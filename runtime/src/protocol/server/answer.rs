@@ -131,7 +131,7 @@ impl Connection<Server> {
         Said::of(Fate::Sent)
     }
 
-    /// The peer is gone from an exchange: nobody reads its response any more, and what came in it is given up, in the modern
+    /// Ends an exchange whose peer is gone: its response has no reader, and what came in it is given up, in the per-request
     /// lifecycle.
     pub fn ended(&mut self, exchange: Exchange, now: Duration) {
         self.state.end_exchange(exchange);
@@ -141,7 +141,7 @@ impl Connection<Server> {
         }
     }
 
-    /// The peer will not say anything any more: what only it could end is given up.
+    /// Gives up what only the peer could end, because it sends nothing any more.
     pub fn closed(&mut self, now: Duration) {
         for token in self.state.endless() {
             let _ = self.give_up(token, None, now);
@@ -249,7 +249,7 @@ impl Connection<Server> {
         sent
     }
 
-    /// Ends the streams that clients of the modern lifecycle have opened, as a server does that stops: each is told so.
+    /// Ends the streams that clients of the per-request lifecycle have opened, because the server stops; each gets a notification.
     pub fn end_streams(&mut self, now: Duration) {
         for token in self.state.streams() {
             if let Some(adapter) = self.state.get(token).and_then(|pending| pending.adapter) {
@@ -305,7 +305,7 @@ impl Server {
     }
 }
 
-/// What a client is told whose stream the server ends, before the result that goes with it.
+/// Returns the notification to a client whose stream the server ends, before the result of the stream.
 fn taken_down(stream: &Pending, method: &str) -> Outgoing {
     let mut params: Map<Json> = Map::new();
     params.insert("requestId", Json::of(&stream.id));

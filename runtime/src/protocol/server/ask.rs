@@ -24,7 +24,7 @@ impl Connection<Server> {
     /// Sends the peer a request, in the words of the application's revision; exactly one [`Event::Answered`] follows, unless
     /// it is cancelled.
     ///
-    /// A client of the modern lifecycle takes none: it is asked in results, which is the business of an adapter.
+    /// A client of the per-request lifecycle takes none: an adapter asks it in results.
     ///
     /// # Errors
     /// Why it was not sent.
@@ -112,7 +112,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Sends the peer a request that no revision has, as it is; no client of the modern lifecycle takes one.
+    /// Sends the peer a request that no revision has, as it is; no client of the per-request lifecycle takes one.
     fn ask_other(
         &mut self,
         key: u64,
@@ -170,7 +170,7 @@ impl Connection<Server> {
         Ok(())
     }
 
-    /// Gives up a request of the application: its answer is not waited for any more, and the peer is told.
+    /// Cancels a request of the application: its response is not waited for any more, and the peer is notified.
     pub fn cancel(&mut self, ask: Token, reason: Option<&str>, now: Duration) {
         self.unask(AskedBy::Application(ask.0), reason);
         let adapter = Adapter::MultiRoundTrip;

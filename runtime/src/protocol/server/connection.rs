@@ -1,4 +1,4 @@
-//! A server's end of a conversation: what goes in, and how far it has come.
+//! A server's end of a connection: its inputs, and its state.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl Connection<Server> {
         self.take(headers, looked, now)
     }
 
-    /// Returns the connection without adapters: what needs one is refused, and told as an
+    /// Returns the connection without adapters: what needs one is refused, and reported as an
     /// [`Event::NeedsAdapter`](crate::protocol::Event::NeedsAdapter).
     #[must_use]
     pub fn without_adapters(mut self) -> Self {
@@ -51,49 +51,49 @@ impl Connection<Server> {
         self.state.pending()
     }
 
-    /// Whether such streams are open.
+    /// Returns whether such streams are open.
     #[must_use]
     pub fn has_streams(&self) -> bool {
         self.state.has_streams()
     }
 
-    /// The revision that `initialize` settled, if it did.
+    /// Returns the revision that `initialize` negotiated, if it did.
     #[must_use]
     pub fn session_revision(&self) -> Option<Revision> {
         self.state.session_revision()
     }
 
-    /// Who has opened the session by `initialize`, or the stream on which a modern client is told things.
+    /// Returns the client that opened the session by `initialize`, or the stream on which a per-request client is notified.
     #[must_use]
     pub fn opened_by(&self) -> Option<Arc<Caller>> {
         self.state.opened_by()
     }
 
-    /// How many bytes the requests are that wait for their answer.
+    /// Returns the bytes of the requests that wait for their response.
     #[must_use]
     pub fn pending_bytes(&self) -> usize {
         self.state.pending_bytes()
     }
 
-    /// How many bytes are kept of what the client of the session said of itself.
+    /// Returns the bytes that are kept of the info and capabilities of the session's client.
     #[must_use]
     pub fn session_bytes(&self) -> usize {
         self.state.session_bytes()
     }
 
-    /// How many requests of the server wait for the peer's answer.
+    /// Returns the number of requests of the server that wait for the peer's response.
     #[must_use]
     pub fn asked(&self) -> usize {
         self.state.asked()
     }
 
-    /// The exchange whose response what is said about a call goes into.
+    /// Returns the exchange whose response carries messages about a call.
     #[must_use]
     pub fn exchange_of(&self, call: Token) -> Option<Exchange> {
         self.state.exchange_of(call)
     }
 
-    /// Whether what came in this exchange is given up by whoever does not wait for its response.
+    /// Returns whether the requests of this exchange are given up when its client hangs up.
     #[must_use]
     pub fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         self.state.is_given_up_by_hanging_up(exchange)

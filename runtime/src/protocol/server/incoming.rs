@@ -1,4 +1,4 @@
-//! What comes: a text after one look at it, and one message with all that is known of how it came.
+//! Incoming texts: a text after one look at it, and one message with all that is known of how it came.
 
 use std::time::Duration;
 
@@ -34,13 +34,13 @@ impl Unlooked {
 }
 
 impl<'a> Looked<'a> {
-    /// The message, if the text is one.
+    /// Returns the message, if the text is one.
     #[must_use]
     pub fn message(&self) -> Option<&Peeked<'a>> {
         self.0.as_ref().ok().map(|seen| &seen.message)
     }
 
-    /// What the message says of its revision by itself, if it is not refused for that.
+    /// Returns what the message says of its revision by itself, if it is not refused for that.
     #[must_use]
     pub fn settlement(&self) -> Option<Settlement> {
         self.0.as_ref().ok()?.settlement.as_ref().ok().copied()

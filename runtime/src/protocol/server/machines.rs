@@ -19,13 +19,13 @@ use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Cancelled, Connection, Event, Exchange, IncomingRequest, Token};
 
 impl Connection<Server> {
-    /// When [`wake`](Self::wake) has something to do.
+    /// Returns when [`wake`](Self::wake) has something to do.
     #[must_use]
     pub fn wake_at(&self) -> Option<Duration> {
         self.state.wake_at()
     }
 
-    /// Tells the time: whatever has waited long enough is over.
+    /// Sets the time, and ends what has waited too long.
     pub fn wake(&mut self, now: Duration) {
         let due = |at: Duration| at <= now;
         let adapters: Vec<Adapter> = (self.state.machines.iter())

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! # Locks
-//! `Server` is shared by reference and never written to, and a connection belongs to whoever holds it. A modern request
+//! `Server` is shared by reference and never written to, and a connection belongs to its holder. A per-request message
 //! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
@@ -116,19 +116,19 @@ impl Server {
         })
     }
 
-    /// The server, serving these revisions alone.
+    /// Sets the revisions that are served. Default: all.
     #[must_use]
     pub fn serving(self, served: RevisionSet) -> Self {
         Self { served, ..self }
     }
 
-    /// The server with other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The server with another policy for members that an older revision does not name.
+    /// Sets whether fields that an older revision does not name are dropped or preserved.
     #[must_use]
     pub fn with_unknown_fields(self, policy: UnknownFields) -> Self {
         Self { policy, ..self }
@@ -161,7 +161,7 @@ impl Server {
         self
     }
 
-    /// The server, taking requests and notifications of methods that no revision has: extensions, a vendor's own. They
+    /// Accepts requests and notifications of methods that no revision has: extensions, a vendor's own. They
     /// come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
     /// converted.
     #[must_use]
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    /// The server with a hook that is told what was lost on the way to or from a peer, message by message, and which
+    /// Sets a hook that is called with the losses of each message in conversion to or from a peer, and with
     /// messages were refused or dropped.
     #[must_use]
     pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
@@ -182,13 +182,13 @@ impl Server {
         }
     }
 
-    /// The revisions that are served.
+    /// Returns the revisions that are served.
     #[must_use]
     pub fn served(&self) -> RevisionSet {
         self.served
     }
 
-    /// The limits.
+    /// Returns the limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits

@@ -12,7 +12,7 @@ fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rul
     newest_first.find_map(|pair| Some((pair, pair.hands_to(adapter, method)?)))
 }
 
-/// That a method is an adapter's business, by the rule of the hop between the lifecycles.
+/// Returns that a method needs an adapter, by the rule of the step between the lifecycles.
 pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> RequiresState {
     let handed = handed(adapter, method);
     RequiresState {
@@ -23,7 +23,7 @@ pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> Requir
     }
 }
 
-/// The same of what is for a client of the modern lifecycle.
+/// Returns the same for a message to a client of the per-request lifecycle.
 pub(in crate::protocol) fn needs(adapter: Adapter, method: &str) -> Fate {
     let peer = handed(adapter, method).and_then(|(pair, _)| pair.new.parse().ok());
     let peer = peer.unwrap_or(Revision::LATEST);

@@ -57,7 +57,7 @@ impl Connection<Server> {
 }
 
 impl Server {
-    /// The result of a modern request, with what every one of them says of the server.
+    /// Returns the result of a per-request message, with what each of them says of the server.
     pub(in crate::protocol) fn signed(&self, result: Json, peer: Revision) -> String {
         match self.introductions.info(peer) {
             Some(info) if !is_legacy(peer) => {

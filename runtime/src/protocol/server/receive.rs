@@ -15,14 +15,14 @@ use crate::protocol::revisions::RevisionSet;
 use crate::protocol::{Connection, Event, Exchange, Ignored};
 
 impl Server {
-    /// One look at a text, by which a transport can tell whose it is before it hands it in
+    /// Looks at a text once, so that a transport knows whose it is before it hands it in
     /// (`Connection::take`); `headers` are those of its POST, and `None` on stdio.
     #[must_use]
     pub fn look<'a>(&self, headers: Option<&Headers<'_>>, bytes: &'a [u8]) -> Looked<'a> {
         self.look_as(self.served, headers, bytes)
     }
 
-    /// As [`look`](Self::look), of a text that a transport has brought which has only sessions: claims in `_meta` are refused
+    /// Looks as [`look`](Self::look) does, at a text of a transport that has only sessions: claims in `_meta` are refused
     /// as a server of the handshake lifecycle refuses them.
     #[must_use]
     pub fn look_in_session<'a>(&self, bytes: &'a [u8]) -> Looked<'a> {
@@ -89,7 +89,7 @@ impl Server {
 }
 
 impl Connection<Server> {
-    /// As [`receive`](Self::receive), of a text that [`Server::look`] has looked at with the same headers.
+    /// Receives as [`receive`](Self::receive) does, a text that [`Server::look`] has looked at with the same headers.
     pub fn take(
         &mut self,
         headers: Option<&Headers<'_>>,

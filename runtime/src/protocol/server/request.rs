@@ -161,7 +161,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Whether the answer of the application may be that it wants to be told more.
+    /// Returns whether the application may answer that it requires input.
     fn asks_back(&self, wanted: Wanted, peer: Revision) -> bool {
         let Wanted::Known(row, name) = wanted else {
             return false;
@@ -307,7 +307,7 @@ fn custom_request(
     }
 }
 
-/// What a modern request says of its client.
+/// Returns what a per-request message says of its client.
 fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
     match peer.lifecycle() {
         Lifecycle::Handshake => Caller::unknown(peer),

@@ -16,7 +16,7 @@ use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
 ///
-/// [`Server`](super::Server) itself is never written to. So a modern request over HTTP gets a connection of its own, made
+/// [`Server`](super::Server) itself is never written to. So a per-request message over HTTP gets a connection of its own, made
 /// on the spot, and no lock of another is on its path.
 #[derive(Debug, Default)]
 pub struct State {
@@ -31,7 +31,7 @@ pub struct State {
     /// Whether no machine is made when one is needed.
     pub(in crate::protocol) is_bare: bool,
     pending_bytes: usize,
-    /// How many of those that wait are streams, and how many are of the modern lifecycle: where there are none, none is
+    /// How many of those that wait are streams, and how many are of the per-request lifecycle: where there are none, none is
     /// looked for.
     waiting_streams: usize,
     waiting_modern: usize,
@@ -47,9 +47,9 @@ pub(in crate::protocol) struct Opened {
     pub(in crate::protocol) caller: Arc<Caller>,
     pub(in crate::protocol) log_level: Option<LogLevel>,
     pub(in crate::protocol) is_initialized: bool,
-    /// For an application of the modern lifecycle: what every request says there.
+    /// For an application of the per-request lifecycle: what every request says there.
     pub(in crate::protocol) upgraded: mcp_protocol::Session,
-    /// Likewise the client, as the application's revision has it.
+    /// The client's info, as the application's revision has it.
     pub(in crate::protocol) client_info: Option<Json>,
 }
 
@@ -76,9 +76,9 @@ pub(in crate::protocol) struct Pending {
     pub(in crate::protocol) subject: Option<String>,
     /// How often the client was asked back.
     pub(in crate::protocol) rounds: u32,
-    /// Whether the client was answered for now, and is to come again.
+    /// Whether the client was answered for now, and has to retry.
     pub(in crate::protocol) is_parked: bool,
-    /// The application's answer, if it came while the request was parked.
+    /// The application's answer, if it came while the request was suspended.
     pub(in crate::protocol) early: Option<Result<Json, ErrorObject>>,
     /// Whether the stream that this opened was acknowledged.
     pub(in crate::protocol) is_acknowledged: bool,
@@ -107,7 +107,7 @@ pub(in crate::protocol) struct Batch {
 /// A request of the server that waits for the peer's answer.
 #[derive(Debug)]
 pub(in crate::protocol) struct Asked {
-    /// None if no revision has it, so that nothing of the answer is converted.
+    /// `None` if no revision has it, so that nothing of the answer is converted.
     pub(in crate::protocol) method: Option<&'static str>,
     pub(in crate::protocol) by: AskedBy,
     pub(in crate::protocol) peer: Revision,
@@ -122,12 +122,12 @@ pub(in crate::protocol) enum AskedBy {
 }
 
 impl State {
-    /// The revision that `initialize` settled, if it did.
+    /// Returns the revision that `initialize` negotiated, if it did.
     pub(in crate::protocol) fn session_revision(&self) -> Option<Revision> {
         self.session.as_ref().map(|session| session.revision)
     }
 
-    /// Who has opened the session, or the stream on which a modern client is told things.
+    /// Returns the client that opened the session, or the stream on which a per-request client is notified.
     pub(in crate::protocol) fn opened_by(&self) -> Option<Arc<Caller>> {
         if let Some(session) = &self.session {
             return Some(Arc::clone(&session.caller));
@@ -143,7 +143,7 @@ impl State {
         caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)))
     }
 
-    /// How many bytes are kept of what the client of the session said of itself.
+    /// Returns the bytes that are kept of the info and capabilities of the session's client.
     pub(in crate::protocol) fn session_bytes(&self) -> usize {
         let Some(session) = &self.session else {
             return 0;
@@ -158,12 +158,12 @@ impl State {
         self.pending.len()
     }
 
-    /// How many requests of the server wait for the peer's answer.
+    /// Returns the number of requests of the server that wait for the peer's response.
     pub(in crate::protocol) fn asked(&self) -> usize {
         self.asked.len()
     }
 
-    /// The text whose response what is said about a request goes into.
+    /// Returns the text whose response carries messages about a request.
     pub(in crate::protocol) fn exchange_of(&self, token: Token) -> Option<Exchange> {
         match self.own.contains_key(&token) {
             true => Some(Exchange::NONE),
@@ -171,7 +171,7 @@ impl State {
         }
     }
 
-    /// Whether what came in this text is given up by whoever does not wait for its response.
+    /// Returns whether the requests of this text are given up when its client hangs up.
     pub(in crate::protocol) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         self.given_up_with(exchange).next().is_some()
     }
@@ -190,7 +190,7 @@ impl State {
             .map(|(token, _)| *token)
     }
 
-    /// What does not end by itself, once nobody says anything any more: streams, and whoever waits for an answer.
+    /// Returns what does not end by itself once the peer is gone: streams, and requests that wait for its answer.
     pub(in crate::protocol) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &Pending| {
             pending.is_parked
@@ -201,12 +201,12 @@ impl State {
         pending.map(|(token, _)| *token).collect()
     }
 
-    /// Whether clients of the modern lifecycle have opened streams.
+    /// Returns whether clients of the per-request lifecycle have opened streams.
     pub(in crate::protocol) fn has_streams(&self) -> bool {
         self.waiting_streams > 0
     }
 
-    /// Streams that clients of the modern lifecycle have opened.
+    /// Returns the streams that clients of the per-request lifecycle have opened.
     pub(in crate::protocol) fn streams(&self) -> Vec<Token> {
         if !self.has_streams() {
             return Vec::new();
@@ -288,7 +288,7 @@ impl State {
         Token(self.last_token)
     }
 
-    /// How many bytes the requests are that wait for their answer.
+    /// Returns the bytes of the requests that wait for their response.
     pub(in crate::protocol) fn pending_bytes(&self) -> usize {
         self.pending_bytes
     }
@@ -302,7 +302,7 @@ impl State {
         }
     }
 
-    /// A parked request goes on in the place of another, which is gone then.
+    /// Continues a suspended request in the place of another, which is gone then.
     pub(in crate::protocol) fn resume(&mut self, parked: Token, by: Token) -> Option<Exchange> {
         let Pending {
             id,

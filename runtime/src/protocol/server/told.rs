@@ -1,4 +1,4 @@
-//! What a machine is told of a request, taken out of the channel that the machine is in.
+//! The facts about a request that a machine gets, taken out of the connection that the machine is in.
 
 use std::sync::Arc;
 

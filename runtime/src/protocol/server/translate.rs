@@ -119,7 +119,7 @@ impl Server {
     }
 }
 
-/// What a session says in place of a modern client.
+/// Returns what a session says in place of a per-request client.
 fn upgraded(session: Option<&Opened>) -> &Session {
     static UNKNOWN: LazyLock<Session> = LazyLock::new(|| Session {
         client_capabilities: Some(no_params()),
@@ -128,7 +128,7 @@ fn upgraded(session: Option<&Opened>) -> &Session {
     session.map_or(&*UNKNOWN, |session| &session.upgraded)
 }
 
-/// Params of a legacy peer, with what its session knows and a modern request says by itself.
+/// Returns params of a handshake peer, with the facts of its session that a per-request message has in itself.
 fn stamped(params: Json, session: Option<&Opened>) -> Json {
     let Some(session) = session else {
         return params;

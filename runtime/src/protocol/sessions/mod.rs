@@ -1,7 +1,7 @@
 //! Sessions by their id, for transports where one endpoint has many; bounded by count and by bytes, and by owner.
 //!
 //! Those that never said a second word go first, then those that said nothing for longest; to find them takes no look at
-//! the others. Whoever needs room gets that of its own sessions before that of another's.
+//! the others. An owner that needs room gets that of its own sessions before that of another's.
 
 mod order;
 mod owner;
@@ -16,7 +16,7 @@ use crate::protocol::limits::Limits;
 use order::{Key, Link, LinkOf, Order};
 pub use owner::Owner;
 
-/// Sessions by the id that the transport minted, of whatever the transport keeps their connections in.
+/// Sessions by the id that the transport minted; `T` is what the transport keeps of their connections.
 ///
 /// Ids come from outside: this crate has no randomness of its own.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub struct NewSession<T> {
 }
 
 impl<T> NewSession<T> {
-    /// A session of nobody in particular that takes up nothing.
+    /// Creates a session without an owner that takes up no bytes.
     pub fn new(id: impl Into<Arc<str>>, session: T) -> Self {
         Self {
             id: id.into(),
@@ -77,13 +77,13 @@ impl<T> NewSession<T> {
         }
     }
 
-    /// The session, which takes up so many bytes.
+    /// Sets the number of bytes that it takes up.
     #[must_use]
     pub fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }
     }
 
-    /// The session of this owner.
+    /// Sets the owner.
     #[must_use]
     pub fn with_owner(self, owner: Owner) -> Self {
         Self { owner, ..self }
@@ -104,7 +104,7 @@ pub struct SessionsFull<T> {
 const PASSED: usize = 8;
 
 impl<T> Sessions<T> {
-    /// Room for [`Limits::max_sessions`], of [`Limits::max_session_bytes`] all together, and of
+    /// Creates room for [`Limits::max_sessions`], of [`Limits::max_session_bytes`] all together, and of
     /// [`Limits::max_sessions_per_owner`] for each owner that is known.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
@@ -193,9 +193,9 @@ impl<T> Sessions<T> {
         Ok(gone)
     }
 
-    /// The session of an id, which `who` uses by this; `None` is to be answered with status 404.
+    /// Returns the session of an id, and notes its use by `who`; answer `None` with status 404.
     ///
-    /// To know the id is not enough where its owner was named: to everybody else there is no such session.
+    /// To know the id is not enough where its owner was named: for all others there is no such session.
     pub fn use_by(&mut self, who: &Owner, id: &str, now: Duration) -> Option<&mut T> {
         let key = *self.keys.get(id)?;
         let entry = self.entries.get(key.place())?;
@@ -206,13 +206,13 @@ impl<T> Sessions<T> {
         self.get_mut(id)
     }
 
-    /// The session of an id.
+    /// Returns the session of an id.
     pub fn get_mut(&mut self, id: &str) -> Option<&mut T> {
         let entry = self.entries.get_mut(self.keys.get(id)?.place());
         entry.map(|entry| &mut entry.session)
     }
 
-    /// As [`get_mut`](Self::get_mut), to look at.
+    /// Returns the session of an id, to look at.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&T> {
         let entry = self.entries.get(self.keys.get(id)?.place());
@@ -249,25 +249,25 @@ impl<T> Sessions<T> {
         gone
     }
 
-    /// The sessions, by their id.
+    /// Returns the sessions, by their id.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &T)> {
         let entries = self.entries.iter();
         entries.map(|(_, entry)| (&entry.id, &entry.session))
     }
 
-    /// How many are open.
+    /// Returns how many are open.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Every session, each taken out.
+    /// Removes and returns all sessions.
     pub fn end_all(&mut self) -> Vec<T> {
         self.keys.clear();
         self.owners.clear();

@@ -10,7 +10,7 @@ use slab::Slab;
 pub(super) struct Key(NonZeroU32);
 
 impl Key {
-    /// None where there are more places than are counted.
+    /// Returns `None` if there are more places than are counted.
     pub(super) fn of(place: usize) -> Option<Self> {
         let place = u32::try_from(place).ok()?;
         NonZeroU32::new(place.checked_add(1)?).map(Self)
@@ -31,7 +31,7 @@ pub(super) struct Link {
 /// Where something keeps who stands next to it in one of its lines.
 pub(super) type LinkOf<E> = fn(&mut E) -> &mut Link;
 
-/// A line: whoever joins it stands last.
+/// A queue: new members stand last.
 #[derive(Debug, Clone, Copy, Default)]
 struct Line {
     first: Option<Key>,

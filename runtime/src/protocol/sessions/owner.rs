@@ -3,21 +3,20 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-/// Whose a session is: whoever opens too many makes room among its own.
+/// The owner of a session: one that opens too many makes room among its own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Owner {
-    /// Nobody can tell.
+    /// The owner is not known.
     #[default]
     Unknown,
     /// Whom a layer of authorisation has named.
     Principal(Arc<str>),
-    /// Whoever sends from there; see [`Owner::at`].
+    /// All senders of an address; see [`Owner::at`].
     Address(IpAddr),
 }
 
 impl Owner {
-    /// Whoever sends from an address. Of the new kind the first half counts: the other half is for one machine, or for
-    /// whoever has a network, to choose.
+    /// Returns the owner for an address. Of IPv6 the first half counts: the other half is chosen by one machine or network.
     #[must_use]
     pub fn at(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
@@ -29,7 +28,7 @@ impl Owner {
         })
     }
 
-    /// Whether somebody may use what this one has opened: addresses change, and names do not.
+    /// Returns whether `who` may use what this owner has opened: addresses change, and names do not.
     pub(super) fn lets_in(&self, who: &Self) -> bool {
         !matches!(self, Self::Principal(_)) || self == who
     }

@@ -1,7 +1,7 @@
 //! The adapter for subscriptions, and for the log level of an application that sets it once.
 //!
-//! An application of the modern lifecycle listens: towards an older server its streams become subscriptions, and what the
-//! server tells is told on each stream that wants it. One of the handshake lifecycle subscribes: towards a modern server its
+//! An application of the per-request lifecycle listens: towards an older server its streams become subscriptions, and a
+//! notification goes to each stream that wants it. One of the handshake lifecycle subscribes: towards a per-request server its
 //! resources, and the lists that it expects to hear of unasked, are one `subscriptions/listen`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use crate::protocol::json::{declares, member};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notification, Token};
 
-/// What the application wants to be told of.
+/// The changes for which the application wants notifications.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Changes {
-    /// Of a modern application: its streams.
+    /// Of a per-request application: its streams.
     streams: BTreeMap<Token, Stream>,
     /// Of an older application: the resources that it has subscribed to.
     uris: BTreeSet<String>,
@@ -199,7 +199,7 @@ impl Connection<Client> {
         Some(stream.request)
     }
 
-    /// The streams of a modern application that want to hear what an older server tells.
+    /// Returns the streams of a per-request application that want a notification of an older server.
     pub(in crate::protocol) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
         let uri = uri_of(Some(params));
         let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());
@@ -280,7 +280,7 @@ impl Connection<Client> {
         }
     }
 
-    /// Whether a notification is of the request that the adapter listens by, and for nobody else.
+    /// Returns whether a notification belongs to the request by which the adapter listens, and to no other.
     pub(in crate::protocol) fn is_acknowledgement(
         &mut self,
         method: &str,

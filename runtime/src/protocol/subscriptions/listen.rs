@@ -1,4 +1,4 @@
-//! Modern handlers, older client: what it subscribes to, and the list changes that it expects unasked, become one
+//! Per-request handlers, handshake client: its subscriptions, and the list changes that it expects unasked, become one
 //! `subscriptions/listen` of the handlers, whose notifications go to the session.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::protocol::translate::no_params;
 /// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
 const TAKES_UP: Duration = Duration::from_secs(10);
 
-/// What the client of a session is told.
+/// The notifications for which the client of a session is registered.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Listening {
     peer: Option<Revision>,
@@ -131,7 +131,7 @@ impl Listening {
             .collect()
     }
 
-    /// The handlers have answered a call: nothing more is told in it.
+    /// Ends a call that the handlers have answered: no notification follows in it.
     fn ended(
         &mut self,
         key: u64,

@@ -40,7 +40,7 @@ pub(crate) fn change(method: &str) -> Option<&'static str> {
         .find(|known| *known == method)
 }
 
-/// What a stream is told of.
+/// The changes that a stream reports.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     /// Of each list the word and the notification.
@@ -81,7 +81,7 @@ impl Filter {
         })
     }
 
-    /// What a client of the handshake lifecycle is told unasked, if the lists are among it, and what it subscribed to.
+    /// Returns the changes that a client of the handshake lifecycle hears of: its subscriptions, and lists where it gets those unasked.
     pub(crate) fn of_session(
         lists: bool,
         uris: &BTreeSet<String>,
@@ -126,7 +126,7 @@ impl Filter {
         Json::of(&params)
     }
 
-    /// Each change that it is told of, with the resource.
+    /// Returns each change that it reports, with the resource.
     #[cfg(feature = "router")]
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
         let lists = self.lists.iter().map(|(_, told)| (*told, None));
@@ -136,7 +136,7 @@ impl Filter {
         }))
     }
 
-    /// Whether it is told of this change; a part of a resource counts as the resource.
+    /// Returns whether it reports this change; a part of a resource counts as the resource.
     pub(crate) fn wants(&self, method: &str, uri: Option<&str>) -> bool {
         let is_part = |uri: &str, whole: &String| {
             uri.strip_prefix(whole.as_str()).is_some_and(|rest| {

@@ -1,5 +1,5 @@
-//! Older handlers, modern client: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they
-//! tell the session goes to each stream that asked for it.
+//! Handshake handlers, per-request client: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and their
+//! notifications for the session go to each stream that asked for them.
 
 use std::collections::BTreeMap;
 

@@ -20,6 +20,7 @@ use crate::methods;
 
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Count, Task, TaskAnswer, TaskQuestion, TaskStatus};
+pub(crate) use record::{millis, now_ms};
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 
 /// The extension, as capabilities name it.

@@ -1,6 +1,6 @@
 //! One task, in the application's revision, and what each form says of it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mcp_wire::{Decode, Encode, ErrorObject, Fault, Integer, Json, Map, Reader, Writer};
 
@@ -151,7 +151,7 @@ mcp_wire::strings! {
 }
 
 impl TaskStatus {
-    /// Whether it stays so for ever.
+    /// Returns whether the status is final.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
@@ -165,7 +165,7 @@ impl Task {
         size_of::<Self>() + mcp_wire::to_string(self).len()
     }
 
-    /// Whether it may be gone at this time, in milliseconds since 1970.
+    /// Returns whether it may be gone at this time, in milliseconds since 1970.
     #[must_use]
     pub fn is_expired(&self, now_ms: i64) -> bool {
         now_ms >= self.created_ms.0.saturating_add(self.ttl_ms.0)
@@ -219,6 +219,17 @@ impl Task {
         map.insert(poll_interval, Json::of(&self.poll_interval_ms));
         map
     }
+}
+
+/// Returns the time of the wall clock, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    millis(since.unwrap_or_default())
+}
+
+/// Returns a duration in milliseconds.
+pub(crate) fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A time in milliseconds since 1970 as RFC 3339 has it, in UTC.

@@ -1,11 +1,12 @@
 //! Where tasks are kept: the seam that replicas share.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::record::{Count, Task};
+use super::record::{Count, Task, now_ms};
 
 /// What a store does, which may take time.
 pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -94,7 +95,7 @@ impl MemoryTasks {
         self.kept().tasks.len()
     }
 
-    /// Whether no task is kept.
+    /// Returns whether no task is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -135,6 +136,36 @@ impl MemoryTasks {
     }
 }
 
+impl Kept {
+    fn remove(&mut self, id: &str) {
+        let Some(task) = self.tasks.remove(id) else {
+            return;
+        };
+        let bytes = task.bytes();
+        self.all.number -= 1;
+        self.all.bytes -= bytes;
+        if let Entry::Occupied(mut share) = self.shares.entry(task.share) {
+            let taken = share.get_mut();
+            taken.number -= 1;
+            taken.bytes -= bytes;
+            if taken.number == 0 {
+                share.remove();
+            }
+        }
+    }
+
+    /// Removes the tasks that have expired. Returns whether there were any.
+    fn drop_expired(&mut self, now_ms: i64) -> bool {
+        let tasks = self.tasks.values();
+        let expired = tasks.filter(|task| task.is_expired(now_ms));
+        let expired: Vec<String> = expired.map(|task| task.id.clone()).collect();
+        for id in &expired {
+            self.remove(id);
+        }
+        !expired.is_empty()
+    }
+}
+
 /// Which part of the store one share may take.
 const SHARE: usize = 4;
 
@@ -143,7 +174,13 @@ impl TaskStore for MemoryTasks {
         let mut kept = self.kept();
         let put = match kept.tasks.contains_key(&task.id) {
             true => Err(TaskStoreError::Changed),
-            false => self.put(&mut kept, task),
+            false => match self.put(&mut kept, task.clone()) {
+                // Tasks of a server that has ended are removed by no other.
+                Err(TaskStoreError::Full) if kept.drop_expired(now_ms()) => {
+                    self.put(&mut kept, task)
+                }
+                put => put,
+            },
         };
         Box::pin(ready(put))
     }
@@ -164,18 +201,7 @@ impl TaskStore for MemoryTasks {
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>> {
-        let mut kept = self.kept();
-        let kept = &mut *kept;
-        if let Some(task) = kept.tasks.remove(id) {
-            let bytes = task.bytes();
-            let mut taken = vec![&mut kept.all];
-            taken.extend(kept.shares.get_mut(&task.share));
-            for taken in taken {
-                taken.number -= 1;
-                taken.bytes -= bytes;
-            }
-            kept.shares.retain(|_, taken| taken.number > 0);
-        }
+        self.kept().remove(id);
         Box::pin(ready(Ok(())))
     }
 
@@ -195,5 +221,44 @@ impl TaskStore for MemoryTasks {
         tasks.sort_by_key(|task| place(task));
         let tasks = tasks.into_iter().take(most).cloned().collect();
         Box::pin(ready(Ok(tasks)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::TaskStatus;
+    use super::*;
+
+    fn task(id: &str, created_ms: i64) -> Task {
+        Task {
+            id: id.to_owned(),
+            owner: None,
+            share: String::new(),
+            version: Count(0),
+            status: TaskStatus::Working,
+            message: None,
+            created_ms: Count(created_ms),
+            updated_ms: Count(created_ms),
+            ttl_ms: Count(60_000),
+            poll_interval_ms: Count(1_000),
+            method: "tools/call".to_owned(),
+            questions: Vec::new(),
+            answers: Vec::new(),
+            result: None,
+            error: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn tasks_that_a_server_left_behind_make_room_once_they_have_expired() {
+        let store = MemoryTasks::new(1, 1 << 20);
+        let now = now_ms();
+        assert_eq!(store.insert(task("left", now - 70_000)).await, Ok(()));
+        assert_eq!(store.insert(task("next", now)).await, Ok(()));
+        assert_eq!(store.get("left").await, Ok(None));
+        let full = store.insert(task("third", now)).await;
+        assert_eq!(full, Err(TaskStoreError::Full));
+        assert_eq!(store.remove("next").await, Ok(()));
+        assert_eq!((store.len(), store.bytes()), (0, 0));
     }
 }

@@ -25,7 +25,7 @@ pub enum Incoming {
         status: u16,
         /// Its `Mcp-Session-Id`.
         session: Option<String>,
-        /// Its body; none if that is a stream, whose messages follow.
+        /// Its body; `None` if that is a stream, whose messages follow.
         body: Option<Vec<u8>>,
     },
     /// Nothing more comes in answer to this.

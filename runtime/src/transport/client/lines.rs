@@ -9,7 +9,7 @@ use crate::transport::queue::{Receiver, Sender, queue};
 
 /// Two streams, each served by a task of its own: a reader that waits never keeps a writer waiting.
 ///
-/// A server that takes nothing of what it is told is not listened to meanwhile: it would be answered without end.
+/// While a server does not read its input, its output is not read either: it would be answered without end.
 pub(crate) struct Lines {
     texts: Sender<String>,
     heard: Receiver<Incoming>,

@@ -42,7 +42,7 @@ enum Kind {
 }
 
 impl Transport {
-    /// A server at the other end of two streams; a message of more than `limit` bytes is cut.
+    /// Creates a transport over two streams; a message of more than `limit` bytes is cut.
     #[must_use]
     pub fn lines(
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
@@ -52,17 +52,17 @@ impl Transport {
         Self::of(Kind::Lines(Lines::new(input, output, limit)))
     }
 
-    /// A program that is started.
+    /// Creates a transport to the program of a started process.
     ///
     /// # Errors
-    /// A program that cannot be started.
+    /// A process without pipes for its standard input and output.
     #[cfg(feature = "client-stdio")]
     pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
         let server = child::McpServer::start(child, limit)?;
         Ok(Self::of(Kind::Child(Box::new(server))))
     }
 
-    /// A server over HTTP.
+    /// Creates a transport to a server over HTTP.
     #[cfg(feature = "client-http")]
     #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
@@ -80,7 +80,7 @@ impl Transport {
         self
     }
 
-    /// Sends a text; what keeps it from arriving shows in what comes.
+    /// Sends a text; a failure to deliver it is one of the next inputs.
     pub(crate) fn send(&mut self, post: Post) {
         if let Some(tap) = &mut self.tap {
             tap(Direction::ClientToServer, &post.text);
@@ -127,7 +127,7 @@ impl Transport {
         }
     }
 
-    /// What comes next.
+    /// Returns the next input.
     pub(crate) async fn next(&mut self) -> Incoming {
         let incoming = match &mut self.kind {
             Kind::Lines(lines) => lines.next().await,

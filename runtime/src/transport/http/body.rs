@@ -27,12 +27,12 @@ enum Kind {
         queue: Queue,
         /// The event that it begins with, if there is one to say.
         opening: Option<String>,
-        /// How long a client waits that is told to come again.
+        /// Delay before a client reconnects, as the stream announces it.
         retry: Duration,
         /// Whether the stream ends with the last text of its exchange, rather than with the session.
         ends: bool,
         is_over: bool,
-        /// Told when the reader is gone before the end.
+        /// Notified when the reader is gone before the end.
         guard: Option<HangUp>,
         silence: Option<Silence>,
     },
@@ -40,7 +40,7 @@ enum Kind {
     Passed {
         parts: mpsc::UnboundedReceiver<Part>,
         exchange: Exchange,
-        /// What is said if that replica is gone before the end, if anything can be.
+        /// Text of the error to send if that replica is gone before the end; `None` if the client cannot get one.
         gone: Option<String>,
         is_over: bool,
     },
@@ -320,10 +320,10 @@ fn counted(text: String, unread: Option<Permit>) -> Bytes {
     }
 }
 
-/// A comment among server-sent events, which nobody is told of.
+/// A comment among server-sent events, which clients ignore.
 const STILL_HERE: &[u8] = b":\n\n";
 
-/// An event that holds nothing: after which the client comes again, and how long it waits before.
+/// Returns an event without data: its id, from which the client resumes, and the delay before that.
 fn nothing_yet(id: EventId, retry: Duration) -> String {
     format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis())
 }

@@ -1,4 +1,4 @@
-//! What all clones of a service share: its server, its sessions, who listens, and what is parked.
+//! What all clones of a service share: its server, its sessions, its listening clients, and suspended requests.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ pub(super) struct Inner {
     counted: Arc<Counted>,
     sessions: Mutex<Sessions<Arc<Lane>>>,
     parked: Arc<Parked>,
-    /// Those in which clients of the modern lifecycle listen.
+    /// Those in which clients of the per-request lifecycle listen.
     listening: Mutex<Vec<Weak<Lane>>>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
@@ -115,7 +115,7 @@ impl Inner {
         self.requests.of(owner)
     }
 
-    /// What a request takes up that was read, until nobody works on it.
+    /// Returns the reservation for the bytes of a request that was read, until all work on it is done.
     pub(super) fn reservation(&self, permit: Permit, owner: Owner) -> Arc<Reservation> {
         let suspended = Suspended {
             bytes: self.suspended.of(owner.clone()),
@@ -226,7 +226,7 @@ impl Inner {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lane in which a call is parked.
+    /// Returns the lane in which a call is suspended.
     pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane>> {
         let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
         parked.get(&ticket).and_then(Weak::upgrade)

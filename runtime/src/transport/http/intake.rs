@@ -18,7 +18,7 @@ pub(super) enum Unread {
     NoRoom(Full),
 }
 
-/// Reads a body of at most so many bytes, and what it takes up of the share of whoever sent it.
+/// Reads a body of at most so many bytes, and reserves them in the share of the sender.
 pub(super) async fn read<B>(
     body: B,
     limit: usize,

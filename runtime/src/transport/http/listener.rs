@@ -109,7 +109,7 @@ pub async fn serve_service<S, B>(
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A service that is told where its requests come from.
+/// A service that learns the address from which its requests come.
 #[derive(Clone)]
 struct FromAddress<S>(S, IpAddr);
 

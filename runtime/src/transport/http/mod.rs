@@ -61,7 +61,7 @@ pub use service::{Service, Wanted};
 #[derive(Clone)]
 pub struct Options {
     origins: Vec<String>,
-    /// Those that are served beside the loopback ones; none if every one is.
+    /// Those that are served beside the loopback ones; `None` if every one is.
     hosts: Option<Vec<String>>,
     cors: bool,
     sessions: bool,

@@ -100,7 +100,7 @@ impl Inner {
         response
     }
 
-    /// Where a message belongs: to a session, to a call that is parked, or to nothing but itself.
+    /// Returns the lane of a message: that of a session, that of a suspended call, or one of its own.
     async fn lane(
         self: &Arc<Self>,
         parts: &Parts,

@@ -50,7 +50,7 @@ impl Inner {
         (self.server.translator()).peer_name(method, Direction::ClientToServer, peer)
     }
 
-    /// Refuses a modern call of a tool whose headers do not say what its arguments say.
+    /// Refuses a per-request call of a tool whose headers differ from its arguments.
     pub(super) async fn params_agree(
         &self,
         message: &Peeked<'_>,
@@ -92,7 +92,7 @@ impl Inner {
         Ok(())
     }
 
-    /// What the tools say, asked for anew when it is old.
+    /// Returns the header parameters of the tools, and lists the tools again when they are old.
     async fn learned(
         &self,
         revision: Revision,

@@ -31,7 +31,7 @@ pub struct Service {
     address: Option<IpAddr>,
 }
 
-/// The header by which a client comes again for the rest of a stream.
+/// The header by which a client resumes a stream.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 impl std::fmt::Debug for Service {
@@ -150,7 +150,7 @@ impl Inner {
         }
     }
 
-    /// Whether calls are taken, to whoever looks after the process; it says nothing that a page must not know.
+    /// Answers whether requests are accepted, for operators; the answer holds nothing that a web page must not know.
     fn health(&self, method: &Method, is_ready: bool) -> Response<Body> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);

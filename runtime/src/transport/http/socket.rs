@@ -102,8 +102,8 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// How long what a client sent before it hung up may still be worked on, and how often it is looked at whether a client
-/// hung up behind bytes that nobody reads yet.
+/// How long requests of a client that hung up may still run, and the interval of the check whether a client hung up
+/// behind bytes that are not read yet.
 const NOTICE: Duration = Duration::from_secs(1);
 
 /// Waits until the client has hung up, even if there are bytes before that which are not read while a call is at work.

@@ -163,7 +163,7 @@ impl<H: Handler> AnyHandler for H {
 pub(crate) struct Facts {
     #[cfg(feature = "server-http")]
     pub(crate) parts: Option<Arc<::http::request::Parts>>,
-    /// What the text takes up of the room for all of them, until nobody works on it any more.
+    /// Part of the shared room that the text takes up, until all work on it is done.
     #[cfg(feature = "server-http")]
     pub(crate) room: Option<Arc<Reservation>>,
 }
@@ -201,7 +201,7 @@ impl Peer {
         self.line.notify(To::Request(self.token), method, params)
     }
 
-    /// As [`notify`](Self::notify), without waiting for room: none if a slow reader leaves none, and nothing is sent.
+    /// As [`notify`](Self::notify), without waiting for room: `None` if a slow reader leaves none, and nothing is sent.
     #[cfg(feature = "tracing")]
     pub(crate) fn try_notify(&self, method: &str, params: Option<&Json>) -> Option<Fate> {
         let route = self.line.route(self.token);
@@ -316,7 +316,7 @@ impl Session {
         line.map(|line| line.owner()).unwrap_or_default()
     }
 
-    /// The limits of its server; none once it is over.
+    /// Returns the limits of its server; `None` after its end.
     #[cfg(feature = "router")]
     pub(crate) fn limits(&self) -> Option<Limits> {
         Some(self.line.upgrade()?.limits())

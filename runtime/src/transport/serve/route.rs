@@ -1,4 +1,4 @@
-//! Where texts go: a queue between whoever says them and whoever writes them out, bounded by bytes.
+//! The way of texts to a peer: a queue between their senders and the writer, bounded by bytes.
 
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json};
@@ -8,7 +8,7 @@ use super::event::EventId;
 use crate::protocol::server::Outgoing;
 use crate::transport::queue::{self, Queued, Turn};
 
-/// How many bytes may wait for a slow reader before whoever writes more waits too.
+/// Number of bytes that may wait for a slow reader before senders wait too.
 const QUEUE_BYTES: usize = 256 << 10;
 
 /// What is on its way: a text, where it may be had again, and whether the way is closed behind it.
@@ -16,7 +16,7 @@ pub(crate) struct Item {
     pub(crate) text: Outgoing,
     /// Its place among the events of its session, if it is kept.
     pub(crate) id: Option<EventId>,
-    /// What it takes up of the bytes that nobody has read yet, once it is in a queue that counts them.
+    /// Its part of the bytes that are not read yet, once it is in a queue that counts them.
     pub(crate) unread: Option<Permit>,
 }
 
@@ -30,10 +30,10 @@ impl Item {
     }
 }
 
-/// What comes out of a queue.
+/// The next item of a queue.
 pub(crate) enum Next {
     Item(Item),
-    /// The connection is to be closed for now; the client comes again for what follows this event.
+    /// The connection is to be closed for now; the client resumes after this event.
     Pause(EventId),
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn route(share: Option<Share>) -> (Route, Queue) {
 }
 
 impl Route {
-    /// Waits until there is room; `None` if nobody reads any more.
+    /// Waits until there is room; `None` if the reader is gone.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         self.texts.turn().await
     }
@@ -98,7 +98,7 @@ impl Route {
         self.texts.has_room()
     }
 
-    /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody. It is not put in if its
+    /// Puts a text in, whether there is room or not; without a reader it is dropped. It is not put in if its
     /// reader has left too much unread.
     pub(crate) fn push(&self, mut item: Item) -> Result<(), Full> {
         // What it took up while it was set aside is given back first.
@@ -145,7 +145,7 @@ impl Route {
     }
 }
 
-/// What a text takes up while nobody reads it.
+/// Returns the bytes that a text takes up until it is read.
 pub(crate) fn cost(text: &Outgoing) -> usize {
     queue::cost(text.body.len())
 }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, Kind, Map};
@@ -23,7 +23,7 @@ use crate::protocol::server::Server;
 use crate::protocol::tasks::server::{Starting, notified};
 use crate::protocol::tasks::{
     Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskOptions, TaskQuestion,
-    TaskStatus, TaskStoreError,
+    TaskStatus, TaskStoreError, millis, now_ms,
 };
 use crate::protocol::translate::{no_params, unguessable};
 use crate::protocol::{
@@ -541,7 +541,7 @@ impl Running {
         }
     }
 
-    /// Sends the client of the task a notification about it, if it can get one; a progress message becomes what is said
+    /// Sends the client of the task a notification about it, if it can get one; a progress message becomes the status message
     /// of the task.
     pub(crate) async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         let message = params.and_then(|params| member(params, "message"));
@@ -719,7 +719,7 @@ async fn wait(changed: Option<watch::Receiver<()>>, interval: Duration) {
 /// What an owner begins with that is a session.
 const SESSION: &str = "session:";
 
-/// Who may use the tasks of a peer: its principal, or its session; `None` if it cannot be told from others.
+/// Returns who may use the tasks of a peer: its principal, or its session; `None` if neither is known.
 fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     if let Some(principal) = peer.line.principal_of(peer.token) {
         return Some(format!("principal:{principal}"));
@@ -751,13 +751,4 @@ fn acknowledged() -> Json {
 
 fn unavailable(why: TaskStoreError) -> ErrorObject {
     errors::internal(&why.to_string()).error
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    millis(since.unwrap_or_default())
-}
-
-fn millis(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcp_revisions::http::{Options, Principal};
-use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
+use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions, TaskStatus, TaskSupport};
-use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, args};
@@ -20,6 +19,7 @@ use tokio::sync::Notify;
 use crate::http::attacks::send_as;
 use crate::http::{MODERN, Post, body, initialize, message};
 use crate::service::peer::{Peer, revisions};
+use crate::support::Ada;
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const CORE: Revision = Revision::V2025_11_25;
@@ -541,19 +541,6 @@ fn a_task_that_follows_no_tool_is_a_mistake_of_its_author() {
         problem.to_string().contains("add the tool first"),
         "{problem}"
     );
-}
-
-/// Says who it is.
-struct Ada;
-
-impl ClientHandlers<ClientContext<Latest>> for Ada {
-    async fn elicit(
-        &self,
-        _: mcp::ElicitRequestParams,
-        _: ClientContext<Latest>,
-    ) -> Result<mcp::ElicitResult, Error> {
-        Ok(Json::from(json!({"action": "accept", "content": {"name": "Ada"}})).read()?)
-    }
 }
 
 impl World {

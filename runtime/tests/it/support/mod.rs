@@ -4,9 +4,12 @@
 
 use std::time::Duration;
 
+use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{Event, IncomingRequest, Profile};
-use mcp_revisions::{Lifecycle, Revision};
+use mcp_revisions::service::Error;
+use mcp_revisions::service::client::ClientContext;
+use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::{Value, json};
 
 pub(crate) mod handlers;
@@ -107,4 +110,18 @@ pub(crate) fn calls(received: &Received) -> Vec<IncomingRequest> {
         _ => None,
     };
     received.events.iter().filter_map(call).collect()
+}
+
+/// The handlers of a client whose user is called Ada.
+pub(crate) struct Ada;
+
+impl ClientHandlers<ClientContext<Latest>> for Ada {
+    async fn elicit(
+        &self,
+        _: mcp::ElicitRequestParams,
+        _: ClientContext<Latest>,
+    ) -> Result<mcp::ElicitResult, Error> {
+        let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+        Ok(Json::from(answer).read()?)
+    }
 }

@@ -16,6 +16,7 @@ use mcp_revisions::service::{Error, Router, Server};
 use mcp_revisions::{Latest, Lifecycle, Revision, RevisionSet, http};
 use serde_json::json;
 
+use crate::support::Ada;
 use crate::transports::{call, client, router};
 
 /// What stands between the client and the server.
@@ -67,19 +68,6 @@ fn quick(url: &str) -> Http {
 
 fn spoken_over_http() -> impl Iterator<Item = Revision> {
     RevisionSet::all().iter()
-}
-
-struct Ada;
-
-impl ClientHandlers<ClientContext<Latest>> for Ada {
-    async fn elicit(
-        &self,
-        _: mcp::ElicitRequestParams,
-        _: ClientContext<Latest>,
-    ) -> Result<mcp::ElicitResult, Error> {
-        let answer = json!({"action": "accept", "content": {"name": "Ada"}});
-        Ok(Json::from(answer).read()?)
-    }
 }
 
 #[tokio::test]

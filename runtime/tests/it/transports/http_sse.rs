@@ -13,28 +13,14 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use bytes::Bytes;
 use http_body::Frame;
-use mcp_revisions::latest::{self as mcp, ClientHandlers};
-use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::latest::{self as mcp};
 use mcp_revisions::mcp_wire::service::Caller;
-use mcp_revisions::service::client::{ClientContext, Http};
-use mcp_revisions::service::{Error, Server};
-use mcp_revisions::{Latest, Lifecycle, Limits, Revision, RevisionSet, http};
-use serde_json::json;
+use mcp_revisions::service::Server;
+use mcp_revisions::service::client::Http;
+use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, http};
 
+use crate::support::Ada;
 use crate::transports::{call, client, router};
-
-struct Ada;
-
-impl ClientHandlers<ClientContext<Latest>> for Ada {
-    async fn elicit(
-        &self,
-        _: mcp::ElicitRequestParams,
-        _: ClientContext<Latest>,
-    ) -> Result<mcp::ElicitResult, Error> {
-        let answer = json!({"action": "accept", "content": {"name": "Ada"}});
-        Ok(Json::from(answer).read()?)
-    }
-}
 
 /// What a server without a message endpoint at its URL answers to a POST.
 type Refuses = fn() -> Response;

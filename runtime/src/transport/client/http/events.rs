@@ -8,7 +8,7 @@ use memchr::memchr2;
 
 use super::body::Body;
 
-/// How long the id of an event may be that a client can come again with; longer ones are of no use in a header.
+/// Maximum length of an event id that a client can resume with; longer ones do not fit a header.
 const ID_BYTES: usize = 1 << 10;
 /// What a line has beside its data: the name of its field.
 const FIELD_BYTES: usize = 16;
@@ -73,7 +73,7 @@ impl Events {
         self.parser.was_endpoint
     }
 
-    /// The next message; none if the stream has ended, or broke. One that is too long is cut just behind the limit, so
+    /// Returns the next message; `None` if the stream has ended, or broke. One that is too long is cut just behind the limit, so
     /// that it is refused as too long, and is the last.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
@@ -100,9 +100,9 @@ struct Parser {
     /// Whether the last line ended with a carriage return, to which a line feed may belong.
     is_behind_return: bool,
     line: Vec<u8>,
-    /// The data of the event that is read; none if it has none so far.
+    /// Data of the event that is being read; `None` until a data line was read.
     data: Option<Vec<u8>>,
-    /// Its id; inside, none if it cannot be used.
+    /// Its id; the inner value is `None` if the id cannot be used.
     id: Option<Option<String>>,
     /// Whether it says where to send messages to; and whether the one before it did.
     is_endpoint: bool,

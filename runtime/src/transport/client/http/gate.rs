@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-/// What is waited at; open unless somebody holds its key.
+/// A gate: open unless a request holds its key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gate(Option<watch::Receiver<()>>);
 

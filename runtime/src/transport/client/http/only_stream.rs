@@ -20,7 +20,7 @@ use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
 
-/// How long a server may take to open the stream and to say where to POST to: whoever speaks something else may never do.
+/// Time that a server has to open the stream and to name the URL for POSTs: a server of another protocol never does.
 const OPENED: Duration = Duration::from_secs(10);
 
 /// The stream of a server that speaks HTTP+SSE.
@@ -156,7 +156,7 @@ impl OnlyStream {
         }
     }
 
-    /// Where a message is to be sent, whose answer is waited for from now on; none once the stream has ended.
+    /// Returns where to send a message, and waits for its answer from now on; `None` after the end of the stream.
     fn begin(&self, id: Option<&RequestId>, exchange: Exchange) -> Option<Uri> {
         match &mut self.state().stage {
             Stage::Open(open) => {
@@ -192,7 +192,7 @@ impl OnlyStream {
     }
 }
 
-/// Hands on what comes in the stream, until it ends or nobody wants it.
+/// Passes on the messages of the stream, until it ends or the receiver is gone.
 async fn read(stream: Arc<OnlyStream>, number: u64, mut events: Events, tell: Sender<Incoming>) {
     loop {
         let next = tokio::select! {

@@ -43,7 +43,7 @@ impl Requests {
 
     /// The answer to a request; why there is none, if the server cannot be reached.
     ///
-    /// What did not reach the server, or found it without room, is tried again; a challenge is told, once; and a
+    /// What did not reach the server, or found it without room, is retried; a challenge is reported, once; and a
     /// request is sent on to another place of the same server.
     pub(super) async fn send(
         &self,
@@ -191,7 +191,7 @@ pub(super) struct Pace {
 const STEADY: Duration = Duration::from_secs(1);
 /// The shortest pause before a stream is asked for again.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-/// How often in a row a server has its way that wants to be asked again at once.
+/// Number of consecutive retries without delay that a server may ask for.
 const AS_WANTED: u32 = 5;
 
 impl Pace {
@@ -259,7 +259,7 @@ fn seconds(headers: &HeaderMap) -> Option<Duration> {
     value.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// Where a server sends a request on to; nowhere but to itself, for what goes along is meant for nobody else.
+/// Returns the target of a redirect; only on the same server, because the headers are meant for no other.
 fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
     place(from, headers.get(LOCATION)?.to_str().ok()?)
 }

@@ -118,12 +118,12 @@ pub(in crate::transport::http) enum Part {
     Lost,
 }
 
-/// A request that was passed on, until its response has been read; its replica is told if that does not happen.
+/// A request that was passed on, until its response has been read; its replica is notified if that does not happen.
 pub(in crate::transport::http) struct Exchange {
     replica: Arc<Replica>,
     home: String,
     number: u64,
-    /// Bytes that were read since its replica was told.
+    /// Bytes that were read since its replica was last notified.
     read: usize,
     is_over: bool,
 }

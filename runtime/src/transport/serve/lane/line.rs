@@ -1,4 +1,4 @@
-//! What handlers say and ask, whatever the application speaks.
+//! Messages and requests of handlers, in any revision of the application.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::transport::serve::Facts;
 use crate::transport::serve::route::Route;
 
 impl Lane {
-    /// Returns where what is said about a request goes.
+    /// Returns the route of messages about a request.
     pub(in crate::transport) fn route(&self, token: Token) -> Option<Route> {
         let state = self.state();
         let exchange = state.connection.exchange_of(token)?;

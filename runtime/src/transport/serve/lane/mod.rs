@@ -30,7 +30,7 @@ use crate::protocol::server::{Looked, Server};
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
 use crate::transport::panics::caught;
 
-/// Lanes in which calls are parked, by the ticket of their client.
+/// Lanes in which calls are suspended, by the ticket of their client.
 pub(crate) type Parked = Mutex<HashMap<u64, Weak<Lane>>>;
 
 /// A channel, who serves it, and who waits for what on it.
@@ -55,7 +55,7 @@ struct State {
     work: Option<Box<Work>>,
     /// Whether the peer will not say anything any more.
     is_silent: bool,
-    /// Whether somebody waits to send on what waits for its reader.
+    /// Whether a task waits to send on what waits for its reader.
     is_flushing: bool,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Taken {
         expect(dead_code, reason = "standard streams have no responses")
     )]
     pub(crate) exchange: Exchange,
-    /// Whether it opened a stream that ends only when somebody ends it.
+    /// Whether it opened a stream that does not end by itself.
     #[cfg_attr(
         not(feature = "server-http"),
         expect(dead_code, reason = "standard streams end for all calls at once")
@@ -125,13 +125,13 @@ impl Lane {
         self.state().streams.attach(route)
     }
 
-    /// Counts what the session is told while nobody reads its stream against this share.
+    /// Counts messages of the session that wait for a reader of its stream against this share.
     #[cfg(feature = "server-http")]
     pub(crate) fn count_against(&self, share: super::budget::Share) {
         self.state().streams.count_against(share);
     }
 
-    /// Keeps what is said in the session that was opened, so that its client can have it again, here or elsewhere.
+    /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
     #[cfg(feature = "server-http")]
     pub(crate) fn keep_with(&self, kept: Kept) {
         let mut state = self.state();
@@ -205,7 +205,7 @@ impl Lane {
         self.state().connection.session_bytes()
     }
 
-    /// Whether nothing is being worked on, and nobody listens.
+    /// Returns whether no request is at work, and no client listens.
     #[cfg(feature = "server-http")]
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
@@ -213,7 +213,7 @@ impl Lane {
         state.connection.pending() == 0 && !state.streams.has_reader()
     }
 
-    /// Takes note of who speaks on it; whoever was first stays.
+    /// Sets the owner of the lane, once; later calls change nothing.
     #[cfg(feature = "server-http")]
     pub(crate) fn owned_by(&self, owner: Owner) {
         let _ = self.owner.set(owner);
@@ -423,7 +423,7 @@ impl Lane {
         self.carry(state, Manner::InTurn);
     }
 
-    /// The peer hung up: calls whose answers nobody would read are given up.
+    /// Gives up calls whose answers have no reader, because the peer hung up.
     #[cfg(feature = "server-http")]
     pub(crate) fn hung_up(&self, exchange: Exchange) {
         let mut state = self.state();
@@ -432,7 +432,7 @@ impl Lane {
         self.state().streams.end(exchange);
     }
 
-    /// The peer will not say anything any more: whoever waits for an answer of it waits in vain.
+    /// Ends everything that waits for an answer of the peer, which sends nothing any more.
     #[cfg(feature = "server-stdio")]
     pub(crate) fn input_ended(&self) {
         Arc::clone(&self.handler).session_ended(&self.session());
@@ -444,7 +444,7 @@ impl Lane {
         self.carry(state, Manner::InTurn);
     }
 
-    /// The server stops: the streams that clients of the modern lifecycle listen to end.
+    /// Ends the streams to which clients of the per-request lifecycle listen, because the server stops.
     #[cfg(feature = "server-http")]
     pub(crate) fn end_streams(&self) {
         let mut state = self.state();
@@ -465,7 +465,7 @@ impl Lane {
         }
     }
 
-    /// Why no call more is parked: too many are, each with a connection of its own, of all clients or of its owner, or
+    /// Why no further call is suspended: too many are, each with a connection of its own, of all clients or of its owner, or
     /// they take up too much. Else the call and what it takes up count against that from now on.
     fn refuses_to_park(&self, state: &State, facts: Option<&Facts>) -> Option<ErrorObject> {
         if self.parked.is_none() || state.connection.session_revision().is_some() {

@@ -1,4 +1,4 @@
-//! Where texts go: into the response of their exchange, onto the stream of the session, or aside until somebody reads.
+//! Where texts are sent: into the response of their exchange, onto the stream of the session, or aside until it has a reader.
 
 use std::collections::{BTreeMap, VecDeque};
 #[cfg(feature = "server-http")]
@@ -22,7 +22,7 @@ use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::route::{Item, Route, cost};
 
-/// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
+/// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
 /// How many bytes of them.
 const BACKLOG_BYTES: usize = 256 << 10;
@@ -36,7 +36,7 @@ pub(super) struct Streams {
     at_large: Option<Route>,
     /// Whether that is the only stream: what belongs to an exchange goes there, too.
     is_only: bool,
-    /// Those that came while nobody read them.
+    /// Those that wait for a reader.
     backlog: VecDeque<Item>,
     backlog_bytes: usize,
     /// What those count against that wait for a reader, where that is counted.
@@ -56,7 +56,7 @@ struct Open {
     facts: Facts,
     /// How many events of it were sent.
     events: u64,
-    /// Whether its client has been told to come again, so that its answer is an event too.
+    /// Whether its client was asked to reconnect, so that its answer is an event too.
     is_paused: bool,
     /// Whether what ends it without its replica is kept.
     #[cfg(feature = "server-http")]
@@ -74,7 +74,7 @@ pub(crate) struct Kept {
     pub(crate) resumes: bool,
 }
 
-/// Whether whoever says something has waited until there is room for it.
+/// Whether the sender has waited until there is room for its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
     /// It has, or it is bounded by something else: an answer, a request.
@@ -86,7 +86,7 @@ pub(super) enum Manner {
 /// What became of a text.
 pub(super) enum Sent {
     Done,
-    /// Nobody reads the stream of this exchange fast enough: it is to be ended.
+    /// The client reads the stream of this exchange too slowly: it has to be ended.
     Overflows(Exchange),
 }
 
@@ -115,7 +115,7 @@ impl Streams {
         open.map(|open| open.facts.clone()).unwrap_or_default()
     }
 
-    /// Where what is said in an exchange goes.
+    /// Returns the route of an exchange.
     pub(super) fn route(&self, exchange: Exchange) -> Option<Route> {
         let open = self.open.get(&exchange).map(|open| open.route.clone());
         open.or_else(|| self.at_large.clone())
@@ -151,7 +151,7 @@ impl Streams {
         self.at_large.clone().filter(|_| self.is_only)
     }
 
-    /// Whether somebody reads what belongs to no exchange.
+    /// Returns whether the stream of the session has a reader.
     #[cfg(feature = "server-http")]
     pub(super) fn has_reader(&self) -> bool {
         let mut at_large = self.at_large.iter();
@@ -254,7 +254,7 @@ impl Streams {
         }
     }
 
-    /// Keeps an event for a client that comes again for it.
+    /// Keeps an event for a client that resumes the stream.
     #[cfg(feature = "server-http")]
     fn keep(&self, stream: Exchange, place: u64, text: &Outgoing) -> Option<EventId> {
         let kept = self.kept.as_ref().filter(|kept| kept.resumes)?;
@@ -287,7 +287,7 @@ impl Streams {
         }
     }
 
-    /// The session is over: what it was to be sent is for nobody.
+    /// Ends the session, and drops what was still to be sent.
     pub(super) fn close(&mut self) {
         #[cfg(feature = "server-http")]
         if let Some(kept) = self.kept.take() {
@@ -418,7 +418,7 @@ impl Streams {
         kept.map_or(0, |kept| u64::from(kept.record.generation))
     }
 
-    /// Closes the connection of an exchange for now; whether its client can come again.
+    /// Closes the connection of an exchange for now. Returns whether its client can resume.
     pub(super) fn pause(&mut self, exchange: Exchange) -> bool {
         if !self.polls {
             return false;

@@ -1,4 +1,4 @@
-//! What is at work in a channel: tasks of handlers, what they wait for, and what they are to be told.
+//! What is at work in a channel: tasks of handlers, what they wait for, and the events for them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -15,9 +15,9 @@ pub(super) struct Work {
     pub(super) asked: BTreeMap<Token, oneshot::Sender<Answered>>,
     /// When the channel is woken next, and what does it.
     pub(super) alarm: Option<(Duration, AbortHandle)>,
-    /// Of the calls that are parked, for their clients to find them by.
+    /// Tickets of the suspended calls, by which their clients find them.
     pub(super) tickets: Vec<u64>,
-    /// What the handlers are to take note of, and whether somebody is telling them.
+    /// Events for the handlers, and whether they are being delivered.
     pub(super) news: VecDeque<Event>,
     pub(super) is_telling: bool,
 }
@@ -27,7 +27,7 @@ impl Work {
         !self.news.is_empty()
     }
 
-    /// What the handlers are told next, unless somebody is telling them.
+    /// Returns the next event for the handlers, unless one is being delivered.
     pub(super) fn begin_telling(&mut self) -> Option<Event> {
         if self.is_telling {
             return None;
@@ -37,7 +37,7 @@ impl Work {
         Some(event)
     }
 
-    /// Nobody waits for any of it any more.
+    /// Gives up all of it, because its peer is gone.
     pub(super) fn abandon(&mut self) {
         self.asked.clear();
         if let Some((_, alarm)) = self.alarm.take() {
