@@ -135,7 +135,7 @@ pub(crate) fn known(method: &str) -> Option<&'static str> {
     rows.find(|row| row.name == method).map(|row| row.name)
 }
 
-/// The row of a method in the table of a revision.
+/// Returns the row of a method in the table of a revision.
 #[must_use]
 pub fn find_method(
     revision: Revision,
