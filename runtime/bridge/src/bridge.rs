@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{LossKind, Revision, UnknownFields};
+use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::{RevisionSet, http, stdio};
 use mcp_wire::Json;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -42,6 +43,7 @@ impl Bridge {
                 idle: Duration::from_secs(1_800),
             },
             per_owner: None,
+            tasks: TaskOptions::new(),
             http: http::Options::new(),
         })
     }
@@ -108,6 +110,14 @@ impl Bridge {
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.0.room.idle = timeout;
+        self
+    }
+
+    /// Sets where and how long tasks are kept that the bridge makes of tasks of the upstream server, for clients whose tasks
+    /// have another form [default: [`TaskOptions::new`]]. Tools that the options name mean nothing.
+    #[must_use]
+    pub fn with_task_options(mut self, tasks: TaskOptions) -> Self {
+        self.0.tasks = tasks;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Who a client is and what it can do, in its own words and in those of its server.
 
+use mcp_protocol::extensions::tasks;
 use mcp_protocol::{Failure, Lifecycle, Outcome, Revision};
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
@@ -79,6 +80,27 @@ pub(crate) fn introduction(facts: ServerFacts) -> Profile {
         Some(instructions) => profile.with_instructions(instructions),
         None => profile,
     }
+}
+
+/// Whether a server has tasks: those of its revision for tools, or those of the extension.
+pub(crate) fn has_tasks(facts: &ServerFacts) -> bool {
+    let result: Value = (facts.result.as_ref())
+        .and_then(|result| serde_json::from_str(result.text()).ok())
+        .unwrap_or_default();
+    let capabilities = &result["capabilities"];
+    match facts.revision.lifecycle() {
+        Lifecycle::Handshake => !capabilities["tasks"]["requests"]["tools"]["call"].is_null(),
+        Lifecycle::PerRequest => !capabilities["extensions"][tasks::IDENTIFIER].is_null(),
+    }
+}
+
+/// Whether a client declares the tasks of the extension.
+pub(crate) fn takes_tasks(caller: &Caller) -> bool {
+    let capabilities = caller.capabilities.as_ref();
+    let declared: Value = capabilities
+        .and_then(|it| serde_json::from_str(it.text()).ok())
+        .unwrap_or_default();
+    is_modern(caller) && !declared["extensions"][tasks::IDENTIFIER].is_null()
 }
 
 /// Whether a server of this revision is sent the same capabilities of two clients.

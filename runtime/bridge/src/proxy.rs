@@ -13,7 +13,7 @@ use mcp_revisions::{errors, headers};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
 use tracing::debug;
 
-use crate::identity::anyone;
+use crate::identity::{self, anyone};
 use crate::link::Asked;
 use crate::losses::{About, End};
 use crate::servers::{Servers, Used};
@@ -123,6 +123,8 @@ impl Handler for Proxy {
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {
             ask = ask.with_questions_in_result().with_task_in_result();
+        } else if identity::takes_tasks(&caller) {
+            ask = ask.with_task_preferred();
         }
         for (name, value) in repeated(&peer) {
             ask = ask.with_param_header(&name, value);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_protocol::UnknownFields;
 use mcp_revisions::sansio::client::ServerFacts;
-use mcp_revisions::sansio::server::Server;
+use mcp_revisions::sansio::server::{Server, TaskOptions};
 use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_wire::Json;
 
@@ -24,6 +24,7 @@ pub(crate) struct Settings {
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,
     pub(crate) per_owner: Option<usize>,
+    pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,
 }
 
@@ -47,12 +48,15 @@ impl Settings {
             max_sessions_per_owner: self.room.each,
             ..*server.limits()
         };
+        let server = match identity::has_tasks(facts) {
+            true => server.with_own_tasks(self.tasks.clone()),
+            false => server,
+        };
         Ok(server
             .with_limits(limits)
             .serving(self.client_revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
-            .with_task_tools_for_all()
             .on_loss(move |lost| settings.losses.report_of_server(lost)))
     }
 

@@ -25,6 +25,7 @@ pub struct OutgoingRequest {
     pub(crate) behalf: Option<Arc<Profile>>,
     pub(crate) takes_questions: bool,
     pub(crate) takes_task: bool,
+    pub(crate) prefers_task: bool,
     pub(crate) resumes: Option<String>,
 }
 
@@ -42,6 +43,7 @@ impl OutgoingRequest {
             behalf: None,
             takes_questions: false,
             takes_task: false,
+            prefers_task: false,
             resumes: None,
         }
     }
@@ -109,6 +111,14 @@ impl OutgoingRequest {
     #[must_use]
     pub fn with_task_in_result(mut self) -> Self {
         self.takes_task = true;
+        self
+    }
+
+    /// Asks for a task where the server has tasks that clients ask for, and the tools that it listed say that this one takes
+    /// one. The client looks after it. Without this, a task is asked for where a tool runs no other way.
+    #[must_use]
+    pub fn with_task_preferred(mut self) -> Self {
+        self.prefers_task = true;
         self
     }
 

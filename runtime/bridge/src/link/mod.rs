@@ -127,8 +127,13 @@ impl Link {
                     }
                     return Ok(answered);
                 }
-                // Its client waits for the result, or looks at the task itself.
-                Some(Reply::Task(_)) => {}
+                // A client that has tasks of another form gets one of those; any other one waits.
+                Some(Reply::Task(task)) => {
+                    peer.start_task().await?;
+                    if let Some(message) = task.message {
+                        peer.describe_task(message).await;
+                    }
+                }
                 Some(Reply::Notification(told, params)) => {
                     let room = tokio::time::timeout(patience, peer.notify(&told, Some(&params)));
                     if room.await.is_err() {

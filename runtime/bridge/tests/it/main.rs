@@ -12,17 +12,15 @@
 )]
 #[path = "../../examples/gateway.rs"]
 mod gateway;
+mod tasks;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use mcp_bridge::{Bridge, Error, Upstream};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::sansio::server::{
-    IncomingRequest, MemoryTasks, Profile, Server, TaskOptions, TaskStore, TaskSupport,
-};
+use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
@@ -192,96 +190,4 @@ async fn clients_under_one_name_share_a_connection() {
         assert_eq!(connections.load(Ordering::SeqCst), expected);
         service.shutdown().await;
     }
-}
-
-/// A server whose tools become tasks, of one revision, and how many of them it keeps.
-fn with_tasks(revision: Revision) -> (Upstream, Arc<MemoryTasks>) {
-    let store = Arc::new(MemoryTasks::default());
-    let options = TaskOptions::new()
-        .with_tool("build", TaskSupport::Optional)
-        .with_tool("only", TaskSupport::Required)
-        .with_poll_interval(Duration::from_millis(5))
-        .with_store(Arc::clone(&store) as _);
-    let builds = |call: IncomingRequest, peer: Peer| async move {
-        let params: Value = call.params.parse().unwrap();
-        if call.method == "tools/list" {
-            let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-            return Ok(Json::from(
-                json!({ "tools": [tool("build"), tool("only")] }),
-            ));
-        }
-        let is_task = peer.start_task().await?;
-        let text = format!("{} {is_task}", params["name"].as_str().unwrap_or_default());
-        let result = json!({ "content": [{ "type": "text", "text": text }] });
-        Ok(Json::from(result))
-    };
-    let server = server(revision).with_tasks(options);
-    (Upstream::service(http::Service::new(server, builds)), store)
-}
-
-#[tokio::test]
-async fn a_tool_that_only_runs_as_a_task_serves_clients_of_every_revision() {
-    for upstream in [Revision::V2025_11_25, Revision::LATEST] {
-        let (server, store) = with_tasks(upstream);
-        let service = Bridge::new(server).into_service();
-        for revision in Revision::NEGOTIATED {
-            let client = client(*revision).http(Http::in_process(service.clone()));
-            assert_eq!(
-                names(&client).await,
-                ["build", "only"],
-                "{revision}, {upstream}"
-            );
-            let before = store.len();
-            assert_eq!(
-                text(&client, "only").await,
-                "only true",
-                "{revision}, {upstream}"
-            );
-            assert_eq!(store.len(), before + 1, "{revision}, {upstream}");
-            client.close().await.unwrap();
-        }
-        service.shutdown().await;
-    }
-}
-
-#[tokio::test]
-async fn a_task_of_the_upstream_is_the_task_of_a_client_of_its_revision() {
-    // With the extension the client knows the task by the id that the upstream gave it.
-    let (server, store) = with_tasks(Revision::LATEST);
-    let service = Bridge::new(server).into_service();
-    let ids = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&ids);
-    let client = client(Revision::LATEST).http(Http::in_process(service.clone()));
-    let client = client.on_task(move |task| seen.lock().unwrap().push(task.id));
-    assert_eq!(text(&client, "build").await, "build true");
-    let id = ids.lock().unwrap().first().cloned().unwrap();
-    assert!(
-        store.get(&id).await.unwrap().is_some(),
-        "and the upstream has it"
-    );
-    client.close().await.unwrap();
-    service.shutdown().await;
-
-    // With the tasks of the revision it asks for one itself.
-    let (server, store) = with_tasks(Revision::V2025_11_25);
-    let service = Bridge::new(server).into_service();
-    let info = mcp_revisions::program!();
-    let client = Client::<mcp_revisions::V2025_11_25>::speaking(&info)
-        .with_revisions(RevisionSet::none().with(Revision::V2025_11_25))
-        .without_tasks();
-    let client = client.http(Http::in_process(service.clone()));
-    let params = json!({ "name": "build", "arguments": {}, "task": { "ttl": 60_000 } });
-    let created = client
-        .request("tools/call", Some(Json::from(params)))
-        .await
-        .unwrap();
-    let created: Value = created.parse().unwrap();
-    let id = created["task"]["taskId"].as_str().unwrap().to_owned();
-    assert!(store.get(&id).await.unwrap().is_some());
-    let params = Json::from(json!({ "taskId": id }));
-    let result = client.request("tasks/result", Some(params)).await.unwrap();
-    let result: Value = result.parse().unwrap();
-    assert_eq!(result["content"][0]["text"], "build true");
-    client.close().await.unwrap();
-    service.shutdown().await;
 }

@@ -220,7 +220,10 @@ impl Connection<Client> {
         }
         let result = completed.as_ref().unwrap_or(result);
         let learned = match method.as_str() {
-            methods::TOOLS_LIST => self.learn(result, revision),
+            methods::TOOLS_LIST => {
+                self.learn_task_tools(result, revision);
+                self.learn(result, revision)
+            }
             _ => None,
         };
         let result = learned.as_ref().unwrap_or(result);

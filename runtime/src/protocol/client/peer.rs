@@ -54,8 +54,8 @@ impl Connection<Client> {
             return self.ignore(Ignored::Request(method.to_owned()));
         }
         let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
+        let about = self.about(method, Some(&params), exchange);
         if self.is_other(method) {
-            let about = self.about(method, None, exchange);
             let token = self.new_token();
             let waits = Called::Other { id: id.clone() };
             self.state.calls.insert(token, waits);
@@ -75,7 +75,6 @@ impl Connection<Client> {
         (self.role.on_loss).tell(method, revision, Some(&id), &carried);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((name, (params, losses))) => {
-                let about = self.about(method, None, exchange);
                 let token = self.new_token();
                 let called = Called::Request {
                     id: id.clone(),
@@ -368,6 +367,9 @@ impl Connection<Client> {
                 _ => None,
             });
             return found.or_else(|| self.state.polls.by_progress_token(&wanted));
+        }
+        if let Some(call) = self.state.polls.by_related_task(params) {
+            return Some(call);
         }
         if let Some(id) = subscription(params) {
             let pending = self.state.pending.get(&id);

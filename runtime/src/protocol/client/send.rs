@@ -7,6 +7,7 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, RequestId, one_line};
 
 use super::output::Post;
+use super::requests::TaskStage;
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, no_params};
 use super::{Channel, Client, Pending, Purpose, Waiting};
@@ -45,7 +46,12 @@ impl Connection<Client> {
                 true => self.adapted(request, revision),
                 false => Some(request),
             };
-            let Some(request) = request else { continue };
+            let Some(mut request) = request else {
+                continue;
+            };
+            if self.prefers_task(&request, revision) {
+                request.task = TaskStage::Asked;
+            }
             match self.prepare(&request, revision) {
                 Ok(prepared) => self.send_request(request, prepared, revision),
                 Err(failure) => self.tell_answer(request, Answer::Failed(failure), Vec::new()),

@@ -88,8 +88,8 @@ pub struct Server {
     pub(super) takes_others: bool,
     /// The tasks that the runtime makes of calls, if it does.
     pub(crate) tasks: Option<TaskOptions>,
-    /// Whether the application runs tools that only run as tasks for every client.
-    pub(super) task_tools_for_all: bool,
+    /// Whether the application has tasks of its own, which clients of its revision use as they are.
+    pub(crate) has_own_tasks: bool,
     /// Whether the application is of the lifecycle without a handshake.
     pub(super) modern: bool,
 }
@@ -111,7 +111,7 @@ impl Server {
             on_loss: LossHook::default(),
             takes_others: false,
             tasks: None,
-            task_tools_for_all: false,
+            has_own_tasks: false,
             modern: app.lifecycle() == Lifecycle::PerRequest,
         })
     }

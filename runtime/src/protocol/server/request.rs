@@ -94,6 +94,11 @@ impl Connection<Server> {
                 Ok((params, Vec::new()))
             }
         };
+        // A client that asks for a task gets one: nothing of that is lost.
+        let carried = carried.map(|(params, mut losses)| {
+            losses.retain(|loss| pending.task.is_none() || !loss.is_at(&["task"]));
+            (params, losses)
+        });
         (self.role.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
         if let Ok((params, _)) = &carried {
             let mut plugged = self.state.machines.iter().map(|machine| machine.adapter());

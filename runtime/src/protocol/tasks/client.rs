@@ -7,14 +7,16 @@ use std::time::Duration;
 use mcp_protocol::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{Count, Form, RESULT_TYPE, TASK_ID, TASKS_UPDATE, TaskStatus, declares_extension};
+use super::{
+    Count, Form, RELATED_TASK, RESULT_TYPE, TASK_ID, TASKS_UPDATE, TaskStatus, declares_extension,
+};
 use crate::errors;
 use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
 use crate::protocol::client::stamp::Stamp;
-use crate::protocol::json::{declares, member, with_members};
+use crate::protocol::json::{declares, may_name, member, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::{
     Answer, Connection, Event, Exchange, Failure, IncomingRequest, InputRequired, Question, Retry,
@@ -27,11 +29,17 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(60));
 /// How many looks in a row may have no answer.
 const MOST_UNANSWERED: u32 = 5;
+/// Of how many tools it is remembered that they take a task, and how long their names may be.
+const TAKERS: (usize, usize) = (1_000, 256);
+/// Where a server declares that its tools take tasks which clients ask for.
+const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
 
 /// Calls whose server has answered with a task, by their token.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Polls {
     open: BTreeMap<Token, Poll>,
+    /// Tools that take a task, of the lists that came.
+    takers: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -59,6 +67,16 @@ impl Polls {
 
     pub(in crate::protocol) fn len(&self) -> usize {
         self.open.len()
+    }
+
+    /// Returns the call whose task the params of a message name.
+    pub(in crate::protocol) fn by_related_task(&self, params: Option<&Json>) -> Option<Token> {
+        let params =
+            params.filter(|params| !self.open.is_empty() && may_name(params, RELATED_TASK))?;
+        let related = member(&member(params, "_meta")?, RELATED_TASK)?;
+        let id = member(&related, TASK_ID)?.read::<String>().ok()?;
+        let mut open = self.open.iter();
+        open.find(|(_, poll)| poll.id == id).map(|(call, _)| *call)
     }
 
     /// Returns the call whose task goes on with a progress token.
@@ -457,14 +475,53 @@ impl Connection<Client> {
         error: &ErrorObject,
         revision: Revision,
     ) -> bool {
-        let path = ["tasks", "requests", "tools", "call"];
+        error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND)
+            && self.may_ask_for_task(request, revision)
+    }
+
+    fn may_ask_for_task(&self, request: &Waiting, revision: Revision) -> bool {
+        let capabilities = self.state.changes.capabilities.as_ref();
         self.role.options.takes_tasks
             && !self.hands_on_task(request, revision)
-            && error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND)
             && request.ask.method == methods::TOOLS_CALL
             && request.task == TaskStage::None
             && Form::of(revision) == Some(Form::Core)
-            && (self.state.changes.capabilities.as_ref()).is_some_and(|it| declares(it, &path))
+            && capabilities.is_some_and(|it| declares(it, &TOOL_TASKS))
+    }
+
+    /// Whether a call asks for a task from the start: the application would rather have one, and the tool takes one.
+    pub(in crate::protocol) fn prefers_task(&self, request: &Waiting, revision: Revision) -> bool {
+        let name = || {
+            member(request.ask.params.as_ref()?, "name")?
+                .read::<String>()
+                .ok()
+        };
+        request.ask.prefers_task
+            && self.may_ask_for_task(request, revision)
+            && name().is_some_and(|name| self.state.polls.takers.contains(&name))
+    }
+
+    /// Learns from a list of tools which of them take a task.
+    pub(in crate::protocol) fn learn_task_tools(&mut self, result: &Json, revision: Revision) {
+        let takers = &mut self.state.polls.takers;
+        let tells = !takers.is_empty() || result.text().contains("\"taskSupport\"");
+        if !self.role.options.takes_tasks || Form::of(revision) != Some(Form::Core) || !tells {
+            return;
+        }
+        let tools = member(result, "tools").and_then(|tools| tools.read::<Vec<Json>>().ok());
+        for tool in tools.into_iter().flatten() {
+            let Some(Ok(name)) = member(&tool, "name").map(|name| name.read::<String>()) else {
+                continue;
+            };
+            let support = member(&tool, "execution").and_then(|it| member(&it, "taskSupport"));
+            let support = support.and_then(|it| it.read::<String>().ok());
+            let takes = matches!(support.as_deref(), Some("optional" | "required"));
+            let (most, longest) = TAKERS;
+            match takes && takers.len() < most && name.len() <= longest {
+                true => takers.insert(name),
+                false => takers.remove(&name),
+            };
+        }
     }
 
     /// The params of a call that asks for a task.

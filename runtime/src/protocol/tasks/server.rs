@@ -14,6 +14,7 @@ use crate::errors::{self, Refusal, shortened};
 use crate::methods;
 use crate::protocol::input_required::known;
 use crate::protocol::json::{declares, member, with_members};
+use crate::protocol::revisions::same;
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::Stopped;
 use crate::protocol::{Caller, Connection, Token};
@@ -46,18 +47,37 @@ impl Server {
         self
     }
 
-    /// Lists tools that only run as tasks to clients without tasks, too, as tools like any other: the application runs them
-    /// for those as well.
+    /// Lets calls become tasks of these options for clients whose tasks have another form than those of the application, which
+    /// makes tasks itself: clients of its revision use its own. Declares that to every client in the words of its revision.
+    ///
+    /// Any call may become a task: at once if its client asks for one, else when the application calls
+    /// [`Peer::start_task`](crate::serve::Peer::start_task). Its result is that of the call, so the application waits for its
+    /// own task. Tools that only run as tasks are listed to clients without tasks as tools like any other.
     #[must_use]
-    pub fn with_task_tools_for_all(self) -> Self {
+    pub fn with_own_tasks(self, tasks: TaskOptions) -> Self {
         Self {
-            task_tools_for_all: true,
-            ..self
+            has_own_tasks: true,
+            ..self.with_tasks(tasks)
+        }
+    }
+
+    /// The tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
+    pub(crate) fn tasks_for(&self, peer: Revision) -> Option<&TaskOptions> {
+        let is_own = self.has_own_tasks && same(peer, self.app);
+        self.tasks.as_ref().filter(|_| !is_own)
+    }
+
+    /// How calls of a tool become tasks of the runtime; `None` if they never do.
+    fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
+        let tasks = self.tasks_for(peer)?;
+        match self.has_own_tasks {
+            true => Some(TaskSupport::Optional),
+            false => tasks.support(tool),
         }
     }
 
     /// The application's answer to `tools/list` for a client without the tasks of its revision: a tool that only runs as a
-    /// task is a tool like any other where the application runs it for all, or never offered tasks.
+    /// task is a tool like any other where the server runs tasks for that client, or never offered any.
     pub(in crate::protocol) fn with_plain_tools(
         &self,
         method: &str,
@@ -71,22 +91,21 @@ impl Server {
         let path = ["tasks", "requests", "tools", "call"];
         let offers =
             (self.introductions.capabilities(self.app)).is_some_and(|it| declares(it, &path));
-        let is_plain = !offers || self.tasks.is_some() || self.task_tools_for_all;
+        let is_plain = !offers || self.tasks.is_some();
         let plain = is_plain.then(|| plain_tools(&result)).flatten();
         plain.unwrap_or(result)
     }
 
     /// The tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
     pub(in crate::protocol) fn with_task_support(&self, result: Json, peer: Revision) -> Json {
-        let Some(tasks) = (self.tasks.as_ref()).filter(|_| Form::of(peer) == Some(Form::Core))
-        else {
+        if Form::of(peer) != Some(Form::Core) || self.tasks_for(peer).is_none() {
             return result;
-        };
+        }
         let tools = member(&result, "tools").and_then(|tools| tools.read::<Vec<Json>>().ok());
         let Some(tools) = tools else { return result };
         let marked = tools.iter().map(|tool| {
             let name = member(tool, "name").and_then(|name| name.read::<String>().ok());
-            match name.and_then(|name| tasks.support(&name)) {
+            match name.and_then(|name| self.task_support(&name, peer)) {
                 Some(support) => {
                     let execution = Map::from_iter([("taskSupport", Json::of(support.name()))]);
                     with_members(tool, &[("execution", Some(Json::of(&execution)))])
@@ -211,7 +230,7 @@ impl Connection<Server> {
     ) -> Option<Result<(), Box<Refusal>>> {
         let name = message.method.as_deref().unwrap_or_default();
         let form = Form::of(peer).filter(|form| form.has(name))?;
-        if self.role.tasks.is_none() {
+        if self.role.tasks_for(peer).is_none() {
             // An application of the extension's own revisions may have its requests, which no table names.
             let is_own = form == Form::Extension && Form::of(self.role.app) == Some(form);
             return (is_own && self.role.takes_others).then_some(Ok(()));
@@ -236,7 +255,7 @@ impl Connection<Server> {
         caller: &Caller,
     ) -> Result<Option<TaskWanted>, Box<Refusal>> {
         let declares = || caller.capabilities.as_ref().is_some_and(declares_extension);
-        if method == methods::SUBSCRIPTIONS_LISTEN && self.role.tasks.is_some() {
+        if method == methods::SUBSCRIPTIONS_LISTEN && self.role.tasks_for(peer).is_some() {
             let params = message.params.map(Raw::to_json);
             let wanted = params.and_then(|params| member(&params, "notifications"));
             let ids = wanted.and_then(|wanted| member(&wanted, TASK_IDS));
@@ -245,12 +264,11 @@ impl Connection<Server> {
                 _ => Ok(None),
             };
         }
-        let Some(tasks) = (self.role.tasks.as_ref()).filter(|_| method == methods::TOOLS_CALL)
-        else {
+        if method != methods::TOOLS_CALL || self.role.tasks_for(peer).is_none() {
             return Ok(None);
-        };
+        }
         let name = message.name.and_then(Raw::as_str).unwrap_or_default();
-        let support = tasks.support(&name);
+        let support = self.role.task_support(&name, peer);
         let form = Form::of(peer);
         let refused = |why: &str| {
             let mut refusal = errors::method_not_found(&name, peer.lifecycle());
@@ -353,7 +371,7 @@ fn declared(revision: Revision, capabilities: &Json) -> Json {
             let tasks = Json::of(&Map::from_iter(tasks));
             with_members(capabilities, &[("tasks", Some(tasks))])
         }
-        Some(Form::Extension) => {
+        Some(Form::Extension) if !declares_extension(capabilities) => {
             let extensions = own("extensions").unwrap_or_else(|| empty.clone());
             let extensions = with_members(&extensions, &[(super::EXTENSION, Some(empty))]);
             with_members(capabilities, &[("extensions", Some(extensions))])

@@ -238,6 +238,13 @@ impl Peer {
         }
     }
 
+    /// Sets the status message of the task that the call has become; without one, nothing is sent.
+    pub async fn describe_task(&self, message: impl Into<String>) {
+        if let Some(task) = self.task() {
+            task.describe(message.into()).await;
+        }
+    }
+
     /// The task that the call has become.
     pub(crate) fn task(&self) -> Option<&Arc<Running>> {
         self.task.as_ref()?.running()

@@ -104,16 +104,26 @@ pub(crate) fn with_tasks(
 
 impl AnyHandler for Tasks {
     fn call(self: Arc<Self>, call: IncomingRequest, mut peer: Peer) -> HandlerFuture {
+        if self.server.tasks_for(call.peer).is_none() {
+            return Arc::clone(&self.handler).call(call, peer);
+        }
         peer.task = Some(Taskable {
             tasks: Arc::clone(&self),
             running: Arc::default(),
         });
         let handled = caught(Arc::clone(&self.handler).call(call, peer.clone()));
-        Box::pin(async move { finished(&peer, handled.await).await })
+        Box::pin(async move {
+            // Handlers with tasks of their own do not know that this client asked for one.
+            if self.server.has_own_tasks {
+                start_if_asked(&peer).await?;
+            }
+            finished(&peer, handled.await).await
+        })
     }
 
     fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
-        match Form::of(call.peer).is_some_and(|form| form.has(&call.method)) {
+        let is_of_tasks = Form::of(call.peer).is_some_and(|form| form.has(&call.method));
+        match is_of_tasks && self.server.tasks_for(call.peer).is_some() {
             true => Box::pin(self.serve(call, peer)),
             false => Arc::clone(&self.handler).custom_request(call, peer),
         }
@@ -155,16 +165,19 @@ impl AnyHandler for Tasks {
     }
 }
 
+/// Answers a call with a task if its client asked for one, unless it has one.
+async fn start_if_asked(peer: &Peer) -> Result<(), ErrorObject> {
+    let starting = || peer.line.starting(peer.token);
+    if peer.task().is_none() && starting().is_some_and(|starting| starting.asks()) {
+        peer.start_task().await?;
+    }
+    Ok(())
+}
+
 /// Takes note of a handler's result, and returns the answer to its call: a task that is over if the client asked for a
 /// task and the handler made none.
 async fn finished(peer: &Peer, result: Result<Json, ErrorObject>) -> Result<Json, ErrorObject> {
-    let asks = || {
-        let starting = peer.line.starting(peer.token);
-        starting.is_some_and(|starting| starting.asks())
-    };
-    if peer.task().is_none() && asks() {
-        peer.start_task().await?;
-    }
+    start_if_asked(peer).await?;
     if let Some(task) = peer.task() {
         task.finish(result.clone()).await;
     }
@@ -548,13 +561,8 @@ impl Running {
         let message = message.and_then(|message| message.read::<String>().ok());
         let is_progress = method == methods::NOTIFICATIONS_PROGRESS;
         let has_token = params.is_some_and(|params| member(params, "progressToken").is_some());
-        if is_progress && let (Some(message), Some(tasks)) = (message, self.tasks.upgrade()) {
-            let said = tasks.change(&self.id, |task| {
-                task.message = Some(message.clone());
-                (!task.status.is_terminal()).then_some(())
-            });
-            // One that finds no room is left out.
-            let _ = said.await;
+        if is_progress && let Some(message) = message {
+            self.describe(message).await;
         }
         match (self.form, self.lane.upgrade()) {
             (Form::Core, Some(_)) if is_progress && !has_token => Fate::Dropped("progress-token"),
@@ -567,6 +575,19 @@ impl Running {
             (Form::Core, None) => Fate::Unknown,
             (Form::Extension, _) => Fate::Dropped("tasks"),
         }
+    }
+
+    /// Sets what is said of the task.
+    pub(crate) async fn describe(&self, message: String) {
+        let Some(tasks) = self.tasks.upgrade() else {
+            return;
+        };
+        let said = tasks.change(&self.id, |task| {
+            task.message = Some(message.clone());
+            (!task.status.is_terminal()).then_some(())
+        });
+        // A message that finds no room is left out.
+        let _ = said.await;
     }
 
     /// Takes note of what the handler answered.

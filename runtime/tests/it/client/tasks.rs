@@ -216,17 +216,7 @@ fn a_tool_that_only_runs_as_a_task_is_called_as_one_and_waited_for() {
     say(&mut client, &error(&sent["id"], -32601, Value::Null));
     assert!(hear(&mut client).answer().unwrap_err().contains("-32601"));
 
-    let options = options(Channel::Stdio).with_tasks();
-    let mut client = open(Revision::V2025_11_25, options);
-    client.connect(NOW).unwrap();
-    let (_, probe) = hear(&mut client).only();
-    say(&mut client, &error(&probe["id"], -32601, Value::Null));
-    let (_, initialize) = hear(&mut client).only();
-    let capabilities = json!({"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}});
-    let answer = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
-        "serverInfo": {"name": "s", "version": "1"}});
-    say(&mut client, &result(&initialize["id"], answer));
-    hear(&mut client);
+    let mut client = of_tasks();
     client.ask(call("build"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     say(&mut client, &error(&sent["id"], -32601, Value::Null));
@@ -261,6 +251,81 @@ fn a_tool_that_only_runs_as_a_task_is_called_as_one_and_waited_for() {
         "built"
     );
     assert_eq!(client.pending(), 0);
+}
+
+/// A client of a server whose tools take tasks that are asked for.
+fn of_tasks() -> End {
+    let mut client = open(Revision::V2025_11_25, options(Channel::Stdio).with_tasks());
+    client.connect(NOW).unwrap();
+    let (_, probe) = hear(&mut client).only();
+    say(&mut client, &error(&probe["id"], -32601, Value::Null));
+    let (_, initialize) = hear(&mut client).only();
+    let capabilities = json!({"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}});
+    let answer = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+        "serverInfo": {"name": "s", "version": "1"}});
+    say(&mut client, &result(&initialize["id"], answer));
+    hear(&mut client);
+    client
+}
+
+/// Whether a call asks for a task that would rather have one.
+fn asks_for_task(client: &mut End) -> (Value, bool) {
+    let ask = call("build").with_task_preferred();
+    client.ask(ask, NOW).unwrap();
+    let (_, sent) = hear(client).only();
+    (sent["id"].clone(), sent["params"].get("task").is_some())
+}
+
+#[test]
+fn a_task_is_asked_for_from_the_start_where_a_listed_tool_takes_one() {
+    let mut client = of_tasks();
+    assert!(
+        !asks_for_task(&mut client).1,
+        "nothing is known of the tool"
+    );
+    for (support, expected) in [
+        (Some("optional"), true),
+        (Some("forbidden"), false),
+        (Some("required"), true),
+        (None, false),
+    ] {
+        client.ask(list(), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        let mut tool = json!({"name": "build", "inputSchema": {"type": "object"}});
+        if let Some(support) = support {
+            tool["execution"] = json!({"taskSupport": support});
+        }
+        say(&mut client, &result(&sent["id"], json!({"tools": [tool]})));
+        hear(&mut client);
+        assert_eq!(asks_for_task(&mut client).1, expected, "{support:?}");
+    }
+    client.ask(call("build"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(sent["params"].get("task"), None, "the call prefers none");
+}
+
+#[test]
+fn what_a_server_asks_and_tells_about_a_task_belongs_to_its_call() {
+    let mut client = of_tasks();
+    client.ask(call("build"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &error(&sent["id"], -32601, Value::Null));
+    let (_, again) = hear(&mut client).only();
+    let task = json!({"taskId": "t1", "status": "working", "createdAt": "2026-01-01T00:00:00Z",
+        "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttl": null});
+    say(&mut client, &result(&again["id"], json!({"task": task})));
+    hear(&mut client);
+    let about = |client: &mut End, id: &str| {
+        let meta = json!({"io.modelcontextprotocol/related-task": {"taskId": id}});
+        let params = json!({"_meta": meta, "message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
+        let question =
+            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params});
+        say(client, &question);
+        asked(client).remove(0).about
+    };
+    assert!(about(&mut client, "t1").is_some());
+    assert_eq!(about(&mut client, "another"), None);
+    assert_eq!(client.pending(), 1);
 }
 
 #[test]

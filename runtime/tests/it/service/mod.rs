@@ -2,6 +2,7 @@
 
 mod changes;
 mod client;
+mod client_tasks;
 mod gateway;
 mod options;
 mod peer;
