@@ -8,7 +8,7 @@ use http::StatusCode;
 use mcp_revisions::http::{Options, Principal};
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions, TaskStatus, TaskSupport};
+use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions, TaskStatus, TaskStore, TaskSupport};
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, args};
@@ -360,12 +360,29 @@ async fn a_client_with_the_extension_is_given_a_task_and_answers_by_updates() {
         .unwrap();
     let done = until(&mut peer, id, "completed").await;
     assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada");
-    // An update of a task that is over changes nothing.
+    // An update of a task that is over is acknowledged, and changes nothing of what is kept.
     let eve = json!({"action": "accept", "content": {"name": "Eve"}});
+    let kept = async |id: &Value| world.store.get(id.as_str().unwrap()).await.unwrap();
+    let before = kept(id).await;
     peer.once("tasks/update", update(json!({key: eve})))
         .await
         .unwrap();
+    assert_eq!(kept(id).await, before);
     assert_eq!(until(&mut peer, id, "completed").await, done);
+
+    // Nor does the answer to a question that was open when its task was cancelled.
+    let created = peer.once("tools/call", call("asks")).await.unwrap();
+    let id = &created["taskId"];
+    let asked = until(&mut peer, id, "input_required").await;
+    let key = asked["inputRequests"].as_object().unwrap().keys().next();
+    peer.once("tasks/cancel", json!({"taskId": id}))
+        .await
+        .unwrap();
+    let before = kept(id).await;
+    let late = json!({"taskId": id, "inputResponses": {key.unwrap(): eve}});
+    peer.once("tasks/update", late).await.unwrap();
+    assert_eq!(kept(id).await, before);
+    until(&mut peer, id, "cancelled").await;
 
     // A tool that tells of an error has completed here.
     let created = peer.once("tools/call", call("fails")).await.unwrap();
