@@ -322,7 +322,11 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             value = Some(it);
         }
         Conversion::RequiresState(needs) => {
-            note = format!("{needs}\n");
+            let cure = match needs.pointer.starts_with("/params/_meta") {
+                true => "give --session-capabilities and --session-client in its place",
+                false => "only a connection has what it needs: see `mcp-rev bridge`",
+            };
+            note = format!("{needs}; {cure}\n");
             row.insert("adapter", Json::of(needs.adapter.as_str()));
             stopped(&mut row, needs.rule, needs.hop, &needs.pointer);
         }

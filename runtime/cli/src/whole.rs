@@ -40,7 +40,16 @@ impl Refused {
         match failure {
             Failure::Invalid(error) => {
                 let pointer = format!("{member}{}", error.pointer());
-                Self::Invalid(pointer, error.to_string())
+                // Line and column of the error count from the member, and would point elsewhere in the file.
+                let problem = match member {
+                    "" => error.to_string(),
+                    _ => format!(
+                        "at {pointer}: expected {}, found {}",
+                        error.expected(),
+                        error.found()
+                    ),
+                };
+                Self::Invalid(pointer, problem)
             }
             Failure::Unknown(what) => Self::Unknown(what),
         }

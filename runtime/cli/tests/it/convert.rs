@@ -141,6 +141,38 @@ fn carried_members_travel_and_come_back() {
     assert_eq!(there, here);
 }
 
+/// The place is that in the message, and the cure that is printed is one.
+#[test]
+fn a_message_says_where_it_is_invalid_and_what_stands_in_for_a_session() {
+    let call = |name: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{name}}}}}"#)
+    };
+    let up = ["--from", "2025-06-18", "--to", "2026-07-28"];
+    let invalid = run(&[&up[..], &["-"]].concat(), &call("5"));
+    assert_eq!(invalid.code, 1);
+    assert_eq!(
+        invalid.err,
+        "error: input is not valid in 2025-06-18: at /params/name: expected a string, found 5\n"
+    );
+    let stateful = run(&[&up[..], &["-"]].concat(), &call("\"a\""));
+    assert_eq!(stateful.code, 5);
+    let options = ["--session-capabilities", "--session-client"];
+    assert!(
+        options.iter().all(|option| stateful.err.contains(option)),
+        "{}",
+        stateful.err
+    );
+    let session = [
+        options[0],
+        "{}",
+        options[1],
+        r#"{"name":"a","version":"1"}"#,
+        "-",
+    ];
+    let helped = run(&[&up[..], &session[..]].concat(), &call("\"a\""));
+    assert_eq!(helped.code, 0, "{}", helped.err);
+}
+
 #[test]
 fn what_needs_state_names_the_adapter() {
     let asks = r#"{"resultType":"input_required","requestState":"x"}"#;
@@ -148,7 +180,8 @@ fn what_needs_state_names_the_adapter() {
     assert_eq!((told.code, told.out.as_str()), (5, ""));
     assert_eq!(
         told.err,
-        "needs the multi-round-trip adapter (2026-07-28..2025-11-25, input-required)\n"
+        "needs the multi-round-trip adapter (2026-07-28..2025-11-25, input-required); \
+         only a connection has what it needs: see `mcp-rev bridge`\n"
     );
     let told = down(&[&RESULT[..], &["--json"]].concat(), asks);
     assert_eq!((told.code, told.err.as_str()), (5, ""));
