@@ -11,11 +11,11 @@ use super::path::{Part, Step, Trail, WirePath};
 use super::row::Row;
 use super::sample::minimal;
 use super::show::View;
-use super::side::{Facts, Side};
+use super::side::Side;
 use super::verdict::{Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::model::Direction;
-use crate::spec::errors::{CodeRange, ErrorCode, Header, ProtocolRule, RuleKind};
+use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule, RuleKind};
 
 /// An error whose code the schema carries.
 #[derive(Debug, Clone)]
@@ -83,13 +83,13 @@ type Codes = BTreeMap<String, ErrorCode>;
 
 /// The codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
 /// if the other side has it at all.
-fn stated(before: &Facts, after: &Facts) -> (Codes, Codes) {
-    let sent = |facts: &Facts| -> Codes {
+fn stated(before: &ErrorRules, after: &ErrorRules) -> (Codes, Codes) {
+    let sent = |facts: &ErrorRules| -> Codes {
         let sent = facts.errors.iter().filter(|error| error.send);
         sent.map(|error| (error.name.clone(), error.clone()))
             .collect()
     };
-    let replaced = |facts: &Facts, other: &Codes| -> Codes {
+    let replaced = |facts: &ErrorRules, other: &Codes| -> Codes {
         let gone = facts.errors.iter().filter_map(|error| {
             let code = error.replaced_by?;
             other.get(&error.name)?;
@@ -112,13 +112,9 @@ fn from_schema(side: &Side) -> Codes {
     let row = |error: Carried| ErrorCode {
         code: error.code,
         name: error.name.clone(),
-        revisions: Vec::new(),
-        meaning: String::new(),
-        http: None,
         definition: Some(error.definition),
         send: true,
-        replaced_by: None,
-        page: String::new(),
+        ..ErrorCode::default()
     };
     carried(side)
         .into_iter()
@@ -272,7 +268,7 @@ fn renumbered(
     })
 }
 
-fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
+fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     let sides = [before, after].map(|facts| facts.headers.iter().filter(|header| header.used));
     for pair in by_name(sides, |header| header.name.to_lowercase()).into_values() {
         // Who does not send what the other side insists on is turned away before anything is read.
@@ -343,7 +339,7 @@ const DEPRECATIONS: [(Kind, Verdicts); 3] = [
 ];
 
 /// Ranges of codes that are given out or kept free: rules about codes.
-fn ranges(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
+fn ranges(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     for (name, pair) in by_name([&before.ranges, &after.ranges], |range| range.name.clone()) {
         let told = |range: &CodeRange| format!("{} to {}: {}", range.from, range.to, range.meaning);
         let [o, n] = pair;
@@ -356,7 +352,7 @@ fn ranges(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
     }
 }
 
-fn rules(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
+fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     for (id, pair) in by_name([&before.rules, &after.rules], |rule| rule.id.clone()) {
         let [o, n] = pair;
         let Some(rule) = n.or(o) else { continue };

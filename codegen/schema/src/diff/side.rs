@@ -13,7 +13,7 @@ use super::lines::Lines;
 use super::messages::{self, Message};
 use crate::Error;
 use crate::schema::Schema;
-use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule};
+use crate::spec::errors::ErrorRules;
 use crate::spec::extensions;
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
@@ -40,7 +40,8 @@ pub struct Side {
     pub(crate) lines: Option<Lines>,
     /// The area of each method.
     pub(crate) areas: BTreeMap<String, String>,
-    pub(crate) facts: Option<Facts>,
+    /// What the protocol states outside its schema; none of a file.
+    pub(crate) facts: Option<ErrorRules>,
     /// What left the core for extensions.
     pub(crate) cores: Vec<Extracted>,
 }
@@ -68,15 +69,6 @@ fn committed(place: &str) -> Result<String, Error> {
         return Err(failed(why.trim().to_owned()));
     }
     String::from_utf8(output.stdout).map_err(|error| failed(error.to_string()))
-}
-
-/// What the protocol states of a revision outside its schema.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
-    pub(crate) errors: Vec<ErrorCode>,
-    pub(crate) ranges: Vec<CodeRange>,
-    pub(crate) headers: Vec<Header>,
-    pub(crate) rules: Vec<ProtocolRule>,
 }
 
 /// The spec and its rules, read once for any number of sides.
@@ -146,7 +138,7 @@ impl<'s> Sources<'s> {
             false => (revision.schema.clone(), revision.errata.clone()),
         };
         let mut side = self.side(&revision.id, &file, schema, &revision.id)?;
-        side.facts = Some(self.facts(&revision.id));
+        side.facts = Some(self.errors.of(&revision.id));
         side.revision = Some(revision.id.clone());
         side.errata = errata;
         side.reference.clone_from(&revision.reference);
@@ -272,37 +264,5 @@ impl<'s> Sources<'s> {
             // In thousandths, so that it can be compared; the later one wins a tie.
             shared * 1000 / all.max(1)
         })
-    }
-
-    fn facts(&self, id: &str) -> Facts {
-        let holds = |revisions: &[String]| revisions.iter().any(|revision| revision == id);
-        let ErrorRules {
-            errors,
-            ranges,
-            headers,
-            rules,
-        } = &self.errors;
-        Facts {
-            errors: errors
-                .iter()
-                .filter(|row| holds(&row.revisions))
-                .cloned()
-                .collect(),
-            ranges: ranges
-                .iter()
-                .filter(|row| holds(&row.revisions))
-                .cloned()
-                .collect(),
-            headers: headers
-                .iter()
-                .filter(|row| holds(&row.revisions))
-                .cloned()
-                .collect(),
-            rules: rules
-                .iter()
-                .filter(|row| holds(&row.revisions))
-                .cloned()
-                .collect(),
-        }
     }
 }

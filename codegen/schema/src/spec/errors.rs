@@ -27,14 +27,20 @@ pub struct ErrorRules {
 }
 
 /// An error code and what it means in some revisions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ErrorCode {
     /// The JSON-RPC code.
     pub code: i64,
     /// Its name.
     pub name: String,
     /// The revisions in which it means that.
+    #[serde(skip_deserializing)]
     pub revisions: Vec<String>,
+    #[serde(skip_serializing)]
+    pub(crate) since: String,
+    #[serde(skip_serializing)]
+    pub(crate) until: Option<String>,
     /// What it means.
     pub meaning: String,
     /// The HTTP status that goes with it, where the protocol fixes one.
@@ -42,8 +48,10 @@ pub struct ErrorCode {
     /// The definition that carries it in the schema, where there is one.
     pub definition: Option<String>,
     /// Whether it may be sent; one that may not can still be met.
+    #[serde(default = "by_default")]
     pub send: bool,
     /// The code that is sent in its place, where the protocol names one; only of a code that may not be sent.
+    #[serde(rename(deserialize = "replaced-by"))]
     pub replaced_by: Option<i64>,
     /// The page, as a path in the specification's repository.
     pub page: String,
@@ -140,32 +148,13 @@ pub enum RuleKind {
 #[serde(deny_unknown_fields)]
 struct Rows {
     #[serde(default)]
-    error: Vec<Spanned<ErrorRow>>,
+    error: Vec<Spanned<ErrorCode>>,
     #[serde(default)]
     range: Vec<Spanned<CodeRange>>,
     #[serde(default)]
     header: Vec<Spanned<Header>>,
     #[serde(default)]
     rule: Vec<Spanned<ProtocolRule>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ErrorRow {
-    code: i64,
-    name: String,
-    #[serde(skip)]
-    revisions: Vec<String>,
-    since: String,
-    until: Option<String>,
-    meaning: String,
-    http: Option<u16>,
-    definition: Option<String>,
-    #[serde(default = "by_default")]
-    send: bool,
-    #[serde(rename = "replaced-by")]
-    replaced_by: Option<i64>,
-    page: String,
 }
 
 fn by_default() -> bool {
@@ -176,9 +165,8 @@ impl ErrorRules {
     /// The methods of a revision that go away, each with what is said of that.
     #[must_use]
     pub fn deprecated(&self, revision: &str) -> BTreeMap<String, String> {
-        let rules = self.rules.iter().filter(|rule| {
-            rule.kind == RuleKind::Deprecation && rule.revisions.iter().any(|id| id == revision)
-        });
+        let rules = (self.rules.iter())
+            .filter(|rule| rule.kind == RuleKind::Deprecation && rule.holds(revision));
         let methods = rules.flat_map(|rule| rule.methods.iter().map(move |method| (method, rule)));
         methods
             .map(|(method, rule)| (method.clone(), rule.meaning.clone()))
@@ -188,9 +176,8 @@ impl ErrorRules {
     /// The codes that the schema of a revision carries and no row speaks of, each once, with its definition.
     #[must_use]
     pub fn unlisted<'r>(&self, revision: &'r Revision) -> Vec<(i64, &'r str)> {
-        let listed = |code: i64| {
-            (self.errors.iter()).any(|row| row.code == code && row.revisions.contains(&revision.id))
-        };
+        let listed =
+            |code: i64| (self.errors.iter()).any(|row| row.code == code && row.holds(&revision.id));
         let of_each = (revision.definitions())
             .flat_map(|(name, schema)| codes(schema).into_iter().map(move |code| (code, name)));
         let mut unlisted: Vec<(i64, &str)> = Vec::new();
@@ -237,12 +224,7 @@ impl ErrorRules {
     /// The same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
-        let Rows {
-            mut error,
-            mut range,
-            mut header,
-            mut rule,
-        } = file.parse()?;
+        let mut rows: Rows = file.parse()?;
         let mut check = Check {
             spec,
             file: &file,
@@ -250,192 +232,135 @@ impl ErrorRules {
             passed: Vec::new(),
             seen: Vec::new(),
         };
-        for row in &mut error {
-            let (offset, row) = (row.span().start, row.get_mut());
-            let label = format!("error {} `{}`", row.code, row.name);
-            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
-            if let Some(definition) = &row.definition {
-                check.carries(offset, label, &mut row.revisions, definition, row.code);
-            }
+        check.ranges(&mut rows.error);
+        check.ranges(&mut rows.range);
+        check.ranges(&mut rows.header);
+        check.ranges(&mut rows.rule);
+        for row in &mut rows.error {
+            check.carries(row.span().start, row.get_mut());
         }
-        for row in &mut range {
-            let (offset, row) = (row.span().start, row.get_mut());
-            let label = format!("range `{}`", row.name);
-            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
-        }
-        for row in &mut header {
-            let (offset, row) = (row.span().start, row.get_mut());
-            let label = format!("header `{}`", row.name);
-            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
-        }
-        for row in &mut rule {
-            let (offset, row) = (row.span().start, row.get_mut());
-            let label = format!("rule `{}`", row.id);
-            row.revisions = check.range(offset, &label, &row.since, row.until.as_deref());
-        }
-        for row in &error {
-            let ErrorRow {
-                code,
-                name,
-                revisions,
-                meaning,
-                page,
-                send,
-                replaced_by,
-                ..
-            } = row.get_ref();
-            let label = format!("error {code} `{name}`");
-            check.row(
-                row.span().start,
-                label.clone(),
-                format!("error {code}"),
-                revisions,
-                &[name, meaning, page],
-            );
-            let Some(replacement) = replaced_by else {
-                continue;
-            };
-            let sent = |id: &&String| {
-                error.iter().map(Spanned::get_ref).any(|other| {
-                    other.code == *replacement && other.send && other.revisions.contains(id)
-                })
-            };
-            let problem = format!(
-                "`replaced-by` is for a code that is not sent, and names one that is; {replacement} is none of these revisions'"
-            );
-            let offset = row.span().start;
-            match revisions.iter().find(|id| !sent(id)) {
-                Some(id) => check.fail_of(id, offset, label, problem),
-                None if *send => check.fail(offset, label, problem),
-                None => {}
-            }
-        }
-        for row in &range {
-            let CodeRange {
-                from,
-                to,
-                name,
-                revisions,
-                meaning,
-                page,
-                ..
-            } = row.get_ref();
-            let label = format!("range `{name}`");
-            if from > to {
-                check.fail(
-                    row.span().start,
-                    label.clone(),
-                    "`from` is above `to`".into(),
-                );
-            }
-            check.row(
-                row.span().start,
-                label.clone(),
-                label,
-                revisions,
-                &[name, meaning, page],
-            );
-        }
-        for row in &header {
-            let Header {
-                name,
-                revisions,
-                meaning,
-                used,
-                must,
-                required,
-                page,
-                ..
-            } = row.get_ref();
-            let label = format!("header `{name}`");
-            for (is_said, problem) in [
-                (*required && !used, "it is required and not used"),
-                (*must && !used, "it must be sent and is not used"),
-                (
-                    *must && *required,
-                    "it is required, which says that it must be sent",
-                ),
-            ] {
-                if is_said {
-                    check.fail(row.span().start, label.clone(), problem.into());
-                }
-            }
-            check.row(
-                row.span().start,
-                label.clone(),
-                label.to_lowercase(),
-                revisions,
-                &[name, meaning, page],
-            );
-        }
-        for row in &rule {
-            let ProtocolRule {
-                id,
-                revisions,
-                about,
-                methods,
-                meaning,
-                page,
-                kind,
-                ..
-            } = row.get_ref();
-            let label = format!("rule `{id}`");
-            if !methods.is_empty() && *kind != RuleKind::Deprecation {
-                let problem = "`methods` says what goes away: that is a deprecation's alone";
-                check.fail(row.span().start, label.clone(), problem.into());
-            }
-            for method in methods {
-                check.has_method(row.span().start, &label, revisions, method);
-            }
-            check.row(
-                row.span().start,
-                label.clone(),
-                label,
-                revisions,
-                &[id, about, meaning, page],
-            );
-        }
+        check.rows(&rows.error);
+        check.rows(&rows.range);
+        check.rows(&rows.header);
+        check.rows(&rows.rule);
+        check.replacements(&rows.error);
+        check.methods(&rows.rule);
         Error::check(check.errors)?;
+        fn plain<T>(rows: Vec<Spanned<T>>) -> Vec<T> {
+            rows.into_iter().map(Spanned::into_inner).collect()
+        }
         let rules = Self {
-            errors: error
-                .into_iter()
-                .map(|row| row.into_inner().into())
-                .collect(),
-            ranges: range.into_iter().map(Spanned::into_inner).collect(),
-            headers: header.into_iter().map(Spanned::into_inner).collect(),
-            rules: rule.into_iter().map(Spanned::into_inner).collect(),
+            errors: plain(rows.error),
+            ranges: plain(rows.range),
+            headers: plain(rows.header),
+            rules: plain(rows.rule),
         };
         Ok((rules, check.passed))
     }
-}
 
-impl From<ErrorRow> for ErrorCode {
-    fn from(row: ErrorRow) -> Self {
-        let ErrorRow {
-            code,
-            name,
-            revisions,
-            meaning,
-            http,
-            definition,
-            send,
-            replaced_by,
-            page,
-            since: _,
-            until: _,
-        } = row;
+    /// Returns what holds for one revision.
+    #[must_use]
+    pub fn of(&self, revision: &str) -> Self {
+        fn held<T: Row>(rows: &[T], revision: &str) -> Vec<T> {
+            let rows = rows.iter().filter(|row| row.holds(revision));
+            rows.cloned().collect()
+        }
         Self {
-            code,
-            name,
-            revisions,
-            meaning,
-            http,
-            definition,
-            send,
-            replaced_by,
-            page,
+            errors: held(&self.errors, revision),
+            ranges: held(&self.ranges, revision),
+            headers: held(&self.headers, revision),
+            rules: held(&self.rules, revision),
         }
     }
+}
+
+/// A row that holds for a range of revisions.
+trait Row: Clone {
+    /// Returns where its range begins and ends.
+    fn ends(&self) -> (&str, Option<&str>);
+    /// Returns the revisions of its range, once these are known.
+    fn revisions(&self) -> &[String];
+    /// Sets them.
+    fn hold(&mut self, revisions: Vec<String>);
+    /// Returns what every kind of row is checked for.
+    fn said(&self) -> Said<'_>;
+
+    /// Returns whether it holds for a revision.
+    fn holds(&self, revision: &str) -> bool {
+        self.revisions().iter().any(|id| id == revision)
+    }
+}
+
+/// What every kind of row is checked for.
+struct Said<'r> {
+    /// The row, as failures name it.
+    label: String,
+    /// What no other row may say of the same revision.
+    key: String,
+    /// What may not be empty.
+    texts: Vec<&'r str>,
+    /// What is wrong with the row by itself: each with whether it is.
+    faults: Vec<(bool, &'static str)>,
+}
+
+macro_rules! rows {
+    ($($kind:ident: |$row:ident| $said:expr;)*) => {$(
+        impl Row for $kind {
+            fn ends(&self) -> (&str, Option<&str>) {
+                (&self.since, self.until.as_deref())
+            }
+
+            fn revisions(&self) -> &[String] {
+                &self.revisions
+            }
+
+            fn hold(&mut self, revisions: Vec<String>) {
+                self.revisions = revisions;
+            }
+
+            fn said(&self) -> Said<'_> {
+                let $row = self;
+                $said
+            }
+        }
+    )*};
+}
+
+rows! {
+    ErrorCode: |row| Said {
+        label: format!("error {} `{}`", row.code, row.name),
+        key: format!("error {}", row.code),
+        texts: vec![&row.name, &row.meaning, &row.page],
+        faults: Vec::new(),
+    };
+    CodeRange: |row| Said {
+        label: format!("range `{}`", row.name),
+        key: format!("range `{}`", row.name),
+        texts: vec![&row.name, &row.meaning, &row.page],
+        faults: vec![(row.from > row.to, "`from` is above `to`")],
+    };
+    Header: |row| Said {
+        label: format!("header `{}`", row.name),
+        key: format!("header `{}`", row.name.to_lowercase()),
+        texts: vec![&row.name, &row.meaning, &row.page],
+        faults: vec![
+            (row.required && !row.used, "it is required and not used"),
+            (row.must && !row.used, "it must be sent and is not used"),
+            (
+                row.must && row.required,
+                "it is required, which says that it must be sent",
+            ),
+        ],
+    };
+    ProtocolRule: |row| Said {
+        label: format!("rule `{}`", row.id),
+        key: format!("rule `{}`", row.id),
+        texts: vec![&row.id, &row.about, &row.meaning, &row.page],
+        faults: vec![(
+            !row.methods.is_empty() && row.kind != RuleKind::Deprecation,
+            "`methods` says what goes away: that is a deprecation's alone",
+        )],
+    };
 }
 
 struct Check<'a> {
@@ -449,25 +374,6 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Each of the revisions has the method; a draft may have lost it since.
-    fn has_method(&mut self, offset: usize, label: &str, revisions: &[String], method: &str) {
-        let lacks = |revision: &&Revision| {
-            let definitions = revision.schema["$defs"].as_object().into_iter().flatten();
-            !definitions
-                .map(|(_, definition)| &definition["properties"]["method"]["const"])
-                .any(|it| it == method)
-        };
-        let of_rule = |revision: &&Revision| {
-            revision.status != Status::Draft && revisions.contains(&revision.id)
-        };
-        let without = self.spec.revisions.iter().filter(of_rule).find(lacks);
-        if let Some(revision) = without {
-            let id = &revision.id;
-            let problem = format!("revision `{id}` has no method `{method}`");
-            self.fail_of(id, offset, label.to_owned(), problem);
-        }
-    }
-
     fn fail(&mut self, offset: usize, label: String, problem: String) {
         self.errors
             .push(self.file.error(offset, label, problem, "", ""));
@@ -479,54 +385,94 @@ impl Check<'_> {
             .push(self.file.error_of(revision, offset, label, problem, ""));
     }
 
-    /// Returns the revisions of a range; an invalid range has none.
-    fn range(
-        &mut self,
-        offset: usize,
-        label: &str,
-        since: &str,
-        until: Option<&str>,
-    ) -> Vec<String> {
-        match self.spec.rules.order.range(since, until) {
-            Ok(revisions) => revisions,
-            Err(problem) => {
-                self.fail(offset, label.to_owned(), problem);
-                Vec::new()
+    /// Works out the revisions of each row; an invalid range has none.
+    fn ranges<T: Row>(&mut self, rows: &mut [Spanned<T>]) {
+        for row in rows {
+            let (offset, row) = (row.span().start, row.get_mut());
+            let (since, until) = row.ends();
+            match self.spec.rules.order.range(since, until) {
+                Ok(revisions) => row.hold(revisions),
+                Err(problem) => self.fail(offset, row.said().label, problem),
             }
         }
     }
 
-    fn row(
-        &mut self,
-        offset: usize,
-        label: String,
-        key: String,
-        revisions: &[String],
-        texts: &[&String],
-    ) {
-        if texts.iter().any(|text| text.trim().is_empty()) {
-            self.fail(offset, label.clone(), "a text is empty".into());
-        }
-        for id in revisions {
-            let said = (key.clone(), id.clone());
-            if self.seen.contains(&said) {
-                let problem = format!("another row says it for revision `{id}`");
-                self.fail_of(id, offset, label.clone(), problem);
+    /// What each row says by itself, and that no two say it of one revision.
+    fn rows<T: Row>(&mut self, rows: &[Spanned<T>]) {
+        for row in rows {
+            let (offset, row) = (row.span().start, row.get_ref());
+            let Said {
+                label,
+                key,
+                texts,
+                faults,
+            } = row.said();
+            let empty = texts.iter().any(|text| text.trim().is_empty());
+            for (is_wrong, problem) in faults.into_iter().chain([(empty, "a text is empty")]) {
+                if is_wrong {
+                    self.fail(offset, label.clone(), problem.into());
+                }
             }
-            self.seen.push(said);
+            for id in row.revisions() {
+                let said = (key.clone(), id.clone());
+                if self.seen.contains(&said) {
+                    let problem = format!("another row says it for revision `{id}`");
+                    self.fail_of(id, offset, label.clone(), problem);
+                }
+                self.seen.push(said);
+            }
         }
     }
 
-    /// Each of the revisions has the definition, with the code; a draft that has it no more leaves the list.
-    fn carries(
-        &mut self,
-        offset: usize,
-        label: String,
-        revisions: &mut Vec<String>,
-        definition: &str,
-        code: i64,
-    ) {
-        let all = revisions.clone();
+    /// What replaces a code is sent in each of its revisions.
+    fn replacements(&mut self, rows: &[Spanned<ErrorCode>]) {
+        for row in rows {
+            let (offset, row) = (row.span().start, row.get_ref());
+            let Some(replacement) = row.replaced_by else {
+                continue;
+            };
+            let sent = |id: &&String| {
+                let mut others = rows.iter().map(Spanned::get_ref);
+                others.any(|other| other.code == replacement && other.send && other.holds(id))
+            };
+            let problem = format!(
+                "`replaced-by` is for a code that is not sent, and names one that is; {replacement} is none of these revisions'"
+            );
+            let label = row.said().label;
+            match row.revisions.iter().find(|id| !sent(id)) {
+                Some(id) => self.fail_of(id, offset, label, problem),
+                None if row.send => self.fail(offset, label, problem),
+                None => {}
+            }
+        }
+    }
+
+    /// Each of its revisions has the methods of a rule; a draft may have lost them since.
+    fn methods(&mut self, rows: &[Spanned<ProtocolRule>]) {
+        for row in rows {
+            let (offset, row) = (row.span().start, row.get_ref());
+            for method in &row.methods {
+                let lacks = |revision: &&Revision| {
+                    let mut definitions = revision.definitions();
+                    !definitions.any(|(_, it)| it["properties"]["method"]["const"] == **method)
+                };
+                let mut revisions = (self.spec.revisions.iter())
+                    .filter(|it| it.status != Status::Draft && row.holds(&it.id));
+                if let Some(Revision { id, .. }) = revisions.find(lacks) {
+                    let problem = format!("revision `{id}` has no method `{method}`");
+                    self.fail_of(id, offset, row.said().label, problem);
+                }
+            }
+        }
+    }
+
+    /// Each of its revisions has the definition of a code, with the code; a draft that has it no more leaves the list.
+    fn carries(&mut self, offset: usize, row: &mut ErrorCode) {
+        let (label, code) = (row.said().label, row.code);
+        let Some(definition) = &row.definition else {
+            return;
+        };
+        let all = row.revisions.clone();
         for id in &all {
             let Ok(revision) = self.spec.revision(id) else {
                 continue;
@@ -545,7 +491,7 @@ impl Check<'_> {
                 .map_or_else(String::new, |until| format!("end it with {until}"));
             let error = self.file.error_of(id, offset, label.clone(), problem, help);
             if revision.status == Status::Draft && all.first() != Some(id) {
-                revisions.retain(|other| other != id);
+                row.revisions.retain(|other| other != id);
                 self.passed.push(error);
             } else {
                 self.errors.push(error);

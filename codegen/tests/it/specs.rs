@@ -1,0 +1,75 @@
+//! The spec of this workspace, read once, and the same with a draft that is its latest release: independent of the
+//! draft of today.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use mcp_schema::Revision;
+use mcp_schema::spec::{Directory, ImportOptions, Spec, Status, Upstream};
+
+use crate::workspace::repository;
+
+static DIRECTORY: LazyLock<Directory> = LazyLock::new(|| Directory::read(&spec_dir()).unwrap());
+static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
+static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
+static TWINS: Mutex<BTreeMap<String, Directory>> = Mutex::new(BTreeMap::new());
+
+pub(crate) fn spec_dir() -> PathBuf {
+    repository().join("spec")
+}
+
+/// The directory as it stands.
+pub(crate) fn directory() -> Directory {
+    DIRECTORY.clone()
+}
+
+/// What it says.
+pub(crate) fn spec() -> &'static Spec {
+    &SPEC
+}
+
+/// The latest release of a spec.
+pub(crate) fn latest(spec: &Spec) -> &Revision {
+    let mut revisions = spec.revisions.iter();
+    let is_released = |row: &&Revision| row.status == Status::Released;
+    revisions.rfind(is_released).unwrap()
+}
+
+/// The directory in memory: the draft is taken out, and the latest release imported in its place.
+pub(crate) fn twin_directory() -> Directory {
+    twin_directory_of(&latest(spec()).id)
+}
+
+/// The same with that revision in the place of the draft.
+pub(crate) fn twin_directory_of(id: &str) -> Directory {
+    let mut twins = TWINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let twin = twins.entry(id.to_owned());
+    twin.or_insert_with(|| made_of(id)).clone()
+}
+
+/// What the directory with the latest release for its draft says.
+pub(crate) fn twin() -> Spec {
+    TWIN.clone()
+}
+
+fn made_of(id: &str) -> Directory {
+    let mut directory = directory();
+    let is_draft = |row: &&Revision| row.status == Status::Draft;
+    let draft = spec().revisions.iter().find(is_draft).unwrap();
+    let twin = spec().revision(id).unwrap();
+    let options = ImportOptions {
+        revision: draft.id.clone(),
+        wire: Some(twin.wire.clone()),
+        lifecycle: Some(twin.lifecycle),
+        status: Some(Status::Draft),
+        from: None,
+        after: None,
+        source: Some(draft.source.clone()),
+        reference: Some(draft.reference.clone()),
+    };
+    directory.remove(&draft.id).unwrap();
+    let schema = Upstream::of_text("twin", &twin.raw.to_string()).unwrap();
+    directory.import(&schema, &options).unwrap();
+    directory
+}
