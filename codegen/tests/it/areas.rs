@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// A spec whose draft has more types: each family a head that tools and prompts hold, and parts that the head holds.
 fn spec(families: &[(&str, usize)]) -> Spec {
-    let mut spec = crate::twin::spec();
+    let mut spec = crate::specs::twin();
     let mut all = spec.revisions.iter_mut();
     let draft = all.find(|revision| revision.id == "draft").unwrap();
     for (head, parts) in families {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
-use mcp_schema::{Error, Spec};
+use mcp_schema::Error;
 use serde_json::Value;
 
 mod damage;
@@ -15,9 +15,8 @@ mod proposed;
 
 use crate::changes::{self, Change, FILES, catalogue};
 use crate::refusal::helpful;
+use crate::specs::spec;
 use crate::workspace::{Workspace, repository};
-
-static SPEC: LazyLock<Spec> = LazyLock::new(|| Spec::read(&repository().join("spec")).unwrap());
 
 fn generate(text: &str, package: &str) -> Result<Crate, Error> {
     let wire = repository().join("runtime/wire");
@@ -28,12 +27,12 @@ fn generate(text: &str, package: &str) -> Result<Crate, Error> {
         wire: WireSource::Path(&wire.display().to_string()),
         sha256: "0",
     };
-    alone(&SPEC, &one)
+    alone(spec(), &one)
 }
 
 /// The latest revision as it was published: what follows draws on it.
 fn latest() -> Value {
-    SPEC.revision("2026-07-28").unwrap().raw.clone()
+    spec().revision("2026-07-28").unwrap().raw.clone()
 }
 
 /// What the latest revision makes, without a change.
@@ -42,7 +41,7 @@ static UNCHANGED: LazyLock<Crate> =
 
 /// The crate of a changed schema.
 fn changed(change: &Change, package: &str) -> Result<Crate, Error> {
-    let schema = &SPEC.revision(&change.of).unwrap().raw;
+    let schema = &spec().revision(&change.of).unwrap().raw;
     let schema = changes::changed(schema, &change.steps);
     generate(&schema.to_string(), package)
 }
@@ -173,7 +172,7 @@ fn published_schemas_make_crates() {
     ] {
         let generated = made(id).unwrap_or_else(|error| panic!("{id}: {error}"));
         check_parses(&generated);
-        let definitions = SPEC.revision(id).unwrap().definitions().count();
+        let definitions = spec().revision(id).unwrap().definitions().count();
         assert!(
             generated.types >= definitions,
             "{id}: {} types",

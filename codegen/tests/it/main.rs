@@ -28,5 +28,5 @@ mod spec_errata;
 mod spec_files;
 mod spec_import;
 mod spec_ranges;
-mod twin;
+mod specs;
 mod workspace;

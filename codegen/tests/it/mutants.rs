@@ -4,7 +4,6 @@
 //! it. All changes together, in a few schemas, are emitted, compiled, and held to the laws on sampled values.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use mcp_schema::Spec;
 use mcp_schema::decision::{Decision, Scope};
@@ -21,20 +20,20 @@ mod sample;
 
 use crate::changes::random::{KINDS, Random, change};
 use crate::changes::{FILES, catalogue, changed};
+use crate::specs;
 
 /// Rules of the spec, and what they make of a schema.
 struct Maker {
-    spec: Spec,
+    spec: &'static Spec,
     rules: Rules,
     methods: MethodRules,
 }
 
 impl Maker {
     fn new() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let spec = Spec::read(&root.join("spec")).unwrap();
+        let spec = specs::spec();
         let rules = Rules::read(&spec.rules).unwrap();
-        let methods = MethodRules::read(&spec).unwrap();
+        let methods = MethodRules::read(spec).unwrap();
         Self {
             spec,
             rules,

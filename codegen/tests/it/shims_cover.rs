@@ -1,7 +1,6 @@
 //! Every row of the diffs that people read is covered: by a rule of the conversions, by proof, or by the runtime.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
@@ -15,20 +14,17 @@ use mcp_schema::shims::{Pair, cover, cover_all, places};
 use mcp_schema::spec::Status;
 use mcp_schema::spec::rules::RuleFile;
 
-fn spec() -> Spec {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    Spec::read(&root.join("spec")).unwrap()
-}
+use crate::specs::spec;
 
 #[test]
 fn no_row_between_neighbours_is_uncovered() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
-    let sources = Sources::read(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
+    let sources = Sources::read(spec).unwrap();
     let (mut rows, mut by_rule) = (0, 0);
     let mut open = Vec::new();
-    for plan in models.plan_shims(&spec).unwrap() {
-        let rules = PairRules::of(&plan.pair, &spec).unwrap();
+    for plan in models.plan_shims(spec).unwrap() {
+        let rules = PairRules::of(&plan.pair, spec).unwrap();
         let names = [plan.pair.old.clone(), plan.pair.new.clone()];
         let history = diff::history(&sources, &names, false).unwrap();
         for row in &history.diffs[0].rows {
@@ -61,9 +57,9 @@ fn no_row_between_neighbours_is_uncovered() {
 #[test]
 fn rows_name_the_rule_that_was_written_for_them() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
-    let sources = Sources::read(&spec).unwrap();
-    let plans = models.plan_shims(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
+    let sources = Sources::read(spec).unwrap();
+    let plans = models.plan_shims(spec).unwrap();
     for (pair, kind, subject, expected) in [
         (
             0,
@@ -107,9 +103,9 @@ fn rows_name_the_rule_that_was_written_for_them() {
 #[test]
 fn a_row_of_another_pair_is_not_covered() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
-    let sources = Sources::read(&spec).unwrap();
-    let plans = models.plan_shims(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
+    let sources = Sources::read(spec).unwrap();
+    let plans = models.plan_shims(spec).unwrap();
     let names = ["2025-11-25".to_owned(), "2026-07-28".to_owned()];
     let history = diff::history(&sources, &names, false).unwrap();
     let open = history.diffs[0]
@@ -126,8 +122,8 @@ fn a_row_of_another_pair_is_not_covered() {
 /// What a plan was made without it does not know: its silence is no proof.
 #[test]
 fn a_member_that_the_plan_has_never_seen_is_not_covered() {
-    let spec = crate::twin::spec();
-    let mut grown = crate::twin::spec();
+    let spec = crate::specs::twin();
+    let mut grown = crate::specs::twin();
     let draft = grown.revisions.iter_mut().find(|row| row.id == "draft");
     let tool = &mut draft.unwrap().schema["$defs"]["Tool"];
     tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
@@ -155,8 +151,8 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
 #[test]
 fn a_rule_of_an_adapter_is_placed_by_its_type() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
-    let plans = models.plan_shims(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
+    let plans = models.plan_shims(spec).unwrap();
     let all = plans.iter().flat_map(places);
     let by_type: Vec<String> = all
         .flat_map(|(_, paths)| paths)
@@ -174,11 +170,11 @@ fn a_rule_of_an_adapter_is_placed_by_its_type() {
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
-    let sources = Sources::read(&spec).unwrap();
+    let sources = Sources::read(spec).unwrap();
     let is_candidate = |row: &mcp_schema::Revision| row.status == Status::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
-    let models = Models::build(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
     let pairs = models.shim_pairs();
     let before = |pair: &&Pair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
     let hop = pairs.iter().rfind(before).unwrap();
@@ -188,7 +184,7 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
         (&pairs[0].old, candidate),
     ];
     let mut diffs = ends.map(|(old, new)| diff::between(&sources, old, new, false).unwrap());
-    cover_all(&spec, &sources, &mut diffs);
+    cover_all(spec, &sources, &mut diffs);
     for diff in &diffs {
         let open: Vec<_> = diff
             .rows
@@ -222,8 +218,8 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
 #[test]
 fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
     let spec = spec();
-    let sources = Sources::read(&spec).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let sources = Sources::read(spec).unwrap();
+    let models = Models::build(spec).unwrap();
     let mut ids: Vec<String> = models
         .shim_pairs()
         .iter()
@@ -239,7 +235,7 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
     let mut diffs: Vec<diff::Diff> = pairs
         .map(|[old, new]| diff::between(&sources, &old, &new, false).unwrap())
         .collect();
-    cover_all(&spec, &sources, &mut diffs);
+    cover_all(spec, &sources, &mut diffs);
     for diff in &diffs {
         assert!(diff.rows.len() > 20);
         for row in &diff.rows {
@@ -293,7 +289,7 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
 #[test]
 fn what_only_the_changelogs_tell_is_told() {
     let spec = spec();
-    let changes = Changes::of(&spec).unwrap();
+    let changes = Changes::of(spec).unwrap();
     for (between, words) in [
         ("2025-03-26..2025-06-18", "protected resource metadata"),
         ("2025-03-26..2025-06-18", "never passed on"),

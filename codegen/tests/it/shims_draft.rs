@@ -1,7 +1,7 @@
 //! A draft beside the latest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::changes::apply;
-use crate::twin::{directory, spec};
+use crate::specs::{twin as spec, twin_directory as directory};
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
 use mcp_schema::Models;

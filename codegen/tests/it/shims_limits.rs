@@ -20,7 +20,7 @@ fn spec(change: impl FnOnce(&mut Value)) -> Spec {
 
 /// A spec whose draft says something else of a place in its definitions.
 fn spec_with(place: &str, change: impl FnOnce(&mut Value)) -> Spec {
-    let mut spec = crate::twin::spec();
+    let mut spec = crate::specs::twin();
     let mut all = spec.revisions.iter_mut();
     let draft = all.find(|revision| revision.id == "draft").unwrap();
     let pointer = format!("/$defs/{place}");
@@ -191,7 +191,7 @@ fn an_id_or_a_hook_that_is_no_name_is_refused_with_its_line() {
 /// A value that no receiver takes is not given to it.
 #[test]
 fn a_default_that_its_member_does_not_admit_is_refused() {
-    let spec = crate::twin::spec();
+    let spec = crate::specs::twin();
     let models = Models::build(&spec).unwrap();
     let pair = Pair::new("2025-11-25", "2026-07-28");
     let file = spec.rules.get(&pair.file());
@@ -254,7 +254,7 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
     ];
     let mut stuck = Vec::new();
     for (name, change) in changes {
-        let mut files = crate::twin::directory().files().clone();
+        let mut files = crate::specs::twin_directory().files().clone();
         let schema = files.get_mut("draft/schema.json").unwrap();
         let mut value: Value = serde_json::from_str(schema).unwrap();
         change(&mut value["$defs"]);

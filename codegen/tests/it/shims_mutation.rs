@@ -1,16 +1,10 @@
 //! Every rule of every pair is needed, and no rule that is not is let through.
 
-use std::path::Path;
-
 use mcp_schema::Models;
-use mcp_schema::Spec;
 use mcp_schema::shims::Pair;
 use mcp_schema::spec::rules::RuleFile;
 
-fn spec() -> Spec {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    Spec::read(&root.join("spec")).unwrap()
-}
+use crate::specs::spec;
 
 /// A row of a rule file: where it begins and ends, and what it starts with.
 struct Row {
@@ -55,7 +49,7 @@ fn rows(text: &str) -> Vec<Row> {
 #[test]
 fn without_any_one_rule_something_is_named_that_it_covered() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
     let mut failures = Vec::new();
     let mut count = 0;
     for pair in models.shim_pairs() {
@@ -111,7 +105,7 @@ fn names_the_change(told: &str, row: &str) -> bool {
 #[test]
 fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
     let useless = [
         "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
@@ -150,7 +144,7 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
 #[test]
 fn a_rule_that_says_too_little_is_an_error() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
     let file = spec.rules.get("shims/2024-11-05..2025-03-26.toml");
     for (from, to, told) in [
         ("loss = \"safety\"\n", "", "what kind of loss"),
@@ -212,7 +206,7 @@ fn a_rule_that_says_too_little_is_an_error() {
 #[test]
 fn a_rule_without_an_example_is_an_error() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
     for pair in models.shim_pairs() {
         let file = spec.rules.get(&pair.file());
         let mut text = String::new();
@@ -244,7 +238,7 @@ fn a_rule_without_an_example_is_an_error() {
 #[test]
 fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
+    let models = Models::build(spec).unwrap();
     // A draft that differs has a pair of its own, with a file or without.
     let pairs = models.shim_pairs();
     let ruled = |pair: &&Pair| !spec.rules.get(&pair.file()).text.is_empty();

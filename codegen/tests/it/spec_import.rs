@@ -311,7 +311,7 @@ fn the_spec_of_this_workspace_holds() {
     let verified = verify(&dir, None).unwrap();
     assert_eq!(verified.revisions.last().map(String::as_str), Some("draft"));
     let spec = Spec::read(&dir).unwrap();
-    let (draft, latest) = (spec.revision("draft").unwrap(), crate::twin::latest(&spec));
+    let (draft, latest) = (spec.revision("draft").unwrap(), crate::specs::latest(&spec));
     assert_eq!(
         draft.schema == latest.schema,
         draft.raw == latest.raw,
@@ -440,12 +440,12 @@ fn a_file_that_cannot_be_read_says_what_to_do() {
 /// Handlers are moved to another revision by whoever moves them, in a change of its own.
 #[test]
 fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
-    let mut directory = crate::twin::directory();
+    let mut directory = crate::specs::twin_directory();
     let spec = directory.spec().unwrap();
     let handlers = Revision::of_handlers(spec.revisions.iter())
         .unwrap()
         .clone();
-    let schema = Upstream::of_text("next", &crate::twin::latest(&spec).raw.to_string()).unwrap();
+    let schema = Upstream::of_text("next", &crate::specs::latest(&spec).raw.to_string()).unwrap();
     let options = ImportOptions {
         revision: "next".to_owned(),
         wire: None,
@@ -458,7 +458,7 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     };
     directory.import(&schema, &options).unwrap();
     let spec = directory.spec().unwrap();
-    assert_eq!(crate::twin::latest(&spec).id, "next");
+    assert_eq!(crate::specs::latest(&spec).id, "next");
     let generated = mcp_codegen::generate(&spec).unwrap();
     let list = generated
         .files

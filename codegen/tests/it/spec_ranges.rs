@@ -3,7 +3,6 @@
 //! On a made-up spec directory in memory, and on the one of this workspace.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use mcp_schema::spec::{Directory, Fact, ImportOptions, Lifecycle, Status, Upstream};
 
@@ -582,8 +581,4 @@ fn a_revision_that_is_not_there_cannot_be_removed_or_taken_from() {
         assert!(message.contains(expected), "{message}");
     }
     same(directory.files(), &before);
-}
-
-fn spec_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
 }

@@ -15,7 +15,7 @@ static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
 static TWINS: Mutex<BTreeMap<String, Directory>> = Mutex::new(BTreeMap::new());
 
-pub(crate) fn spec_dir() -> PathBuf {
+fn spec_dir() -> PathBuf {
     repository().join("spec")
 }
 

@@ -12,22 +12,12 @@ mod settings;
 mod witnesses;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mcp_schema::Spec;
 use mcp_schema::diff::{Diff, Kind, Row, Side, Sources, between, compare};
 use serde_json::Value;
 
-/// spec/ of the workspace, read once.
-fn spec() -> &'static Spec {
-    static SPEC: OnceLock<Spec> = OnceLock::new();
-    SPEC.get_or_init(|| Spec::read(&spec_dir()).unwrap())
-}
-
-fn spec_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
-}
+use crate::specs::{self, spec};
 
 fn sources() -> &'static Sources<'static> {
     static SOURCES: OnceLock<Sources<'static>> = OnceLock::new();
@@ -46,8 +36,7 @@ fn sides() -> &'static [Side] {
 
 /// The id of the latest release.
 fn latest() -> &'static str {
-    static LATEST: OnceLock<String> = OnceLock::new();
-    LATEST.get_or_init(|| crate::twin::latest(spec()).id.clone())
+    &specs::latest(spec()).id
 }
 
 fn side(id: &str) -> &'static Side {
@@ -91,7 +80,7 @@ const TWIN: &str = "2026-07-28";
 
 /// The files of spec/ with a draft that is [`TWIN`], to be changed.
 fn spec_files() -> BTreeMap<String, String> {
-    let mut files = crate::twin::directory_of(TWIN).files().clone();
+    let mut files = specs::twin_directory_of(TWIN).files().clone();
     // Diffs are told here without the conversions.
     files.retain(|name, _| !name.starts_with("shims/"));
     files
@@ -99,6 +88,6 @@ fn spec_files() -> BTreeMap<String, String> {
 
 /// The diff of the latest release to a draft that is the same.
 fn of_twins() -> Diff {
-    let spec = crate::twin::spec();
+    let spec = specs::twin();
     between(&Sources::read(&spec).unwrap(), latest(), "draft", false).unwrap()
 }

@@ -187,7 +187,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
             .collect(),
         extensions: Vec::new(),
         docs: Docs::read(&maker.spec.rules).unwrap(),
-        stated: ErrorRules::read(&maker.spec).unwrap(),
+        stated: ErrorRules::read(maker.spec).unwrap(),
         changes: Changes::default(),
     };
     let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();

@@ -4,6 +4,8 @@
 //! for them: an import of one gives the same facts, but for the digest of the file.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, OnceLock};
 
 use mcp_schema::Models;
 use mcp_schema::Revision;
@@ -13,6 +15,7 @@ use mcp_schema::shims::{Pair, Way};
 use mcp_schema::spec::{Imported, Removed, Spec, sha256};
 
 use super::*;
+use crate::specs;
 
 /// What is said of a revision, before, without and with it once more.
 struct Anew {
@@ -23,10 +26,19 @@ struct Anew {
     after: Directory,
 }
 
+/// Returns what becomes of a revision, which is worked out once for all tests.
+fn anew(id: &str) -> &'static Anew {
+    static ALL: LazyLock<BTreeMap<String, OnceLock<Anew>>> = LazyLock::new(|| {
+        let each = later().into_iter().map(|id| (id, OnceLock::new()));
+        each.collect()
+    });
+    ALL[id].get_or_init(|| imported_anew(id))
+}
+
 /// Remove a revision, and import it again with the options that its row stands for.
-fn anew(id: &str) -> Anew {
+fn imported_anew(id: &str) -> Anew {
     // In which revision handlers are written is a decision, and no import takes it.
-    let mut files = Directory::read(&spec_dir()).unwrap().files().clone();
+    let mut files = specs::directory().files().clone();
     let list = files.get_mut("revisions.toml").unwrap();
     *list = list.replace("\nhandlers = true", "");
     // A revision that an extension names stays: the draft takes its place.
@@ -101,8 +113,8 @@ fn schema_of(id: &str, spec: &Spec) -> Upstream {
 
 /// Every revision but the oldest, which has none before it to take anything from.
 fn later() -> Vec<String> {
-    let spec = Spec::read(&spec_dir()).unwrap();
-    let ids = spec.revisions.into_iter().map(|revision| revision.id);
+    let spec = specs::spec();
+    let ids = spec.revisions.iter().map(|revision| revision.id.clone());
     ids.skip(1).collect()
 }
 
@@ -113,8 +125,8 @@ fn an_import_gives_back_the_facts_that_were_removed() {
             scope.spawn(move || {
                 let anew = anew(&id);
                 leaves_no_trace(&id, &anew.without);
-                gives_its_facts_back(&id, &anew);
-                is_confirmed_as_removed(&id, &anew);
+                gives_its_facts_back(&id, anew);
+                is_confirmed_as_removed(&id, anew);
             });
         }
     });
@@ -197,7 +209,7 @@ fn facts(directory: &Directory, id: &str) -> BTreeSet<String> {
 
 #[test]
 fn a_release_that_the_draft_equals_comes_back_byte_for_byte() {
-    let spec = Spec::read(&spec_dir()).unwrap();
+    let spec = specs::spec();
     let draft = spec.revisions.last().unwrap();
     let twin = (spec.revisions.iter())
         .rfind(|other| other.status == Status::Released)
@@ -211,9 +223,10 @@ fn a_release_that_the_draft_equals_comes_back_byte_for_byte() {
     let Anew {
         before,
         imported,
-        mut after,
+        after,
         ..
     } = anew(&twin.id);
+    let mut after = after.clone();
     assert!(!imported.held.is_empty());
     after.confirm(&twin.id, &[], true).unwrap();
     for (name, text) in before.files() {
@@ -225,15 +238,14 @@ fn a_release_that_the_draft_equals_comes_back_byte_for_byte() {
 /// What people say of a revision is theirs; all else is written again as it was, and nothing lies about besides.
 #[test]
 fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
-    let spec = Spec::read(&spec_dir()).unwrap();
+    let spec = specs::spec();
     let released = |id: &String| spec.revision(id).unwrap().status == Status::Released;
     std::thread::scope(|scope| {
         for id in later().into_iter().filter(released) {
             let whole = imported_file(spec.revision(&id).unwrap()).is_some();
             scope.spawn(move || {
-                let Anew {
-                    before, mut after, ..
-                } = anew(&id);
+                let Anew { before, after, .. } = anew(&id);
+                let mut after = after.clone();
                 after.confirm(&id, &[], true).unwrap();
                 let mut restored = after.files().clone();
                 for (name, text) in before.files() {
@@ -278,13 +290,13 @@ fn without_its_decisions_what_is_open_is_what_was_removed() {
         for id in later() {
             scope.spawn(move || {
                 let anew = anew(&id);
-                let bare = Directory::from_files(without_decisions(&anew));
+                let bare = Directory::from_files(without_decisions(anew));
                 let open = Open::of(&bare.spec().unwrap());
                 assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
                 // What a draft of the day has left open is open either way.
                 let ever = Open::of(&anew.before.spec().unwrap());
-                changes_are_open_as_removed(&id, &anew, [&ever, &open]);
-                lines_are_open_as_removed(&id, &anew, [&ever, &open]);
+                changes_are_open_as_removed(&id, anew, [&ever, &open]);
+                lines_are_open_as_removed(&id, anew, [&ever, &open]);
             });
         }
     });
