@@ -10,9 +10,9 @@ use mcp_schema::Error;
 
 /// The items of a file; `file` is named in errors.
 pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {
-    syn::parse2(tokens).map_err(|error| Error::Emit {
-        step: "syn",
-        problem: format!("{file}: the generated code does not parse: {error}").into(),
+    syn::parse2(tokens).map_err(|error| {
+        let problem = format!("{file}: the generated code does not parse: {error}");
+        Error::defect("syn", problem)
     })
 }
 

@@ -61,7 +61,7 @@ impl Generated {
     /// What belongs to some revisions alone, by id; the other crates are left as they lie.
     ///
     /// # Errors
-    /// [`Error::UnknownRevision`] for an id that has no crate.
+    /// An id that has no crate.
     pub fn only(self, ids: &[String]) -> Result<Self, Error> {
         let packages: Vec<String> = ids.iter().map(|id| package(id)).collect();
         if let Some((id, _)) = ids
@@ -69,11 +69,8 @@ impl Generated {
             .zip(&packages)
             .find(|(_, package)| self.crates.iter().all(|one| one.package != **package))
         {
-            let known = self.crates.iter().filter_map(|one| one.revision.clone());
-            return Err(Error::UnknownRevision {
-                id: id.as_str().into(),
-                known: known.collect(),
-            });
+            let known = self.crates.iter().filter_map(|one| one.revision.as_deref());
+            return Err(Error::unknown_revision(id, known));
         }
         let folders = packages.iter().map(|name| format!("{GENERATED}/{name}"));
         Ok(Self {

@@ -73,7 +73,7 @@ impl Docs {
     /// Reads `docs.toml`.
     ///
     /// # Errors
-    /// [`Error::Toml`] and [`Error::Rule`] with the line.
+    /// What is not TOML, or no doc line, with its line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         Self::from_file(texts.get(FILE), &texts.order)
     }
@@ -81,7 +81,7 @@ impl Docs {
     /// Reads the lines of a file, with ranges in an order of revisions.
     ///
     /// # Errors
-    /// [`Error::Toml`] and [`Error::Rule`] with the line.
+    /// What is not TOML, or no doc line, with its line.
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
         let mut sections: BTreeMap<String, Section> = file.parse()?;
         let mut errors = Vec::new();

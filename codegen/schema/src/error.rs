@@ -1,4 +1,4 @@
-//! What can go wrong, told so that the reader can mend it: what, where, what was expected, what stood there, what to do.
+//! What can go wrong, told so that the reader can mend it: where, what, what was expected, what to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,6 @@ use crate::decision::{Asked, Decision};
 use crate::problems::Problems;
 
 /// A failure of reading, importing or checking.
-///
-/// Text members are `Box<str>` to keep a `Result` small; `.into()` makes one from `&str` and `String`.
-/// Lines and columns count from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,114 +20,151 @@ pub enum Error {
         /// What the system said; part of the message, and so no `source` of it.
         cause: std::io::Error,
     },
-    /// Text that is not one JSON document.
-    #[error("{file}:{line}:{column}: not JSON: {message}")]
-    Json {
-        /// The file.
-        file: Box<str>,
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-        /// What the parser said.
-        message: Box<str>,
-    },
-    /// Text that is not TOML, or not the TOML that this file holds.
-    #[error("{file}:{line}: {message}")]
-    Toml {
-        /// The file.
-        file: Box<str>,
-        /// The line.
-        line: usize,
-        /// What the parser said.
-        message: Box<str>,
-    },
-    /// A rule of a rule file that does not hold.
-    #[error(
-        "{file}:{line}: {rule}: {problem}{}{}",
-        Detail("reason", reason),
-        Detail("help", help)
-    )]
-    Rule {
-        /// The rule file.
-        file: Box<str>,
-        /// The line of the rule.
-        line: usize,
-        /// Which rule: its kind and its id.
-        rule: Box<str>,
-        /// The revision of which it does not hold, where it may hold of others that it names.
-        revision: Option<Box<str>>,
-        /// What is wrong with it, with what was expected and found.
-        problem: Box<str>,
-        /// Why the rule stands there, in the words of the file; may be empty.
-        reason: Box<str>,
-        /// What to do; may be empty.
-        help: Box<str>,
-    },
-    /// A place in a schema that is not as it has to be.
-    #[error(
-        "{file}#{pointer}: expected {expected}, found {found}{}",
-        Detail("help", help)
-    )]
-    Schema {
-        /// The schema file.
-        file: Box<str>,
-        /// JSON pointer of the place; empty for the whole document.
-        pointer: Box<str>,
-        /// What has to stand there.
-        expected: Box<str>,
-        /// What stands there.
-        found: Box<str>,
-        /// What to do; may be empty.
-        help: Box<str>,
-    },
-    /// A revision that the spec does not list.
-    #[error(
-        "no revision `{id}`{}",
-        Detail("known", &if known.is_empty() { "none".to_owned() } else { known.join(", ") })
-    )]
-    UnknownRevision {
-        /// The id that was asked for.
-        id: Box<str>,
-        /// The ids that are listed, in order.
-        known: Vec<String>,
-    },
-    /// A file that is not what it has to be, byte for byte.
-    #[error("{file}: {problem}{}{}", Detail("", detail), Detail("help", help))]
-    File {
-        /// The file.
-        file: Box<str>,
-        /// What is wrong with it.
-        problem: Box<str>,
-        /// The first differing lines, or other evidence; may be empty.
-        detail: Box<str>,
-        /// What to do; may be empty.
-        help: Box<str>,
-    },
-    /// A request that cannot be carried out as it was put.
-    #[error("{problem}{}", Detail("help", help))]
-    Usage {
-        /// What is wrong with it.
-        problem: Box<str>,
-        /// What to do.
-        help: Box<str>,
-    },
-    /// A step of emission that failed: a defect of the generator, not of the input.
-    #[error(
-        "{step} failed: {problem}\n  help: this is a defect of the generator; report it with the schema"
-    )]
-    Emit {
-        /// The library or template.
-        step: &'static str,
-        /// What it said.
-        problem: Box<str>,
-    },
+    /// Something is wrong with what a file says, with the request, or with the generator.
+    #[error("{0}")]
+    Wrong(Box<Diagnostic>),
     /// What the input leaves open, where no safe answer may be taken.
     #[error("{}\n  {}", Asked(.0), .0.settle)]
     Open(Box<Decision>),
     /// Several failures.
     #[error("{0}")]
     Many(Problems),
+}
+
+/// Something that is wrong: where it stands, what it is, and how to mend it.
+///
+/// Text members are `Box<str>`; `.into()` makes one from `&str` and `String`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is at fault.
+    pub fault: Fault,
+    /// The file, as it is printed; empty for what stands in none.
+    pub file: Box<str>,
+    /// Where in the file.
+    pub place: Place,
+    /// Which rule it is about, by its kind and its id; empty for what is about none.
+    pub rule: Box<str>,
+    /// The revision of which the rule does not hold, where it may hold of others that it names.
+    pub revision: Option<Box<str>>,
+    /// What is wrong, with what was expected and found.
+    pub problem: Box<str>,
+    /// What is told below, each with its label, which may be empty: the reason of a rule, differing lines, the help.
+    pub notes: Vec<(&'static str, Box<str>)>,
+}
+
+/// What is at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A text that is not JSON or TOML, or not the TOML that its file holds.
+    Text,
+    /// What a file says.
+    Input,
+    /// A request that cannot be carried out as it was put.
+    Request,
+    /// The generator.
+    Generator,
+}
+
+/// A place in a file. Lines and columns count from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The whole file.
+    Whole,
+    /// A line.
+    Line(usize),
+    /// A line and a column.
+    Column(usize, usize),
+    /// A JSON pointer; empty for the whole document.
+    Pointer(Box<str>),
+}
+
+/// The label of what says how to mend it.
+const HELP: &str = "help";
+
+impl Diagnostic {
+    /// A problem of a file.
+    pub(crate) fn of(
+        file: impl Into<Box<str>>,
+        place: Place,
+        problem: impl Into<Box<str>>,
+    ) -> Self {
+        Self {
+            fault: Fault::Input,
+            file: file.into(),
+            place,
+            rule: "".into(),
+            revision: None,
+            problem: problem.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds a note; an empty one is not told.
+    #[must_use]
+    pub(crate) fn note(mut self, label: &'static str, text: impl Into<Box<str>>) -> Self {
+        let text = text.into();
+        if !text.is_empty() {
+            self.notes.push((label, text));
+        }
+        self
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub(crate) fn help(self, text: impl Into<Box<str>>) -> Self {
+        self.note(HELP, text)
+    }
+
+    /// Returns the line, where it has one.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match self.place {
+            Place::Line(line) | Place::Column(line, _) => Some(line),
+            Place::Whole | Place::Pointer(_) => None,
+        }
+    }
+
+    /// Returns what to do; empty where nothing is said of that.
+    #[must_use]
+    pub fn cure(&self) -> &str {
+        let mut notes = self.notes.iter();
+        let help = notes.find_map(|(label, text)| (*label == HELP).then_some(&**text));
+        help.unwrap_or_default()
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Wrong(Box::new(diagnostic))
+    }
+}
+
+/// The place and the problem, then a line for each note.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        match &self.place {
+            Place::Whole => {}
+            Place::Line(line) => write!(f, ":{line}")?,
+            Place::Column(line, column) => write!(f, ":{line}:{column}")?,
+            Place::Pointer(pointer) => write!(f, "#{pointer}")?,
+        }
+        if !self.file.is_empty() {
+            f.write_str(": ")?;
+        }
+        if !self.rule.is_empty() {
+            write!(f, "{}: ", self.rule)?;
+        }
+        f.write_str(&self.problem)?;
+        for (label, text) in &self.notes {
+            f.write_str("\n  ")?;
+            if !label.is_empty() {
+                write!(f, "{label}: ")?;
+            }
+            f.write_str(&text.trim_end().replace('\n', "\n  "))?;
+        }
+        Ok(())
+    }
 }
 
 impl Error {
@@ -154,6 +188,82 @@ impl Error {
         }
     }
 
+    /// A text that is not what its file holds.
+    pub(crate) fn text(file: &str, place: Place, problem: impl Into<Box<str>>) -> Self {
+        let mut diagnostic = Diagnostic::of(file, place, problem);
+        diagnostic.fault = Fault::Text;
+        diagnostic.into()
+    }
+
+    /// A file that is not what it has to be; `detail` is evidence, and may be empty.
+    pub fn file(
+        file: impl Into<Box<str>>,
+        problem: impl Into<Box<str>>,
+        detail: impl Into<Box<str>>,
+        help: impl Into<Box<str>>,
+    ) -> Self {
+        let diagnostic = Diagnostic::of(file, Place::Whole, problem);
+        diagnostic.note("", detail).help(help).into()
+    }
+
+    /// A place in a schema that is not as it has to be.
+    pub(crate) fn schema(
+        file: &str,
+        pointer: &str,
+        expected: impl fmt::Display,
+        found: impl fmt::Display,
+        help: impl Into<Box<str>>,
+    ) -> Self {
+        let problem = format!("expected {expected}, found {found}");
+        let diagnostic = Diagnostic::of(file, Place::Pointer(pointer.into()), problem);
+        diagnostic.help(help).into()
+    }
+
+    /// A request that cannot be carried out as it was put, and what to do.
+    pub fn usage(problem: impl Into<Box<str>>, help: impl Into<Box<str>>) -> Self {
+        Self::request(problem, HELP, help)
+    }
+
+    /// A request by a name that none of a few things has.
+    pub(crate) fn no_such<'k>(
+        kind: &str,
+        name: &str,
+        known: impl Iterator<Item = &'k str>,
+    ) -> Self {
+        let known: Vec<&str> = known.collect();
+        let help = format!("one of {}", known.join(", "));
+        Self::usage(format!("no {kind} `{name}`"), help)
+    }
+
+    /// A request for a revision that there is not.
+    pub fn unknown_revision<'k>(id: &str, known: impl Iterator<Item = &'k str>) -> Self {
+        let known: Vec<&str> = known.collect();
+        let known = match known.is_empty() {
+            true => "none".to_owned(),
+            false => known.join(", "),
+        };
+        Self::request(format!("no revision `{id}`"), "known", known)
+    }
+
+    fn request(
+        problem: impl Into<Box<str>>,
+        label: &'static str,
+        note: impl Into<Box<str>>,
+    ) -> Self {
+        let mut diagnostic = Diagnostic::of("", Place::Whole, problem);
+        diagnostic.fault = Fault::Request;
+        diagnostic.note(label, note).into()
+    }
+
+    /// A step of emission that failed: a defect of the generator, not of the input.
+    pub fn defect(step: &str, problem: impl fmt::Display) -> Self {
+        let problem = format!("{step} failed: {problem}");
+        let mut diagnostic = Diagnostic::of("", Place::Whole, problem);
+        diagnostic.fault = Fault::Generator;
+        let help = "this is a defect of the generator; report it with the schema";
+        diagnostic.help(help).into()
+    }
+
     /// Ok for no failure, the failure itself for one, else [`Error::Many`].
     ///
     /// # Errors
@@ -162,46 +272,38 @@ impl Error {
         Ok(Problems::check(errors)?)
     }
 
+    /// Returns the diagnostic that it is.
+    #[must_use]
+    pub fn diagnostic(&self) -> Option<&Diagnostic> {
+        match self {
+            Self::Wrong(diagnostic) => Some(diagnostic),
+            _ => None,
+        }
+    }
+
     /// The file that it is about, and the line; those without come first.
     pub(crate) fn place(&self) -> (String, usize) {
         match self {
-            Self::Json { file, line, .. }
-            | Self::Toml { file, line, .. }
-            | Self::Rule { file, line, .. } => (file.to_string(), *line),
-            Self::Schema { file, .. } | Self::File { file, .. } => (file.to_string(), 0),
+            Self::Wrong(of) => (of.file.to_string(), of.line().unwrap_or(0)),
             Self::Open(decision) => (decision.scope.to_string(), 0),
-            Self::Io { .. }
-            | Self::UnknownRevision { .. }
-            | Self::Usage { .. }
-            | Self::Emit { .. }
-            | Self::Many(_) => (String::new(), 0),
+            Self::Io { .. } | Self::Many(_) => (String::new(), 0),
         }
+    }
+
+    /// Whether the request cannot be carried out as it was put.
+    #[must_use]
+    pub fn is_of_the_request(&self) -> bool {
+        (self.diagnostic()).is_some_and(|of| of.fault == Fault::Request)
     }
 
     /// The input could not be read at all, as against read and found wrong.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         match self {
-            Self::Io { .. } | Self::Json { .. } | Self::Toml { .. } => true,
+            Self::Io { .. } => true,
+            Self::Wrong(of) => of.fault == Fault::Text,
             Self::Many(errors) => errors.iter().any(Self::is_unreadable),
-            _ => false,
+            Self::Open(_) => false,
         }
-    }
-}
-
-/// An indented second line, left out when there is nothing to say.
-struct Detail<'a>(&'static str, &'a str);
-
-impl fmt::Display for Detail<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(label, text) = *self;
-        if text.is_empty() {
-            return Ok(());
-        }
-        f.write_str("\n  ")?;
-        if !label.is_empty() {
-            write!(f, "{label}: ")?;
-        }
-        f.write_str(&text.trim_end().replace('\n', "\n  "))
     }
 }

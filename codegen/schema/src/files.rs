@@ -45,12 +45,7 @@ impl FileSet {
         bytes: impl Into<Vec<u8>>,
     ) -> Result<(), Error> {
         let path = path.into();
-        let wrong = |problem: String| Error::File {
-            file: path.as_str().into(),
-            problem: problem.into(),
-            detail: "".into(),
-            help: "".into(),
-        };
+        let wrong = |problem: String| Error::file(path.as_str(), problem, "", "");
         if !path.split('/').all(is_plain_step) {
             return Err(wrong(
                 "an output path has to be relative, of plain names with `/` between them".into(),

@@ -28,7 +28,7 @@ pub mod shims;
 pub mod spec;
 
 pub use decision::Decision;
-pub use error::Error;
+pub use error::{Diagnostic, Error, Fault, Place};
 pub use models::{ExtensionModel, Models, RevisionModel};
 pub use problems::Problems;
 pub use spec::{Extension, Revision, Spec, Status};

@@ -173,18 +173,14 @@ impl<'s> Models<'s> {
     /// The model of one revision.
     ///
     /// # Errors
-    /// [`Error::UnknownRevision`], with the ids that there are.
+    /// An id that is not there, with the ids that there are.
     pub fn get(&self, id: &str) -> Result<&RevisionModel<'s>, Error> {
         self.revisions
             .iter()
             .find(|candidate| candidate.revision.id == id)
-            .ok_or_else(|| Error::UnknownRevision {
-                id: id.into(),
-                known: self
-                    .revisions
-                    .iter()
-                    .map(|known| known.revision.id.clone())
-                    .collect(),
+            .ok_or_else(|| {
+                let known = self.revisions.iter().map(|of| of.revision.id.as_str());
+                Error::unknown_revision(id, known)
             })
     }
 
@@ -251,12 +247,9 @@ impl<'s> Models<'s> {
         // Rules between revisions that are no neighbours would never be looked at.
         for (name, file) in spec.rules.iter() {
             if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
-                errors.push(Error::File {
-                    file: file.path.as_str().into(),
-                    problem: "no two neighbours of that name are converted".into(),
-                    detail: "".into(),
-                    help: format!("known: {}", files.join(", ")).into(),
-                });
+                let problem = "no two neighbours of that name are converted";
+                let help = format!("known: {}", files.join(", "));
+                errors.push(Error::file(file.path.as_str(), problem, "", help));
             }
         }
         Error::check(errors)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Error;
 
 pub mod canonical;
-mod complaints;
+mod diagnostics;
 mod directory;
 pub(crate) mod errata;
 pub mod errors;
@@ -137,18 +137,14 @@ impl Spec {
     /// The revision of that id.
     ///
     /// # Errors
-    /// [`Error::UnknownRevision`], with the ids that there are.
+    /// An id that is not there, with the ids that there are.
     pub fn revision(&self, id: &str) -> Result<&Revision, Error> {
         self.revisions
             .iter()
             .find(|revision| revision.id == id)
-            .ok_or_else(|| Error::UnknownRevision {
-                id: id.into(),
-                known: self
-                    .revisions
-                    .iter()
-                    .map(|revision| revision.id.clone())
-                    .collect(),
+            .ok_or_else(|| {
+                let known = self.revisions.iter().map(|known| known.id.as_str());
+                Error::unknown_revision(id, known)
             })
     }
 }
@@ -248,12 +244,10 @@ fn revisions_file(root: &str, files: &Files) -> Result<RuleFile, Error> {
     let path = format!("{root}/{REVISIONS}");
     match files.get(REVISIONS) {
         Some(text) => Ok(RuleFile::new(path, text.as_str())),
-        None => Err(Error::File {
-            file: path.into(),
-            problem: "there is no list of revisions".into(),
-            detail: "".into(),
-            help: "is this a spec directory? `cargo xtask spec import` starts one".into(),
-        }),
+        None => {
+            let help = "is this a spec directory? `cargo xtask spec import` starts one";
+            Err(Error::file(path, "there is no list of revisions", "", help))
+        }
     }
 }
 

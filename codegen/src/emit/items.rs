@@ -234,8 +234,5 @@ pub(super) fn doc(text: &str) -> Vec<Attribute> {
 }
 
 fn failed(problem: &str) -> Error {
-    Error::Emit {
-        step: "typify",
-        problem: problem.into(),
-    }
+    Error::defect("typify", problem)
 }

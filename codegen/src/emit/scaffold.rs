@@ -282,10 +282,7 @@ pub(crate) fn rendered(
 
 /// Renders a template; `name` is for errors.
 fn template(name: &str, text: &str, values: Value) -> Result<String, Error> {
-    let failed = |error: minijinja::Error| Error::Emit {
-        step: "minijinja",
-        problem: format!("{name}: {error:#}").into(),
-    };
+    let failed = |error: minijinja::Error| Error::defect("minijinja", format!("{name}: {error:#}"));
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder()
         .keep_trailing_newline(true)

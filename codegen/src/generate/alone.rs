@@ -19,10 +19,10 @@ fn check_package(name: &str) -> Result<(), Error> {
     if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(plain) {
         return Ok(());
     }
-    Err(Error::Usage {
-        problem: format!("`{name}` is no name for a package").into(),
-        help: "letters, digits, `-` and `_`, a letter first: `mcp-draft`".into(),
-    })
+    Err(Error::usage(
+        format!("`{name}` is no name for a package"),
+        "letters, digits, `-` and `_`, a letter first: `mcp-draft`",
+    ))
 }
 
 /// Where a crate that stands alone has `mcp-wire` from.

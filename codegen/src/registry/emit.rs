@@ -61,13 +61,12 @@ pub struct Converted {
 pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
     let revisions = facts.revisions.iter().map(|of| of.revision);
     let Some(latest) = Revision::of_handlers(revisions) else {
-        return Err(Error::File {
-            file: "spec/revisions.toml".into(),
-            problem: "no revision is released".into(),
-            detail: "handlers are written in a released revision".into(),
-            help: "add one with `cargo xtask spec import FILE --revision ID --status released`"
-                .into(),
-        });
+        return Err(Error::file(
+            "spec/revisions.toml",
+            "no revision is released",
+            "handlers are written in a released revision",
+            "add one with `cargo xtask spec import FILE --revision ID --status released`",
+        ));
     };
     let revisions: Vec<Value> = facts.revisions.iter().map(|of| row(of, facts)).collect();
     let converted: Vec<Value> = facts

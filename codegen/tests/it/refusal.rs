@@ -1,6 +1,6 @@
 //! What every refusal of the generator owes its reader: the place, and what to do.
 
-use mcp_schema::{Decision, Error};
+use mcp_schema::{Decision, Diagnostic, Error, Fault, Place};
 
 /// The text of a refusal, after a look at whether it helps.
 #[track_caller]
@@ -8,22 +8,7 @@ pub(crate) fn helpful(error: &Error) -> String {
     let text = error.to_string();
     match error {
         Error::Many(errors) => errors.iter().for_each(|error| drop(helpful(error))),
-        Error::Schema {
-            file,
-            expected,
-            found,
-            help,
-            ..
-        } => {
-            for (part, what) in [
-                (file, "file"),
-                (expected, "what was expected"),
-                (found, "what was found"),
-                (help, "what to do"),
-            ] {
-                assert!(!part.trim().is_empty(), "no {what}: {text}");
-            }
-        }
+        Error::Wrong(of) => diagnostic(of, &text),
         Error::Open(decision) => {
             let Decision {
                 open,
@@ -35,15 +20,28 @@ pub(crate) fn helpful(error: &Error) -> String {
                 assert!(!part.trim().is_empty(), "{text}");
             }
         }
-        Error::Json { line, column, .. } => assert!(*line > 0 && *column > 0, "{text}"),
-        Error::Rule { line, problem, .. } => {
-            assert!(*line > 0 && !problem.is_empty(), "{text}");
-        }
-        Error::File { help, .. } | Error::Usage { help, .. } => {
-            assert!(!help.is_empty(), "no help: {text}");
-        }
-        Error::Emit { .. } => panic!("an input is refused as a defect of the generator: {text}"),
         other => panic!("an odd kind of refusal: {other:?}"),
     }
     text
+}
+
+#[track_caller]
+fn diagnostic(of: &Diagnostic, text: &str) {
+    let is_said = |part: &str, what: &str| assert!(!part.trim().is_empty(), "no {what}: {text}");
+    is_said(&of.problem, "problem");
+    match (of.fault, &of.place) {
+        (Fault::Generator, _) => panic!("an input is refused as a defect of the generator: {text}"),
+        (Fault::Text, Place::Column(line, column)) => assert!(*line > 0 && *column > 0, "{text}"),
+        (Fault::Input, Place::Line(line)) => assert!(*line > 0 && !of.rule.is_empty(), "{text}"),
+        (Fault::Input, Place::Pointer(_)) => {
+            let expected = of.problem.strip_prefix("expected ").unwrap_or_default();
+            let (expected, found) = expected.split_once(", found ").unwrap_or_default();
+            is_said(&of.file, "file");
+            is_said(expected, "word of what was expected");
+            is_said(found, "word of what was found");
+            is_said(of.cure(), "help");
+        }
+        (Fault::Input, Place::Whole) | (Fault::Request, _) => is_said(of.cure(), "help"),
+        _ => panic!("an odd kind of refusal: {of:?}"),
+    }
 }

@@ -1,7 +1,7 @@
 //! The canonical form of a schema: what goes, what stays, what is refused.
 
-use mcp_schema::Error;
 use mcp_schema::spec::canonical::{canonicalize, to_text};
+use mcp_schema::{Error, Place};
 use serde_json::{Value, json};
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
@@ -21,13 +21,10 @@ fn refused(dialect: &str, schema: Value) -> (String, String) {
     let upstream =
         json!({"$schema": dialect, "definitions": {"A": schema, "B": {"type": "string"}}});
     match canonicalize(&upstream, "schema.json") {
-        Err(error @ Error::Schema { .. }) => {
-            let message = error.to_string();
-            let Error::Schema { pointer, .. } = error else {
-                unreachable!()
-            };
-            (pointer.into(), message)
-        }
+        Err(Error::Wrong(of)) => match &of.place {
+            Place::Pointer(pointer) => (pointer.to_string(), of.to_string()),
+            place => panic!("a refusal at {place:?}: {of}"),
+        },
         other => panic!("expected a refusal, got {other:?}"),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcp_schema::spec::errors::ErrorRules;
 use mcp_schema::spec::methods::MethodRules;
 use mcp_schema::spec::{Lifecycle, Spec, Status};
-use mcp_schema::{Error, Revision};
+use mcp_schema::{Diagnostic, Error, Revision};
 use serde_json::{Value, json};
 
 const REVISIONS: &str = r#"
@@ -207,7 +207,8 @@ fn an_erratum_that_does_not_apply_is_an_error() {
     ];
     for (lines, expected) in cases {
         let error = with_erratum(lines).unwrap_err();
-        assert!(matches!(error, Error::Rule { line: 2, .. }), "{error:?}");
+        let line = error.diagnostic().and_then(Diagnostic::line);
+        assert_eq!(line, Some(2), "{error:?}");
         let message = error.to_string();
         assert!(
             message.starts_with("spec/errata.toml:2: erratum `the-id` of `one`: "),

@@ -184,7 +184,7 @@ fn an_existing_revision_keeps_its_facts_and_comments() {
         },
     ] {
         let error = import(&dir, &scratch.upstream("a", "A"), &contradicting).unwrap_err();
-        assert!(matches!(error, Error::Usage { .. }), "{error}");
+        assert!(error.is_of_the_request(), "{error}");
     }
 }
 

@@ -54,9 +54,8 @@ pub fn run(
         Some(near) => format!("did you mean `{near}`?"),
         None => "`explain` without a name lists the kinds of change".to_owned(),
     };
-    let problem = format!("no kind of change and no conversion rule `{name}`").into();
-    let help = help.into();
-    Err(Error::Usage { problem, help }.into())
+    let problem = format!("no kind of change and no conversion rule `{name}`");
+    Err(Error::usage(problem, help).into())
 }
 
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.

@@ -25,13 +25,10 @@ impl Outcome {
 #[must_use]
 pub fn failure_code(error: &anyhow::Error) -> u8 {
     if let Some(Unread(cause)) = error.downcast_ref() {
-        return match cause {
-            Error::Usage { .. } | Error::UnknownRevision { .. } => 2,
-            _ => 3,
-        };
+        return if cause.is_of_the_request() { 2 } else { 3 };
     }
     match error.downcast_ref::<Error>() {
-        Some(Error::Usage { .. } | Error::UnknownRevision { .. }) => 2,
+        Some(error) if error.is_of_the_request() => 2,
         Some(error) if error.is_unreadable() => 3,
         _ => 1,
     }

@@ -7,6 +7,9 @@ use serde_json::Value;
 use super::{Diff, Row};
 use crate::Error;
 
+/// What a file of them is.
+const FORM: &str = "a baseline is a diff as `--format json` prints it, or a fingerprint a line";
+
 /// Fingerprints of changes that are known, each with why it is set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
@@ -19,13 +22,13 @@ impl Baseline {
     /// Adds a fingerprint that was named by itself.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what is no fingerprint.
+    /// What is no fingerprint.
     pub fn ignore(&mut self, fingerprint: &str) -> Result<(), Error> {
         if !is_fingerprint(fingerprint) {
-            return Err(Error::Usage {
-                problem: format!("`{fingerprint}` is no fingerprint").into(),
-                help: "give the 12 hex digits that the diff prints with the change".into(),
-            });
+            return Err(Error::usage(
+                format!("`{fingerprint}` is no fingerprint"),
+                "give the 12 hex digits that the diff prints with the change",
+            ));
         }
         self.known
             .insert(fingerprint.to_owned(), "asked to be ignored".to_owned());
@@ -36,7 +39,7 @@ impl Baseline {
     /// Adds what a file knows: a diff as JSON, or a fingerprint a line, with `#` before remarks.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a file that is neither, with the line.
+    /// A file that is neither, with the line.
     pub fn read(&mut self, file: &str, text: &str) -> Result<(), Error> {
         let reason = format!("known in {file}");
         let found = match text.trim_start().starts_with('{') {
@@ -54,17 +57,17 @@ impl Baseline {
     /// Sets aside what is known, in all diffs of a history.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a change that was named by itself and is in none of them.
+    /// A change that was named by itself and is in none of them.
     pub fn apply(&self, diffs: &mut [Diff]) -> Result<(), Error> {
         let missing = self.named.iter().find(|id| {
             let mut all = diffs.iter().flat_map(all_rows);
             !all.any(|row| row.fingerprint == **id)
         });
         if let Some(missing) = missing {
-            return Err(Error::Usage {
-                problem: format!("there is no change {missing} to be ignored").into(),
-                help: "it is gone or reads otherwise now: leave it out".into(),
-            });
+            return Err(Error::usage(
+                format!("there is no change {missing} to be ignored"),
+                "it is gone or reads otherwise now: leave it out",
+            ));
         }
         for diff in diffs {
             diff.set_aside(|row| self.known.get(&row.fingerprint).cloned());
@@ -90,12 +93,8 @@ fn of_lines(file: &str, text: &str) -> Result<Vec<String>, Error> {
             "" => {}
             said if is_fingerprint(said) => found.push(said.to_owned()),
             said => {
-                return Err(Error::Usage {
-                    problem: format!("{file}:{}: `{said}` is no fingerprint", number + 1).into(),
-                    help:
-                        "a baseline is a diff as `--format json` prints it, or a fingerprint a line"
-                            .into(),
-                });
+                let problem = format!("{file}:{}: `{said}` is no fingerprint", number + 1);
+                return Err(Error::usage(problem, FORM));
             }
         }
     }
@@ -113,11 +112,8 @@ fn of_json(file: &str, text: &str) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for diff in diffs {
         let Some(Value::Array(rows)) = diff.get("rows") else {
-            return Err(Error::Usage {
-                problem: format!("{file} is no diff: it has no `rows`").into(),
-                help: "a baseline is a diff as `--format json` prints it, or a fingerprint a line"
-                    .into(),
-            });
+            let problem = format!("{file} is no diff: it has no `rows`");
+            return Err(Error::usage(problem, FORM));
         };
         let aside = diff.get("ignored").and_then(Value::as_array);
         let aside = aside

@@ -59,7 +59,7 @@ impl Filter {
     /// Refuses methods that nobody knows; with the nearest name that somebody does.
     ///
     /// # Errors
-    /// [`Error::Usage`] for the first one that matches none of the `known`.
+    /// The first one that matches none of the `known`.
     pub fn check(&self, known: &BTreeSet<String>) -> Result<(), Error> {
         let matches_none = |pattern: &&String| {
             *pattern != "*" && !known.iter().any(|method| names(pattern, method))
@@ -72,10 +72,7 @@ impl Filter {
             Some(near) => format!("did you mean `{near}`? {every}"),
             None => every.to_owned(),
         };
-        Err(Error::Usage {
-            problem: format!("no method `{unknown}`").into(),
-            help: help.into(),
-        })
+        Err(Error::usage(format!("no method `{unknown}`"), help))
     }
 
     /// Leaves in a diff only what is asked for.

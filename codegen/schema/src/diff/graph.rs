@@ -11,7 +11,7 @@ use super::patterns::Patterns;
 use crate::Error;
 use crate::draft::flatten::flatten;
 use crate::schema::applied;
-use crate::schema::{Additional, Constraints, JsonType, Node, Schema, schema_error, subschema};
+use crate::schema::{Additional, Constraints, JsonType, Node, Schema, subschema};
 
 /// Index of a node in its [`Graph`].
 pub(crate) type NodeId = usize;
@@ -207,7 +207,7 @@ impl Graph {
                 id = target;
                 steps += 1;
                 if steps > self.nodes.len() {
-                    return Err(schema_error(
+                    return Err(Error::schema(
                         &schema.file,
                         &format!("/$defs/{name}"),
                         "a definition that says something",
@@ -266,10 +266,10 @@ impl Builder<'_> {
 
     fn node(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
         if depth > MAX_DEPTH {
-            return Err(schema_error(
+            return Err(Error::schema(
                 &self.schema.file,
                 &node.pointer,
-                &format!("inline schemas that are at most {MAX_DEPTH} deep"),
+                format!("inline schemas that are at most {MAX_DEPTH} deep"),
                 "deeper ones",
                 "give the inner ones definitions of their own",
             ));

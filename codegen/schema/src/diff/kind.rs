@@ -129,17 +129,9 @@ impl FromStr for Kind {
     fn from_str(id: &str) -> Result<Self, Error> {
         (Self::ALL.iter().copied())
             .find(|kind| kind.id() == id)
-            .ok_or_else(|| Error::Usage {
-                problem: format!("no kind of change `{id}`").into(),
-                help: format!(
-                    "one of {}",
-                    Self::ALL
-                        .iter()
-                        .map(|kind| kind.id())
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )
-                .into(),
+            .ok_or_else(|| {
+                let known = Self::ALL.iter().map(|kind| kind.id());
+                Error::no_such("kind of change", id, known)
             })
     }
 }

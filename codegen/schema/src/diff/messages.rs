@@ -8,7 +8,6 @@ use super::variants::choices;
 use crate::Error;
 use crate::draft::{Answer, answer};
 use crate::model::{Direction, MethodKind};
-use crate::schema::schema_error;
 use crate::spec::methods::MethodRules;
 use crate::spec::roles::{ROLES, Role};
 
@@ -50,7 +49,7 @@ pub(crate) fn read(
         for node in choices(graph, listed) {
             let Some((name, params)) = method(graph, node) else {
                 let pointer = graph.node(node).pointer.clone();
-                return Err(schema_error(
+                return Err(Error::schema(
                     file,
                     &pointer,
                     "a message whose `method` is one constant",
@@ -74,7 +73,7 @@ pub(crate) fn read(
         }
     }
     if roles == 0 {
-        return Err(schema_error(
+        return Err(Error::schema(
             file,
             "/$defs",
             "the definitions that list the messages of MCP, such as `ClientRequest`",

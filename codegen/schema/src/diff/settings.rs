@@ -63,7 +63,7 @@ impl Settings {
     /// Reads the decisions of a spec.
     ///
     /// # Errors
-    /// [`Error::Toml`] for an unknown kind or level, and [`Error::Rule`] for a rule that says too little.
+    /// An unknown kind or level, and a rule that says too little.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         let file = spec.rules.get(Self::FILE);
         let Rows { severity, ignore } = file.parse()?;
@@ -125,7 +125,7 @@ impl Settings {
     /// Sets levels and puts aside what is to be ignored.
     ///
     /// # Errors
-    /// [`Error::Rule`] for each ignore of this pair that matches nothing; not in a comparison without errata.
+    /// Each ignore of this pair that matches nothing; not in a comparison without errata.
     pub fn apply(&self, diff: &mut Diff) -> Result<(), Error> {
         for row in &mut diff.rows {
             let rule = self

@@ -103,8 +103,7 @@ impl<'s> Sources<'s> {
     /// Reads a revision by its id, a committed file by `git:REF:PATH`, or a file by its path.
     ///
     /// # Errors
-    /// [`Error::UnknownRevision`] for a name that is none of them, [`Error::Io`] for a file that cannot be read, and the
-    /// errors of the schema.
+    /// A name that is none of them, a file that cannot be read, and the errors of the schema.
     pub fn open(&self, name: &str, raw: bool) -> Result<Side, Error> {
         if let Some(place) = name.strip_prefix("git:") {
             return self.of_text(name, &committed(place)?, raw);

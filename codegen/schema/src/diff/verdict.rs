@@ -154,9 +154,6 @@ impl FromStr for Level {
     fn from_str(id: &str) -> Result<Self, Error> {
         (Self::ALL.iter().copied())
             .find(|level| level.id() == id)
-            .ok_or_else(|| Error::Usage {
-                problem: format!("no level `{id}`").into(),
-                help: "one of breaking, risky, compatible, representation".into(),
-            })
+            .ok_or_else(|| Error::no_such("level", id, Self::ALL.iter().map(|level| level.id())))
     }
 }

@@ -7,7 +7,6 @@ use super::opaque::opaque;
 use crate::Error;
 use crate::decision::Scope;
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
-use crate::schema::schema_error;
 
 /// How many names may lie between a type and what it stands for.
 const MAX_ALIASES: usize = 64;
@@ -102,7 +101,7 @@ fn has_list(ty: &Ty) -> bool {
 }
 
 fn endless(file: &str, place: &str, found: &str) -> Error {
-    schema_error(
+    Error::schema(
         file,
         place,
         "a definition that ends in a type",

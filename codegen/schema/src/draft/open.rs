@@ -4,7 +4,7 @@ use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::rule_id;
 use crate::pointer::unescaped;
-use crate::schema::{KNOWN, Misfit, Node, Schema, schema_error};
+use crate::schema::{KNOWN, Misfit, Node, Schema};
 use crate::spec::ERRATA;
 use crate::spec::extensions::FOLDER;
 
@@ -20,7 +20,7 @@ impl Misfit {
 
     /// The failure that it is where there is no such answer; `file` is the schema.
     pub(crate) fn refused(&self, file: &str) -> Error {
-        schema_error(
+        Error::schema(
             file,
             &self.pointer,
             &self.expected,

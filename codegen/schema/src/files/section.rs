@@ -34,12 +34,11 @@ impl Section {
         });
         match parts {
             Some(wanted) => Ok((found, wanted)),
-            None => Err(Error::File {
-                file: self.path.as_str().into(),
-                problem: format!("the section `{}` is not there", self.name).into(),
-                detail: "".into(),
-                help: format!("put these two lines where it belongs:\n{begin}{END}").into(),
-            }),
+            None => {
+                let problem = format!("the section `{}` is not there", self.name);
+                let help = format!("put these two lines where it belongs:\n{begin}{END}");
+                Err(Error::file(self.path.as_str(), problem, "", help))
+            }
         }
     }
 

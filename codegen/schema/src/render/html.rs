@@ -78,12 +78,9 @@ struct Rows<'d> {
 /// The page of a history; that of one pair is a history of two.
 ///
 /// # Errors
-/// [`Error::Emit`] when the template fails, which would be a defect.
+/// A template that fails, which would be a defect.
 pub fn render(history: &History) -> Result<String, Error> {
-    let failed = |error: minijinja::Error| Error::Emit {
-        step: "minijinja",
-        problem: error.to_string().into(),
-    };
+    let failed = |error: minijinja::Error| Error::defect("minijinja", error);
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)

@@ -33,7 +33,7 @@ struct All<'d> {
 /// The document of one diff.
 ///
 /// # Errors
-/// [`Error::Emit`] for what cannot be written as JSON, which would be a defect.
+/// What cannot be written as JSON, which would be a defect.
 pub fn diff(diff: &Diff) -> Result<String, Error> {
     written(&Document {
         format: FORMAT,
@@ -62,9 +62,6 @@ fn one(diff: &Diff) -> One<'_> {
 }
 
 fn written(document: &impl Serialize) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(document).map_err(|error| Error::Emit {
-        step: "serde_json",
-        problem: error.to_string().into(),
-    })?;
-    Ok(text + "\n")
+    let text = serde_json::to_string_pretty(document);
+    Ok(text.map_err(|error| Error::defect("serde_json", error))? + "\n")
 }

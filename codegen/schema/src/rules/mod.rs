@@ -145,7 +145,7 @@ impl Rules {
     /// Reads the rule files of a spec.
     ///
     /// # Errors
-    /// [`Error::Toml`] with file and line.
+    /// What is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         fn source<T: serde::de::DeserializeOwned>(
             texts: &RuleTexts,

@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::Error;
-
 /// One schema file: what its definitions say, and its text.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
@@ -32,23 +30,6 @@ pub struct Schema {
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         self.root == other.root
-    }
-}
-
-/// An [`Error::Schema`] from borrowed parts.
-pub(crate) fn schema_error(
-    file: &str,
-    pointer: &str,
-    expected: &str,
-    found: &str,
-    help: &str,
-) -> Error {
-    Error::Schema {
-        file: file.into(),
-        pointer: pointer.into(),
-        expected: expected.into(),
-        found: found.into(),
-        help: help.into(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, applied, schema_error};
+use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, applied};
 use crate::Error;
 
 /// What stands where a keyword does that is none of these.
@@ -18,7 +18,7 @@ impl Schema {
     /// Reads a schema in canonical form; `file` is named in errors.
     ///
     /// # Errors
-    /// [`Error::Schema`] with the JSON pointer of a keyword that is malformed, or refers to what is not there.
+    /// A keyword that is malformed, or refers to what is not there, with its JSON pointer.
     pub fn parse(schema: &Value, file: &str) -> Result<Self, Error> {
         let mut parser = Parser {
             file,
@@ -252,11 +252,11 @@ impl Parser<'_> {
         match name.filter(|name| self.root["$defs"].get(name).is_some()) {
             Some(name) => Ok(Some(name)),
             None if self.root.pointer(target).is_some() => Ok(None),
-            None => Err(schema_error(
+            None => Err(Error::schema(
                 self.file,
                 at,
                 "the name of a definition under `$defs`",
-                &format!("`{target}`, which is not defined"),
+                format!("`{target}`, which is not defined"),
                 "add the definition, or mend the reference with an erratum",
             )),
         }
@@ -315,7 +315,7 @@ impl Parser<'_> {
     }
 
     fn error(&self, at: &str, expected: &str, found: &str) -> Error {
-        schema_error(
+        Error::schema(
             self.file,
             at,
             expected,

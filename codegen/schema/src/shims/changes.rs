@@ -60,7 +60,7 @@ impl Changes {
     /// Those of a spec.
     ///
     /// # Errors
-    /// [`Error::Toml`] with its line.
+    /// What is not TOML, or no change, with its line.
     pub fn of(spec: &Spec) -> Result<Self, Error> {
         Self::read(spec.rules.get("changes.toml"))
     }
@@ -68,7 +68,7 @@ impl Changes {
     /// Reads the changes; an absent file has none.
     ///
     /// # Errors
-    /// [`Error::Toml`] with its line.
+    /// What is not TOML, or no change, with its line.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let Rows { change: rows } = file.parse()?;
         Ok(Self { file, rows })

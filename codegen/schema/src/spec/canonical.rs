@@ -7,6 +7,8 @@
 //! What other generators of schemas spell out without effect is left out: see `restated`.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
+use std::fmt::Display;
+
 use serde_json::{Map, Value};
 
 use super::json::shown;
@@ -48,14 +50,10 @@ const NEW_IN_2020: [&str; 11] = [
 /// Canonical in, the same out.
 ///
 /// # Errors
-/// [`Error::Schema`] with the JSON pointer (of the upstream document) of the first thing that cannot be carried over.
+/// The first thing that cannot be carried over, with its JSON pointer in the upstream document.
 pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
-    let wrong = |expected: &str, found: &str, help: &str| Error::Schema {
-        file: file.into(),
-        pointer: "".into(),
-        expected: expected.into(),
-        found: found.into(),
-        help: help_or_mend(help).into(),
+    let wrong = |expected: &str, found: &str, help: &str| {
+        Error::schema(file, "", expected, found, help_or_mend(help))
     };
     if deeper_than(upstream, MAX_DEPTH) {
         return Err(wrong(
@@ -93,14 +91,13 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
             let stated = root
                 .get("$schema")
                 .map_or_else(|| "nothing".to_owned(), shown);
-            return Err(Error::Schema {
-                file: file.into(),
-                pointer: "/$schema".into(),
-                expected: format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\"").into(),
-                found: stated.into(),
-                help: "a new dialect needs a look at which keywords change their meaning: codegen/src/spec/canonical.rs"
-                    .into(),
-            });
+            return Err(Error::schema(
+                file,
+                "/$schema",
+                format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\""),
+                stated,
+                "a new dialect needs a look at which keywords change their meaning: codegen/schema/src/spec/canonical.rs",
+            ));
         }
     };
     let mut walk = Walk {
@@ -119,15 +116,13 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
     }
     for (pointer, target) in &walk.refs {
         if !reference::resolves(&canonical, target) {
-            return Err(Error::Schema {
-                file: file.into(),
-                pointer: pointer.as_str().into(),
-                expected: "a reference to something in this file".into(),
-                found: format!("`#{target}`, which is not there").into(),
-                help:
-                    "add what it refers to, or mend the name: was a definition renamed or dropped?"
-                        .into(),
-            });
+            return Err(Error::schema(
+                file,
+                pointer,
+                "a reference to something in this file",
+                format!("`#{target}`, which is not there"),
+                "add what it refers to, or mend the name: was a definition renamed or dropped?",
+            ));
         }
     }
     Ok(canonical)
@@ -184,14 +179,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn wrong(&self, expected: impl Into<Box<str>>, found: &Value, help: &str) -> Error {
-        Error::Schema {
-            file: self.file.into(),
-            pointer: self.pointer.as_str().into(),
-            expected: expected.into(),
-            found: shown(found).into(),
-            help: help_or_mend(help).into(),
-        }
+    fn wrong(&self, expected: impl Display, found: &Value, help: &str) -> Error {
+        let (at, found) = (&self.pointer, shown(found));
+        Error::schema(self.file, at, expected, found, help_or_mend(help))
     }
 
     /// Run `inner` one step further down.

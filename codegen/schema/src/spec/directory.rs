@@ -142,16 +142,13 @@ impl Directory {
         let open = unconfirmed(&self.root, &self.files, &order, &rows, id)?;
         let unknown = |name: &&String| open.iter().all(|fact| fact.as_str() != **name);
         if let Some(unknown) = names.iter().find(unknown) {
-            return Err(Error::Usage {
-                problem: format!(
-                    "`{unknown}` is not among the facts of `{id}` that are to be confirmed"
-                )
-                .into(),
-                help: match open.as_slice() {
-                    [] => "there are none to confirm".into(),
-                    facts => format!("still to confirm: {}", listed(facts)).into(),
+            return Err(Error::usage(
+                format!("`{unknown}` is not among the facts of `{id}` that are to be confirmed"),
+                match open.as_slice() {
+                    [] => "there are none to confirm".to_owned(),
+                    facts => format!("still to confirm: {}", listed(facts)),
                 },
-            });
+            ));
         }
         let meant =
             |fact: &Fact| names.is_empty() || names.iter().any(|name| name == fact.as_str());
@@ -178,15 +175,13 @@ impl Directory {
             }
             let Some(change) = held.without(order, id) else {
                 let before = order.before(id).unwrap_or_default();
-                return Err(Error::Usage {
-                    problem: format!("`{}` holds for revisions after `{id}`, too", held.fact)
-                        .into(),
-                    help: format!(
+                return Err(Error::usage(
+                    format!("`{}` holds for revisions after `{id}`, too", held.fact),
+                    format!(
                         "in spec/{}, end it with `until = \"{before}\"`, and add a second one that begins after `{id}`",
                         held.file
-                    )
-                    .into(),
-                });
+                    ),
+                ));
             };
             changes.push((held, change));
         }
@@ -204,12 +199,12 @@ impl Directory {
         if let Some(base) = &self.base
             && let Some(name) = differing(base, &stands)
         {
-            return Err(Error::File {
-                file: dir.join(name).display().to_string().into(),
-                problem: "another command has changed it meanwhile; nothing was written".into(),
-                detail: "".into(),
-                help: "run the command again".into(),
-            });
+            return Err(Error::file(
+                dir.join(name).display().to_string(),
+                "another command has changed it meanwhile; nothing was written",
+                "",
+                "run the command again",
+            ));
         }
         let differs = |name: &&String| self.files.get(*name) != stands.get(*name);
         let names = self.files.keys().chain(stands.keys());

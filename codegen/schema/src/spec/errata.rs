@@ -10,7 +10,7 @@ use super::canonical::canonicalize;
 use super::json::{self, shown};
 use super::range::{Order, ends_before};
 use super::rules::RuleFile;
-use crate::Error;
+use crate::{Diagnostic, Error, Place};
 
 /// One repair of one revision's schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ enum OneOrMany {
 /// Read the errata of all revisions, in the order of the file; without an order, those of one schema, which have no range.
 ///
 /// # Errors
-/// [`Error::Toml`] and [`Error::Rule`] for rows that do not say what they have to say.
+/// Rows that do not say what they have to say, with the line of each.
 pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum>, Error> {
     let rows: Rows = file.parse()?;
     let mut errata: Vec<Erratum> = Vec::with_capacity(rows.erratum.len());
@@ -222,7 +222,7 @@ pub(crate) struct Applied {
 /// A draft moves: what has the defect no more there is passed over, as long as another revision or place has it.
 ///
 /// # Errors
-/// [`Error::Rule`] for each erratum that does not apply, or that leaves the schema in another than the canonical form.
+/// Each erratum that does not apply, or that leaves the schema in another than the canonical form.
 pub(crate) fn apply(
     canonical: &Value,
     errata: &[Erratum],
@@ -231,11 +231,9 @@ pub(crate) fn apply(
     status: Status,
 ) -> Result<Applied, Error> {
     let failure = |erratum: &Erratum, problem: String, ends: bool| {
-        let mut error = failure(file, erratum, id, status, problem);
-        if let (Error::Rule { revision, .. }, false) = (&mut error, ends) {
-            *revision = None;
-        }
-        error
+        let mut of = failure(file, erratum, id, status, problem);
+        of.revision = ends.then(|| id.into());
+        Error::from(of)
     };
     let mut schema = canonical.clone();
     let (mut errors, mut passed, mut applied) = (Vec::new(), Vec::new(), Vec::new());
@@ -299,7 +297,13 @@ pub(crate) fn apply(
     })
 }
 
-fn failure(file: &RuleFile, erratum: &Erratum, id: &str, status: Status, problem: String) -> Error {
+fn failure(
+    file: &RuleFile,
+    erratum: &Erratum,
+    id: &str,
+    status: Status,
+    problem: String,
+) -> Diagnostic {
     let folder = if status == Status::Released {
         id
     } else {
@@ -310,15 +314,10 @@ fn failure(file: &RuleFile, erratum: &Erratum, id: &str, status: Status, problem
         Some(until) => format!("end the erratum with {until}"),
         None => "take the erratum out".to_owned(),
     };
-    Error::Rule {
-        file: file.path.as_str().into(),
-        line: erratum.line,
-        rule: format!("erratum `{}` of `{id}`", erratum.id).into(),
-        revision: Some(id.into()),
-        problem: problem.into(),
-        reason: erratum.reason.as_str().into(),
-        help: format!("look at {source} again: if the schema is right now, {cure}").into(),
-    }
+    let mut of = Diagnostic::of(file.path.as_str(), Place::Line(erratum.line), problem);
+    of.rule = format!("erratum `{}` of `{id}`", erratum.id).into();
+    let help = format!("look at {source} again: if the schema is right now, {cure}");
+    of.note("reason", erratum.reason.as_str()).help(help)
 }
 
 fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), String> {

@@ -215,8 +215,8 @@ impl ErrorRules {
     /// Read the rules of a spec.
     ///
     /// # Errors
-    /// [`Error::Rule`] for a revision or definition that is not there, for a code that the definition does not carry,
-    /// and for two rows that say different things of the same revision.
+    /// A revision or definition that is not there, a code that the definition does not carry,
+    /// and two rows that say different things of the same revision.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         Self::read_all(spec).map(|(rules, _)| rules)
     }

@@ -131,26 +131,22 @@ impl Extension {
 
     fn load(root: &str, files: &Files, name: &str, revisions: &[Revision]) -> Result<Self, Error> {
         let facts = file(root, files, name, FACTS);
-        let missing = |file: &str, help: &str| Error::File {
-            file: format!("{root}/{FOLDER}/{name}/{file}").into(),
-            problem: "there is no such file".into(),
-            detail: "".into(),
-            help: format!("cargo xtask spec import FILE --extension {name}{help}").into(),
+        let missing = |file: &str| {
+            let file = format!("{root}/{FOLDER}/{name}/{file}");
+            let help = format!("cargo xtask spec import FILE --extension {name}");
+            Error::file(file, "there is no such file", "", help)
         };
         if !revisions::is_id(name) {
-            return Err(Error::File {
-                file: format!("{root}/{FOLDER}/{name}").into(),
-                problem: format!("`{name}` cannot name an extension").into(),
-                detail: "".into(),
-                help: revisions::ID_HELP.into(),
-            });
+            let problem = format!("`{name}` cannot name an extension");
+            let file = format!("{root}/{FOLDER}/{name}");
+            return Err(Error::file(file, problem, "", revisions::ID_HELP));
         }
         if facts.text.is_empty() {
-            return Err(missing(FACTS, ""));
+            return Err(missing(FACTS));
         }
         let rows: Rows = facts.parse()?;
         let schema = format!("{FOLDER}/{name}/schema.json");
-        let text = (files.get(&schema)).ok_or_else(|| missing("schema.json", ""))?;
+        let text = (files.get(&schema)).ok_or_else(|| missing("schema.json"))?;
         let path = format!("{root}/{schema}");
         let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
         let errata_file = file(root, files, name, "errata.toml");

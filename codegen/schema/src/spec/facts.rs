@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::range::Order;
 use super::sheet::{self, Edit, Entry};
 use super::{Files, REVISIONS};
-use crate::{Error, docs};
+use crate::{Diagnostic, Error, docs};
 
 /// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,9 +176,10 @@ impl Held {
         (next > to || order.only_drafts(next)).then_some(Change::Ends(before))
     }
 
-    /// Whether a line (from 1) is one of its own.
-    pub(super) fn has_line(&self, text: &str, line: usize) -> bool {
-        sheet::at_line(text, &self.entries, line).is_some()
+    /// Whether a diagnostic is about one of its lines in the text of its file.
+    pub(super) fn is_meant(&self, root: &str, text: &str, of: &Diagnostic) -> bool {
+        let own = |line| sheet::at_line(text, &self.entries, line).is_some();
+        *of.file == *format!("{root}/{}", self.file) && of.line().is_some_and(own)
     }
 
     /// The edits by which it begins with another revision.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::Error;
+use crate::{Error, Place};
 
 /// What some editors put before a text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -18,35 +18,25 @@ pub(crate) const MARKED: &str =
 /// Parse the text of `file`.
 ///
 /// # Errors
-/// [`Error::Json`]; nesting deeper than serde_json's limit of 128 is one too.
+/// What is not JSON, with its line and column; nesting deeper than serde_json's limit of 128 is one too.
 pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
+    let not_json = |line, column, message: &str| {
+        let place = Place::Column(line, column);
+        Error::text(file, place, format!("not JSON: {message}"))
+    };
     if text.trim().is_empty() {
-        return Err(Error::Json {
-            file: file.into(),
-            line: 1,
-            column: 1,
-            message: "the file is empty".into(),
-        });
+        return Err(not_json(1, 1, "the file is empty"));
     }
     if text.starts_with(BYTE_ORDER_MARK) {
-        return Err(Error::Json {
-            file: file.into(),
-            line: 1,
-            column: 1,
-            message: MARKED.into(),
-        });
+        return Err(not_json(1, 1, MARKED));
     }
     serde_json::from_str::<Strict>(text)
         .map(|strict| strict.0)
         .map_err(|error| {
             let place = format!(" at line {} column {}", error.line(), error.column());
             let message = error.to_string();
-            Error::Json {
-                file: file.into(),
-                line: error.line(),
-                column: error.column(),
-                message: message.strip_suffix(&place).unwrap_or(&message).into(),
-            }
+            let message = message.strip_suffix(&place).unwrap_or(&message);
+            not_json(error.line(), error.column(), message)
         })
 }
 

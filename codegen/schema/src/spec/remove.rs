@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::complaints::{Complaint, complaints, passed_over, placed};
+use super::diagnostics::{diagnostics, passed_over, placed};
 use super::facts::{self, Change, Fact, Held, ranged};
 use super::range::Order;
 use super::revisions::Row;
 use super::sheet::{self, at_line};
 use super::{Files, REVISIONS, Spec, Status, extensions, revisions, revisions_file, schema_name};
-use crate::Error;
 use crate::Models;
+use crate::{Diagnostic, Error};
 
 /// What a removal took out, and what it could not put back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,22 +33,21 @@ pub struct Removed {
 /// Take a revision out of a spec directory in memory.
 ///
 /// # Errors
-/// [`Error::UnknownRevision`], and files that cannot be read.
+/// A revision that is not there, and files that cannot be read.
 pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed, Error> {
     let list = revisions_file(root, files)?;
     let rows = revisions::read(&list)?;
     let order = Order::of(&rows);
     let at = order.at(id).ok_or_else(|| revisions::unknown(id, &rows))?;
     if let Some(extension) = extensions::resting_on(root, files, id)? {
-        return Err(Error::Usage {
-            problem: format!("the extension `{extension}` names revision `{id}`").into(),
-            help: format!(
+        return Err(Error::usage(
+            format!("the extension `{extension}` names revision `{id}`"),
+            format!(
                 "change `revision` in {root}/extensions/{extension}/extension.toml, take its `[core]` away, or delete its folder"
-            )
-            .into(),
-        });
+            ),
+        ));
     }
-    let stood = entries_of(root, files, &complaints(root, files))?;
+    let stood = entries_of(root, files, &diagnostics(root, files))?;
     let mut removed = Removed {
         revision: id.to_owned(),
         ..Removed::default()
@@ -134,7 +133,7 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
 
     // What only that revision needed is needless now.
     loop {
-        let mut gone = entries_of(root, files, &complaints(root, files))?;
+        let mut gone = entries_of(root, files, &diagnostics(root, files))?;
         gone.retain(|one| stood.iter().all(|other| other.name != one.name));
         if gone.is_empty() {
             break;
@@ -195,9 +194,7 @@ fn reopen(
                 let now = opened.iter().find(|now| now.is_still(held));
                 now.is_some_and(|now| {
                     let text = tried.get(&now.file).map_or("", String::as_str);
-                    let path = format!("{root}/{}", now.file);
-                    let mut of_file = passed.iter().filter(|one| one.file == path);
-                    of_file.any(|one| now.has_line(text, one.line))
+                    passed.iter().any(|one| now.is_meant(root, text, one))
                 })
             })
         }
@@ -285,22 +282,26 @@ pub(super) struct Named {
     pub(super) why: String,
 }
 
-/// The entries that complaints are about.
+/// The entries that diagnostics are about.
 pub(super) fn entries_of(
     root: &str,
     files: &Files,
-    complaints: &[Complaint],
+    diagnostics: &[Diagnostic],
 ) -> Result<Vec<Named>, Error> {
     let mut found: Vec<Named> = Vec::new();
     for (file, text) in files {
         let path = format!("{root}/{file}");
-        let mut lines = complaints.iter().filter(|one| one.file == path).peekable();
+        let mut lines = diagnostics
+            .iter()
+            .filter(|one| *one.file == *path)
+            .peekable();
         if lines.peek().is_none() {
             continue;
         }
         let entries = sheet::entries(&path, text)?;
-        for complaint in lines {
-            let Some(entry) = at_line(text, &entries, complaint.line) else {
+        for diagnostic in lines {
+            let line = diagnostic.line();
+            let Some(entry) = line.and_then(|line| at_line(text, &entries, line)) else {
                 continue;
             };
             let name = format!("{file}: {}", entry.label());
@@ -309,7 +310,7 @@ pub(super) fn entries_of(
                     file: file.clone(),
                     entry: entry.clone(),
                     name,
-                    why: complaint.problem.clone(),
+                    why: diagnostic.problem.to_string(),
                 });
             }
         }

@@ -104,17 +104,7 @@ fn named<T: Copy>(
     all.iter()
         .copied()
         .find(|one| as_str(*one) == name)
-        .ok_or_else(|| Error::Usage {
-            problem: format!("no {kind} `{name}`").into(),
-            help: format!(
-                "one of {}",
-                all.iter()
-                    .map(|one| as_str(*one))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )
-            .into(),
-        })
+        .ok_or_else(|| Error::no_such(kind, name, all.iter().map(|one| as_str(*one))))
 }
 
 /// One entry, with the places of its values.
@@ -197,7 +187,7 @@ struct Rows {
 /// Read the list and check that it can be one.
 ///
 /// # Errors
-/// [`Error::Toml`], and [`Error::Rule`] for an id that is taken or no file name, a wire string that two released
+/// What is not TOML, an id that is taken or no file name, a wire string that two released
 /// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
 /// stand last.
 pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
@@ -461,8 +451,5 @@ pub(super) fn confirm(
 }
 
 pub(crate) fn unknown(id: &str, rows: &[Row]) -> Error {
-    Error::UnknownRevision {
-        id: id.into(),
-        known: rows.iter().map(|row| row.id().to_owned()).collect(),
-    }
+    Error::unknown_revision(id, rows.iter().map(Row::id))
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::json::{BYTE_ORDER_MARK, MARKED};
 use super::range::Order;
-use crate::Error;
+use crate::{Diagnostic, Error, Place};
 
 /// The text of one rule file and the name under which failures speak of it.
 ///
@@ -47,19 +47,14 @@ impl RuleFile {
     /// Read as `T`.
     ///
     /// # Errors
-    /// [`Error::Toml`] with the line of what does not fit.
+    /// What does not fit, with its line.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         if self.text.starts_with(BYTE_ORDER_MARK) {
-            return Err(Error::Toml {
-                file: self.path.as_str().into(),
-                line: 1,
-                message: MARKED.into(),
-            });
+            return Err(not_toml(&self.path, 1, MARKED));
         }
-        toml::from_str(&self.text).map_err(|error| Error::Toml {
-            file: self.path.as_str().into(),
-            line: error.span().map_or(1, |span| self.line_of(span.start)),
-            message: error.message().trim_end().replace('\n', "; ").into(),
+        toml::from_str(&self.text).map_err(|error| {
+            let line = error.span().map_or(1, |span| self.line_of(span.start));
+            not_toml(&self.path, line, error.message())
         })
     }
 
@@ -73,7 +68,7 @@ impl RuleFile {
         1 + starts.partition_point(|start| *start <= offset)
     }
 
-    /// An [`Error::Rule`] at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.
+    /// What is wrong with a rule at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.
     pub fn error(
         &self,
         offset: usize,
@@ -82,15 +77,13 @@ impl RuleFile {
         reason: impl Into<Box<str>>,
         help: impl Into<Box<str>>,
     ) -> Error {
-        Error::Rule {
-            file: self.path.as_str().into(),
-            line: self.line_of(offset),
-            rule: rule.into(),
-            revision: None,
-            problem: problem.into(),
-            reason: reason.into(),
-            help: help.into(),
-        }
+        let mut of = Diagnostic::of(
+            self.path.as_str(),
+            Place::Line(self.line_of(offset)),
+            problem,
+        );
+        of.rule = rule.into();
+        of.note("reason", reason).help(help).into()
     }
 
     /// The same of a rule that does not hold of one of the revisions of its range.
@@ -103,11 +96,17 @@ impl RuleFile {
         help: impl Into<Box<str>>,
     ) -> Error {
         let mut error = self.error(offset, rule, problem, "", help);
-        if let Error::Rule { revision: of, .. } = &mut error {
-            *of = Some(revision.into());
+        if let Error::Wrong(of) = &mut error {
+            of.revision = Some(revision.into());
         }
         error
     }
+}
+
+/// What is not TOML, or not the TOML that a file holds.
+pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
+    let message = message.trim_end().replace('\n', "; ");
+    Error::text(file, Place::Line(line), message)
 }
 
 /// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`).

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, Table, Value};
 
+use super::rules::not_toml;
 use crate::Error;
 
 /// A row of an array of tables, or a line of a table.
@@ -62,7 +63,7 @@ pub(crate) type Edit = (Range<usize>, String);
 /// The entries of a rule file, in the order of the text.
 ///
 /// # Errors
-/// [`Error::Toml`] with the line of what is not TOML.
+/// What is not TOML, with its line.
 pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<Entry>, Error> {
     let document = parsed(path, text)?;
     let mut entries = Vec::new();
@@ -72,12 +73,9 @@ pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<Entry>, Error> {
 }
 
 fn parsed<'t>(path: &str, text: &'t str) -> Result<Document<&'t str>, Error> {
-    Document::parse(text).map_err(|error| Error::Toml {
-        file: path.into(),
-        line: error
-            .span()
-            .map_or(1, |span| 1 + lines_before(text, span.start)),
-        message: error.message().trim_end().replace('\n', "; ").into(),
+    Document::parse(text).map_err(|error| {
+        let line = (error.span()).map_or(1, |span| 1 + lines_before(text, span.start));
+        not_toml(path, line, error.message())
     })
 }
 

@@ -157,11 +157,13 @@ fn in_canonical_form(
 ) -> Option<Error> {
     let found = files.get(name)?;
     let wanted = canonical::to_text(raw);
-    (*found != wanted).then(|| Error::File {
-        file: format!("{root}/{name}").into(),
-        problem: "not in canonical form (- as it is, + as it should be)".into(),
-        detail: diff::lines(found, &wanted, SHOWN_LINES).into(),
-        help: format!("import it again: cargo xtask spec import FILE {import}").into(),
+    (*found != wanted).then(|| {
+        Error::file(
+            format!("{root}/{name}"),
+            "not in canonical form (- as it is, + as it should be)",
+            diff::lines(found, &wanted, SHOWN_LINES),
+            format!("import it again: cargo xtask spec import FILE {import}"),
+        )
     })
 }
 
@@ -179,12 +181,8 @@ fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Err
     let upstream = match Upstream::read(&path) {
         Ok(upstream) => upstream,
         Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {
-            return vec![Error::File {
-                file: path.display().to_string().into(),
-                problem: format!("revision `{}` has no upstream file", row.id()).into(),
-                detail: "".into(),
-                help: "".into(),
-            }];
+            let problem = format!("revision `{}` has no upstream file", row.id());
+            return vec![Error::file(path.display().to_string(), problem, "", "")];
         }
         Err(error) => return vec![error],
     };
@@ -194,7 +192,6 @@ fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Err
             path.display(),
             row.id()
         )
-        .into()
     };
     let mut failures = Vec::new();
     if upstream.sha256 != row.sha256() {
@@ -203,29 +200,27 @@ fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Err
         } else {
             row.sha256()
         };
-        failures.push(Error::File {
-            file: path.display().to_string().into(),
-            problem: format!("not the file that was imported as revision `{}`", row.id()).into(),
-            detail: format!(
+        failures.push(Error::file(
+            path.display().to_string(),
+            format!("not the file that was imported as revision `{}`", row.id()),
+            format!(
                 "sha256 recorded: {recorded}\nsha256 found:    {}",
                 upstream.sha256
-            )
-            .into(),
-            help: help(),
-        });
+            ),
+            help(),
+        ));
     }
     let wanted = canonical::to_text(&upstream.canonical);
     if let Some(found) = files.get(&name).filter(|found| **found != wanted) {
-        failures.push(Error::File {
-            file: format!("{root}/{name}").into(),
-            problem: format!(
+        failures.push(Error::file(
+            format!("{root}/{name}"),
+            format!(
                 "not the canonical form of {} (- as it is, + as it should be)",
                 path.display()
-            )
-            .into(),
-            detail: diff::lines(found, &wanted, SHOWN_LINES).into(),
-            help: help(),
-        });
+            ),
+            diff::lines(found, &wanted, SHOWN_LINES),
+            help(),
+        ));
     }
     failures
 }
@@ -237,11 +232,10 @@ fn unlisted(root: &str, files: &Files, rows: &[Row]) -> Vec<Error> {
     let extension = |id: &&str| id.starts_with(&format!("{}/", FOLDER));
     schemas
         .filter(|id| rows.iter().all(|row| row.id() != *id) && !extension(id))
-        .map(|id| Error::File {
-            file: format!("{root}/{id}/schema.json").into(),
-            problem: "a schema of a revision that revisions.toml does not list".into(),
-            detail: "".into(),
-            help: "import it, or delete the directory".into(),
+        .map(|id| {
+            let problem = "a schema of a revision that revisions.toml does not list";
+            let help = "import it, or delete the directory";
+            Error::file(format!("{root}/{id}/schema.json"), problem, "", help)
         })
         .collect()
 }

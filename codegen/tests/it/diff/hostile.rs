@@ -218,8 +218,11 @@ fn a_file_that_is_not_there_is_no_empty_diff() {
     let missing = sources().open("./no/such/schema.json", false).unwrap_err();
     assert!(matches!(missing, Error::Io { .. }), "{missing}");
     let unknown = sources().open("2031-01-01", false).unwrap_err();
+    assert!(unknown.is_of_the_request(), "{unknown}");
     assert!(
-        matches!(unknown, Error::UnknownRevision { .. }),
+        unknown
+            .to_string()
+            .starts_with("no revision `2031-01-01`\n  known: "),
         "{unknown}"
     );
 }

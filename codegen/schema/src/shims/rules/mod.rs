@@ -49,7 +49,7 @@ impl PairRules {
     /// Reads the rules of a pair; an absent file has none.
     ///
     /// # Errors
-    /// [`Error::Toml`] with its line, and rules that contradict themselves.
+    /// What is not TOML, with its line, and rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rows: Rows = file.parse()?;
         let rules = Self {

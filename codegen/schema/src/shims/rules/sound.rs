@@ -104,10 +104,7 @@ fn said_twice(file: &RuleFile, rows: &Rows) -> Vec<Error> {
 const SILENT: &str = "it says neither what happens on the way up nor down";
 
 fn line(error: &Error) -> usize {
-    match error {
-        Error::Rule { line, .. } => *line,
-        _ => 0,
-    }
+    error.place().1
 }
 
 /// The rows that do not show what they come to, or show it wrongly.

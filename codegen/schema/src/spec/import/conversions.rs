@@ -1,6 +1,6 @@
 //! Rules that the new schema of a revision has no use for: those of its conversions, and those that it shared with none.
 
-use super::super::complaints::placed;
+use super::super::diagnostics::placed;
 use super::super::facts::Fact;
 use super::super::remove::{Named, converts, entries_of, needless, pair, taken_out};
 use super::super::{Files, Spec, sheet};
@@ -25,8 +25,8 @@ pub(super) fn without_use(root: &str, files: &mut Files, id: &str) -> Result<Vec
         .collect();
     for name in names {
         for _ in 0..ROUNDS {
-            let complaints = placed(faults(root, files, &name));
-            let gone = entries_of(root, files, &complaints)?;
+            let diagnostics = placed(faults(root, files, &name));
+            let gone = entries_of(root, files, &diagnostics)?;
             if gone.is_empty() {
                 break;
             }

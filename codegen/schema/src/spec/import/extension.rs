@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Upstream, usage};
+use super::Upstream;
 use crate::Error;
 use crate::files::diff;
 use crate::spec::extensions::{self, FACTS, FOLDER, Rows};
@@ -65,7 +65,7 @@ pub(in crate::spec) fn into(
     let name = options.name.as_str();
     if !revisions::is_id(name) {
         let problem = format!("`{name}` cannot name an extension");
-        return Err(usage(problem, revisions::ID_HELP));
+        return Err(Error::usage(problem, revisions::ID_HELP));
     }
     // The core has to stand without the extension: what is imported may be what mends it.
     let core: Files = (files.iter())
@@ -81,7 +81,7 @@ pub(in crate::spec) fn into(
                 Some(id) => core.revision(id)?,
                 None => Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
                     let problem = "no revision is released that the extension could rest on";
-                    usage(problem.to_owned(), "name one with --revision")
+                    Error::usage(problem.to_owned(), "name one with --revision")
                 })?,
             };
             (base, started(upstream, base, options)?)
@@ -147,14 +147,14 @@ fn started(
 ) -> Result<String, Error> {
     let name = &options.name;
     let Some(identifier) = &options.identifier else {
-        return Err(usage(
+        return Err(Error::usage(
             format!("extension `{name}` is new: its identifier has to be given"),
             "--identifier PREFIX/NAME, as peers declare it: io.modelcontextprotocol/tasks",
         ));
     };
     if !extensions::is_identifier(identifier) {
         let problem = format!("`{identifier}` is not the identifier of an extension");
-        return Err(usage(
+        return Err(Error::usage(
             problem,
             "a prefix, `/` and a name: io.modelcontextprotocol/tasks",
         ));
@@ -219,7 +219,7 @@ fn keeps_its_facts(name: &str, rows: &Rows, options: &ExtensionOptions) -> Resul
         asked.is_some() && asked.as_ref() != *stands
     };
     match asked.iter().find(differs) {
-        Some((option, ..)) => Err(usage(
+        Some((option, ..)) => Err(Error::usage(
             format!("extension `{name}` is there already, and {option} says something else of it"),
             "leave the option out, or change its extension.toml by hand",
         )),

@@ -7,14 +7,14 @@ mod upstream;
 
 use std::path::Path;
 
-use super::complaints::{Complaint, complaints, passed_over};
+use super::diagnostics::{diagnostics, passed_over};
 use super::directory::Directory;
 use super::facts::{self, Change, Fact, Held, held, ranged};
 use super::range::Order;
 use super::revisions::{self, Lifecycle, NewRow, Row, Status};
 use super::rules::RuleFile;
 use super::{Files, REVISIONS, canonical, errata, errata_file, remove, schema_name};
-use crate::Error;
+use crate::{Diagnostic, Error};
 
 pub(super) use extension::into as into_extension;
 pub use extension::{ExtensionOptions, ImportedExtension};
@@ -110,7 +110,7 @@ pub(super) fn into(
 ) -> Result<Imported, Error> {
     let id = options.revision.as_str();
     if !revisions::is_id(id) {
-        return Err(usage(
+        return Err(Error::usage(
             format!("`{id}` cannot name a revision"),
             revisions::ID_HELP,
         ));
@@ -237,7 +237,7 @@ impl Import<'_> {
     /// What began with it begins with the revision after it, if that has it, and else goes.
     fn settle(&mut self) -> Result<(), Error> {
         loop {
-            let mut of_it = complaints(self.root, self.files);
+            let mut of_it = diagnostics(self.root, self.files);
             of_it.retain(|one| one.revision.as_deref() == Some(self.id));
             let mut changes = Vec::new();
             for (held, why) in self.spoken_of(&of_it)? {
@@ -267,20 +267,18 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The facts that complaints are about, each with the first of them.
-    fn spoken_of(&self, complaints: &[Complaint]) -> Result<Vec<(Held, String)>, Error> {
+    /// The facts that diagnostics are about, each with the first of them.
+    fn spoken_of(&self, diagnostics: &[Diagnostic]) -> Result<Vec<(Held, String)>, Error> {
         let mut found = Vec::new();
-        if complaints.is_empty() {
+        if diagnostics.is_empty() {
             return Ok(found);
         }
         for held in held(self.root, self.files, &self.order, self.id)? {
-            let path = format!("{}/{}", self.root, held.file);
             let text = self.files.get(&held.file).map_or("", String::as_str);
-            let here = complaints
-                .iter()
-                .find(|one| one.file == path && held.has_line(text, one.line));
-            if let Some(complaint) = here {
-                found.push((held, complaint.problem.clone()));
+            let mut meant = diagnostics.iter();
+            let here = meant.find(|one| held.is_meant(self.root, text, one));
+            if let Some(diagnostic) = here {
+                found.push((held, diagnostic.problem.to_string()));
             }
         }
         Ok(found)
@@ -317,9 +315,9 @@ fn added(
         rows => rows.iter().map(Row::id).collect::<Vec<_>>().join(", "),
     };
     let (Some(lifecycle), Some(status)) = (options.lifecycle, options.status) else {
-        return Err(usage(
+        return Err(Error::usage(
             format!("revision `{id}` is new: its lifecycle and its status have to be given"),
-            &format!(
+            format!(
                 "--lifecycle handshake|per-request --status released|candidate|draft; known revisions: {known}"
             ),
         ));
@@ -375,7 +373,7 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
         ),
     ];
     match differing.iter().find(|(_, differs)| *differs) {
-        Some((option, _)) => Err(usage(
+        Some((option, _)) => Err(Error::usage(
             format!(
                 "revision `{}` is listed already, and {option} says something else of it",
                 row.id()
@@ -383,12 +381,5 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
             "leave the option out, or change the entry in revisions.toml by hand",
         )),
         None => Ok(()),
-    }
-}
-
-fn usage(problem: String, help: &str) -> Error {
-    Error::Usage {
-        problem: problem.into(),
-        help: help.into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::revisions::{self, Row, Status};
 use super::super::{Files, schema_name};
-use super::{ImportOptions, usage};
+use super::ImportOptions;
 use crate::Error;
 
 /// The revision after a new one whose own facts begin with the new one.
@@ -34,9 +34,9 @@ pub(super) fn source(
     }
     match next.filter(|next| next.id() == from) {
         Some(next) => Ok(Some(next.id().to_owned())),
-        None => Err(usage(
+        None => Err(Error::usage(
             format!("`{from}` is not the revision after `{id}`, or `{id}` is listed already"),
-            &match next {
+            match next {
                 Some(next) => format!(
                     "leave --from out, or give --from {}: what begins with that revision begins with `{id}` then",
                     next.id()

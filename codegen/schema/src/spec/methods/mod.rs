@@ -99,7 +99,7 @@ impl MethodRules {
     /// Read the rules of a spec.
     ///
     /// # Errors
-    /// [`Error::Rule`] for each rule that matches nothing, contradicts the schema or says what goes without saying.
+    /// Each rule that matches nothing, contradicts the schema or says what goes without saying.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         Self::read_all(spec).map(|(rules, _)| rules)
     }

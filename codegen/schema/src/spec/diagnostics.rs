@@ -1,20 +1,11 @@
-//! What the readers of rule files complain of, as places: a fact that is tried, or a rule that nothing needs any more.
+//! What the readers of rule files find wrong with a line: a fact that is tried, or a rule that nothing needs any more.
 
 use super::{Files, REVISIONS, Spec, errata, errata_file, errors, methods};
-use crate::{Error, Problems};
-
-/// Something wrong with a line of a rule file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Complaint {
-    pub(super) file: String,
-    pub(super) line: usize,
-    /// The revision that it is about, where others of the line may be right.
-    pub(super) revision: Option<String>,
-    pub(super) problem: String,
-}
+use crate::error::Fault;
+use crate::{Diagnostic, Error, Place, Problems};
 
 /// What the readers of the rule files that name revisions say of them.
-pub(super) fn complaints(root: &str, files: &Files) -> Vec<Complaint> {
+pub(super) fn diagnostics(root: &str, files: &Files) -> Vec<Diagnostic> {
     let spec = match Spec::load(root, files) {
         Ok(spec) => spec,
         Err(error) => return placed(vec![error]),
@@ -25,7 +16,7 @@ pub(super) fn complaints(root: &str, files: &Files) -> Vec<Complaint> {
 }
 
 /// What begins before a draft and does not hold for it, which is passed over there.
-pub(super) fn passed_over(root: &str, files: &Files, draft: &str) -> Vec<Complaint> {
+pub(super) fn passed_over(root: &str, files: &Files, draft: &str) -> Vec<Diagnostic> {
     let Ok(spec) = Spec::load(root, files) else {
         return Vec::new();
     };
@@ -45,25 +36,16 @@ pub(super) fn passed_over(root: &str, files: &Files, draft: &str) -> Vec<Complai
 }
 
 /// Those errors that are about a line of a rule file.
-pub(super) fn placed(errors: Vec<Error>) -> Vec<Complaint> {
-    let mut found = Vec::new();
-    for error in Problems::of(errors).iter().flat_map(Problems::iter) {
-        if let Error::Rule {
-            file,
-            line,
-            revision,
-            problem,
-            ..
-        } = error
-            && !file.ends_with(&format!("/{REVISIONS}"))
-        {
-            found.push(Complaint {
-                file: file.to_string(),
-                line: *line,
-                revision: revision.as_deref().map(str::to_owned),
-                problem: problem.to_string(),
-            });
-        }
-    }
-    found
+pub(super) fn placed(errors: Vec<Error>) -> Vec<Diagnostic> {
+    let list = format!("/{REVISIONS}");
+    let is_placed = |of: &Diagnostic| {
+        let line = matches!(of.place, Place::Line(_));
+        line && of.fault == Fault::Input && !of.file.ends_with(&list)
+    };
+    let errors = Problems::of(errors).into_iter().flatten();
+    let diagnostics = errors.filter_map(|error| match error {
+        Error::Wrong(of) => Some(*of),
+        _ => None,
+    });
+    diagnostics.filter(is_placed).collect()
 }
