@@ -8,11 +8,12 @@ use tokio::time::Instant;
 
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, fresh_address};
 use crate::protocol::server::Owner;
+use crate::protocol::tasks::{MemoryTasks, TaskStore};
 
 /// The backplane of one process; clones are one.
 ///
-/// It keeps the last events of each session, within the bytes of its owner and of all sessions. Records of sessions are
-/// kept only if several services have joined it.
+/// It keeps the last events of each session, within the bytes of its owner and of all sessions, and tasks within those of
+/// [`MemoryTasks`](crate::sansio::server::MemoryTasks). Records of sessions are kept only if several services have joined it.
 #[derive(Clone)]
 pub struct Memory(Arc<Shared>);
 
@@ -22,6 +23,7 @@ struct Shared {
     all_bytes: usize,
     kept: Mutex<Kept>,
     receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
+    tasks: Arc<MemoryTasks>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -77,6 +79,7 @@ impl Memory {
             all_bytes: all,
             kept: Mutex::default(),
             receivers: Mutex::default(),
+            tasks: Arc::default(),
         }))
     }
 
@@ -255,6 +258,10 @@ impl Backplane for Memory {
 
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
         at_once(self.events(session, event))
+    }
+
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        Arc::<MemoryTasks>::clone(&self.0.tasks)
     }
 
     fn is_shared(&self) -> bool {

@@ -1,8 +1,11 @@
-//! What replicas share: records of sessions, events of their streams, and messages to each other. Feature `server-http`.
+//! What replicas share: records of sessions, events of their streams, tasks, and messages to each other. Feature `server-http`.
 //!
 //! A session runs on one replica, its home. Any replica takes its requests: one that arrives elsewhere is passed to the
 //! home, and its response comes back the same way. If the home is gone, the replica that notices takes the session over,
-//! from its [`SessionRecord`]. Clients of per-request revisions have no sessions, and need none of this.
+//! from its [`SessionRecord`]. Clients of per-request revisions have no sessions: their requests are served anywhere.
+//!
+//! A task is worked on by the replica that began it, and served by each: what is known of it is in the [store](Backplane::tasks)
+//! that they share. If its replica is gone before it has ended, it has failed, and says so to the client that looks next.
 //!
 //! [`Memory`] is the backplane of one process, and the default; `Redis`, of feature `redis`, is that of several.
 //!
@@ -25,6 +28,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use crate::protocol::tasks::TaskStore;
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
 pub use memory::Memory;
 pub use record::{BrokenRecord, SessionRecord};
@@ -91,6 +95,9 @@ pub trait Backplane: Send + Sync + 'static {
     /// Returns the events of a stream after this one, in order of their places; `None` if some of them are gone. Events
     /// that were appended before are among them.
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
+
+    /// Returns the store of the tasks that replicas share.
+    fn tasks(&self) -> Arc<dyn TaskStore>;
 
     /// Returns whether other replicas may use it; what only they need is not saved otherwise.
     fn is_shared(&self) -> bool {

@@ -1,5 +1,7 @@
 //! The backplane of several processes, in a Redis server: a hash per session, a stream of its events, and publish/subscribe.
 
+mod tasks;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,7 +17,8 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::{
-    Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable, fresh_address,
+    Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
+    fresh_address,
 };
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
@@ -462,6 +465,10 @@ impl Backplane for Redis {
             let events = kept.into_iter().filter_map(|(_, fields)| of_event(fields));
             Ok(without_gaps(event, events))
         })
+    }
+
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        Arc::new(self.clone())
     }
 
     fn is_available(&self) -> bool {

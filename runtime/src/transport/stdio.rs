@@ -49,7 +49,7 @@ pub async fn serve_on(
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
     let (server, start) = started(server);
-    let handler = with_tasks(Arc::new(handler), &server);
+    let handler = with_tasks(Arc::new(handler), &server, None);
     let lane = Lane::new(Arc::clone(&server), handler, start, None);
     let unread = limit.saturating_mul(UNREAD);
     let unread = Budget::new(unread, unread).of(Owner::Unknown);

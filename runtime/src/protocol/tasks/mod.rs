@@ -21,6 +21,8 @@ use crate::methods;
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Count, Task, TaskAnswer, TaskQuestion, TaskStatus};
 pub(crate) use record::{millis, now_ms};
+#[cfg(feature = "redis")]
+pub(crate) use store::bounds as store_bounds;
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 
 /// The extension, as capabilities name it.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::store::{MemoryTasks, TaskStore};
+use super::store::TaskStore;
 
 /// Whether calls of a tool become tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,7 +30,8 @@ impl TaskSupport {
 #[derive(Clone)]
 pub struct TaskOptions {
     tools: BTreeMap<String, TaskSupport>,
-    pub(crate) store: Arc<dyn TaskStore>,
+    /// `None`: the one of the backplane, or one in memory.
+    pub(crate) store: Option<Arc<dyn TaskStore>>,
     pub(crate) ttl: Duration,
     pub(crate) max_ttl: Duration,
     pub(crate) poll_interval: Duration,
@@ -40,7 +41,7 @@ impl Default for TaskOptions {
     fn default() -> Self {
         Self {
             tools: BTreeMap::new(),
-            store: Arc::new(MemoryTasks::default()),
+            store: None,
             ttl: Duration::from_secs(60 * 60),
             max_ttl: Duration::from_secs(24 * 60 * 60),
             poll_interval: Duration::from_secs(1),
@@ -49,7 +50,7 @@ impl Default for TaskOptions {
 }
 
 impl TaskOptions {
-    /// Creates options without any tool, and with a store in memory.
+    /// Creates options without any tool.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -62,10 +63,11 @@ impl TaskOptions {
         self
     }
 
-    /// Sets where tasks are kept [default: [`MemoryTasks::default`]]. Replicas that share a store serve each other's tasks.
+    /// Sets where tasks are kept [default: in the backplane that replicas share, otherwise in the memory of the process].
+    /// Replicas that share a store serve each other's tasks.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn TaskStore>) -> Self {
-        self.store = store;
+        self.store = Some(store);
         self
     }
 

@@ -17,6 +17,8 @@ pub struct Task {
     pub owner: Option<String>,
     /// Whose share of the store it takes: its owner, or the address that its request came from.
     pub share: String,
+    /// The replica that runs it, by its address on the backplane; `None` if no other could.
+    pub home: Option<String>,
     /// How often it was changed; a store replaces a task only by one that was read at the version before.
     pub version: Count,
     /// How far it has come.
@@ -60,6 +62,7 @@ mcp_wire::record! {
         12 "answers": required answers;
         13 "result": json result;
         14 "error": optional error;
+        15 "home": optional home;
     }
 }
 
@@ -165,10 +168,16 @@ impl Task {
         size_of::<Self>() + mcp_wire::to_string(self).len()
     }
 
+    /// Returns when it may be gone, in milliseconds since 1970.
+    #[must_use]
+    pub fn expires_ms(&self) -> i64 {
+        self.created_ms.0.saturating_add(self.ttl_ms.0)
+    }
+
     /// Returns whether it may be gone at this time, in milliseconds since 1970.
     #[must_use]
     pub fn is_expired(&self, now_ms: i64) -> bool {
-        now_ms >= self.created_ms.0.saturating_add(self.ttl_ms.0)
+        now_ms >= self.expires_ms()
     }
 
     /// Takes a question out, if it has no answer yet: a task without any is at work again.
@@ -185,6 +194,27 @@ impl Task {
     pub(crate) fn take_answer(&mut self, key: &str) -> Option<TaskAnswer> {
         let place = self.answers.iter().position(|answer| answer.key == key)?;
         Some(self.answers.remove(place))
+    }
+
+    /// Ends it with what its handler gave, if it has not ended yet.
+    pub(crate) fn end(&mut self, result: &Result<Json, ErrorObject>) -> Option<()> {
+        if self.status.is_terminal() {
+            return None;
+        }
+        self.questions.clear();
+        self.answers.clear();
+        match result {
+            Ok(result) => {
+                self.status = TaskStatus::Completed;
+                self.result = Some(result.clone());
+            }
+            Err(error) => {
+                self.status = TaskStatus::Failed;
+                self.message = Some(error.message.clone());
+                self.error = Some(error.clone());
+            }
+        }
+        Some(())
     }
 
     /// Its status in a form: a tool that tells of an error has failed in one, and has completed in the other.

@@ -6,7 +6,10 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use mcp_wire::ErrorObject;
+
 use super::record::{Count, Task, now_ms};
+use crate::errors;
 
 /// What a store does, which may take time.
 pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -19,14 +22,20 @@ pub enum TaskStoreError {
     #[error("too many tasks are kept: wait until some have expired")]
     Full,
     /// The task has changed since it was read, or is gone.
-    #[error("the task has changed")]
+    #[error("the task changes too often: try again")]
     Changed,
     /// The store cannot be reached; the text says why.
-    #[error("the store of tasks cannot be reached: {0}")]
+    #[error("the store of tasks cannot be reached: {0}: try again in a second")]
     Away(String),
 }
 
-/// Keeps tasks until they expire. Replicas that share one serve each other's tasks.
+impl From<TaskStoreError> for ErrorObject {
+    fn from(why: TaskStoreError) -> Self {
+        errors::internal(&why.to_string()).error
+    }
+}
+
+/// Keeps tasks until they expire, within bounds of its own. Replicas that share one serve each other's tasks.
 pub trait TaskStore: Send + Sync + 'static {
     /// Keeps a new task.
     fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
@@ -34,7 +43,8 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Returns a task, or `None` if there is none of this id.
     fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>>;
 
-    /// Puts a task in the place of the one that was read at the version before it.
+    /// Puts a task in the place of the one that was read at the version before it. Its owner, share, creation and expiry
+    /// stay what they were.
     fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
 
     /// Removes a task.
@@ -74,7 +84,7 @@ struct Taken {
 impl Default for MemoryTasks {
     /// 10,000 tasks and 64 MiB.
     fn default() -> Self {
-        Self::new(10_000, 64 << 20)
+        Self::new(bounds::TASKS, bounds::BYTES)
     }
 }
 
@@ -126,7 +136,7 @@ impl MemoryTasks {
         let fits = |taken: Taken, part: usize| {
             taken.number <= (self.most / part).max(1) && taken.bytes <= self.most_bytes / part
         };
-        if grows && !(fits(all, 1) && fits(share, SHARE)) {
+        if grows && !(fits(all, 1) && fits(share, bounds::SHARE)) {
             return Err(TaskStoreError::Full);
         }
         kept.all = all;
@@ -166,8 +176,15 @@ impl Kept {
     }
 }
 
-/// Which part of the store one share may take.
-const SHARE: usize = 4;
+/// How much a store keeps.
+pub(crate) mod bounds {
+    /// Tasks of a store.
+    pub(crate) const TASKS: usize = 10_000;
+    /// Bytes of all of them.
+    pub(crate) const BYTES: usize = 64 << 20;
+    /// Which part of the store one share may take.
+    pub(crate) const SHARE: usize = 4;
+}
 
 impl TaskStore for MemoryTasks {
     fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
@@ -234,6 +251,7 @@ mod tests {
             id: id.to_owned(),
             owner: None,
             share: String::new(),
+            home: None,
             version: Count(0),
             status: TaskStatus::Working,
             message: None,

@@ -57,6 +57,8 @@ pub(crate) use lane::{Kept, Parked, Taken};
 #[cfg(feature = "server-http")]
 pub(crate) use route::{Item, Route};
 pub(crate) use route::{Next, Queue, route};
+#[cfg(feature = "server-http")]
+pub(crate) use tasks::Replicas;
 pub(crate) use tasks::with_tasks;
 use tasks::{Running, Taskable};
 
@@ -130,6 +132,11 @@ pub(crate) trait AnyHandler: Send + Sync {
     fn custom_notification(&self, notice: CustomNotification, session: Session);
     fn notice(&self, notice: Notification, session: Session);
     fn on_initialized(&self, session: Session);
+    /// Runs once another replica has changed a task.
+    #[cfg(feature = "server-http")]
+    fn task_changed(&self, task: &str) {
+        let _ = task;
+    }
     /// Runs once a session is over, and its client is gone.
     fn session_ended(self: Arc<Self>, session: &Session) {
         let _ = session;

@@ -1,9 +1,9 @@
 //! Tasks at work: a call that became one goes on here after its answer, and requests about tasks are answered.
 //!
-//! What is true of a task stands in its [`TaskStore`](crate::sansio::server::TaskStore); a change wakes those who wait in this
-//! process, and another replica looks as often as a client does.
+//! What is true of a task stands in its [`TaskStore`]; a change wakes those who wait for it, here and at other replicas.
 
 use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -22,10 +22,10 @@ use crate::protocol::json::member;
 use crate::protocol::server::Server;
 use crate::protocol::tasks::server::{Starting, notified};
 use crate::protocol::tasks::{
-    Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskOptions, TaskQuestion,
-    TaskStatus, TaskStoreError, millis, now_ms,
+    Count, Form, MemoryTasks, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskOptions,
+    TaskQuestion, TaskStatus, TaskStore, TaskStoreError, millis, now_ms,
 };
-use crate::protocol::translate::{no_params, unguessable};
+use crate::protocol::translate::{is_unguessable, no_params, unguessable};
 use crate::protocol::{
     Caller, CustomNotification, CustomRequest, Fate, IncomingRequest, Notification, To,
 };
@@ -35,14 +35,37 @@ use crate::transport::panics::caught;
 const PAGE: usize = 100;
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
+/// How long a result waits for a store that cannot be reached, before that is tried again.
+const AWAY: Duration = Duration::from_secs(1);
 
 /// The tasks of a server, and those that are at work in this process, around its handlers.
 pub(crate) struct Tasks {
     server: Arc<Server>,
+    options: TaskOptions,
+    store: Arc<dyn TaskStore>,
     handler: Arc<dyn AnyHandler>,
+    /// The replicas that share the store, where there may be some.
+    replicas: Option<Arc<dyn Replicas>>,
     running: Mutex<HashMap<String, Arc<Running>>>,
+    /// Wakes those who wait for changes of a task.
+    changed: Mutex<HashMap<String, watch::Sender<()>>>,
     /// Questions that clients are being asked by a request, by task and key.
     asking: Mutex<HashSet<(String, String)>>,
+}
+
+/// The replicas of a server, as its tasks know them.
+pub(crate) trait Replicas: Send + Sync {
+    /// Returns the address of this one.
+    fn address(&self) -> &str;
+
+    /// Returns the store that they share.
+    fn store(&self) -> Arc<dyn TaskStore>;
+
+    /// Tells the others that a task has changed.
+    fn tell(&self, task: &str);
+
+    /// Returns whether the replica at an address is gone, and what ran on it with it.
+    fn is_gone<'a>(&'a self, address: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
 
 /// A task whose handler is at work in this process.
@@ -56,7 +79,6 @@ pub(crate) struct Running {
     lane: Weak<Lane>,
     /// Whether it ends with that session.
     is_of_session: bool,
-    changed: watch::Sender<()>,
     last_question: AtomicU64,
     work: Mutex<Option<AbortHandle>>,
 }
@@ -90,14 +112,21 @@ impl Taskable {
 pub(crate) fn with_tasks(
     handler: Arc<dyn AnyHandler>,
     server: &Arc<Server>,
+    replicas: Option<Arc<dyn Replicas>>,
 ) -> Arc<dyn AnyHandler> {
-    if server.tasks.is_none() {
+    let Some(options) = server.tasks.clone() else {
         return handler;
-    }
+    };
+    let shared = replicas.as_ref().map(|replicas| replicas.store());
+    let store = options.store.clone().or(shared);
     Arc::new(Tasks {
         server: Arc::clone(server),
+        store: store.unwrap_or_else(|| Arc::new(MemoryTasks::default())),
+        options,
         handler,
+        replicas,
         running: Mutex::default(),
+        changed: Mutex::default(),
         asking: Mutex::default(),
     })
 }
@@ -156,12 +185,16 @@ impl AnyHandler for Tasks {
             let tasks = Arc::clone(&self);
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
                 runtime.spawn(async move {
-                    if let Ok(options) = tasks.options() {
-                        let _ = options.store.remove(&id).await;
-                    }
+                    let _ = tasks.store.remove(&id).await;
+                    tasks.announce(&id);
                 });
             }
         }
+    }
+
+    #[cfg(feature = "server-http")]
+    fn task_changed(&self, task: &str) {
+        self.wake(task);
     }
 }
 
@@ -186,11 +219,6 @@ async fn finished(peer: &Peer, result: Result<Json, ErrorObject>) -> Result<Json
 }
 
 impl Tasks {
-    fn options(&self) -> Result<&TaskOptions, ErrorObject> {
-        let none = || errors::internal("the server has no tasks").error;
-        self.server.tasks.as_ref().ok_or_else(none)
-    }
-
     /// Makes a task of a call and answers the call with it; `None` if its client takes none, or a client that asked for
     /// none finds no room for one: then the client waits.
     pub(crate) async fn start(
@@ -207,7 +235,7 @@ impl Tasks {
         else {
             return Ok(None);
         };
-        let options = self.options()?;
+        let options = &self.options;
         let no_id = || errors::internal("no randomness for the id of a task").error;
         let id = unguessable().ok_or_else(no_id)?.to_string();
         let owner = owner_of(peer, revision);
@@ -216,6 +244,7 @@ impl Tasks {
             id: id.clone(),
             share: owner.clone().unwrap_or_else(|| address_of(peer)),
             owner,
+            home: (self.replicas.as_ref()).map(|replicas| replicas.address().to_owned()),
             version: Count(0),
             status: TaskStatus::Working,
             message: None,
@@ -229,10 +258,11 @@ impl Tasks {
             result: None,
             error: None,
         };
-        match options.store.insert(task.clone()).await {
+        match self.store.insert(task.clone()).await {
             Ok(()) => {}
-            Err(TaskStoreError::Full) if wanted.form == Form::Extension => return Ok(None),
-            Err(why) => return Err(errors::internal(&why.to_string()).error),
+            // Its client asked for no task.
+            Err(_) if wanted.form == Form::Extension => return Ok(None),
+            Err(why) => return Err(why.into()),
         }
         let running = Arc::new(Running {
             id: id.clone(),
@@ -242,7 +272,6 @@ impl Tasks {
             tasks: Arc::downgrade(self),
             lane: Arc::downgrade(&peer.line),
             is_of_session: (task.owner.as_deref()).is_some_and(|owner| owner.starts_with(SESSION)),
-            changed: watch::Sender::new(()),
             last_question: AtomicU64::new(0),
             work: Mutex::default(),
         });
@@ -255,7 +284,7 @@ impl Tasks {
         let created = Server::task_created(&task, wanted.form);
         let Some(work) = peer.line.begin_task(peer.token, created).await else {
             self.running().remove(&id);
-            let _ = options.store.remove(&id).await;
+            let _ = self.store.remove(&id).await;
             return Err(gone());
         };
         *running.work.lock().unwrap_or_else(PoisonError::into_inner) = work;
@@ -300,13 +329,14 @@ impl Tasks {
         // A client that cannot be told from others gets an empty list.
         let mut tasks = match &owner {
             Some(owner) => {
-                let listed = self.options()?.store.list(owner, after, PAGE + 1).await;
-                listed.map_err(unavailable)?
+                let listed = self.store.list(owner, after, PAGE + 1).await;
+                listed?
             }
             None => Vec::new(),
         };
         let has_more = tasks.len() > PAGE;
         tasks.truncate(PAGE);
+        self.fail_orphans(&mut tasks).await?;
         let now = now_ms();
         let last = tasks.last().filter(|_| has_more);
         let next = last.map(|task| format!("{}-{}", task.created_ms.0, task.id));
@@ -354,7 +384,7 @@ impl Tasks {
         peer: &Peer,
     ) -> Result<Json, ErrorObject> {
         let related = Json::of(&Map::from_iter([(TASK_ID, Json::of(id))]));
-        let interval = self.options()?.poll_interval;
+        let interval = self.options.poll_interval;
         let mut asks = JoinSet::new();
         loop {
             let changed = self.subscribe(id);
@@ -417,19 +447,53 @@ impl Tasks {
             }
             Some(())
         });
-        taken.await.map(|_| ())
+        taken.await?;
+        Ok(())
     }
 
     /// A task that its client may use: any other is none.
     async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, ErrorObject> {
-        let found = self.options()?.store.get(id).await.map_err(unavailable)?;
+        // What cannot be the id of a task is asked of no store.
+        let found = match is_unguessable(id) {
+            true => self.store.get(id).await?,
+            false => None,
+        };
         let now = now_ms();
         let is_open = |task: &Task| {
             let is_owned = task.owner.as_deref().is_none_or(|of| Some(of) == owner);
             is_owned && !task.is_expired(now)
         };
         let none = || errors::invalid_params("no such task: it has expired, or never was").error;
-        found.filter(is_open).ok_or_else(none)
+        let mut task = found.filter(is_open).ok_or_else(none)?;
+        self.fail_orphans(std::slice::from_mut(&mut task)).await?;
+        Ok(task)
+    }
+
+    /// Ends the tasks of these that no replica works on any more.
+    async fn fail_orphans(&self, tasks: &mut [Task]) -> Result<(), ErrorObject> {
+        let Some(replicas) = &self.replicas else {
+            return Ok(());
+        };
+        let mut looked: HashMap<String, bool> = HashMap::new();
+        for task in tasks {
+            let home = task.home.as_deref().unwrap_or(replicas.address());
+            if task.status.is_terminal() || home == replicas.address() {
+                continue;
+            }
+            let is_gone = match looked.get(home) {
+                Some(is_gone) => *is_gone,
+                None => replicas.is_gone(home).await,
+            };
+            looked.insert(home.to_owned(), is_gone);
+            if is_gone {
+                let gone = Err(errors::replica_gone().error);
+                let failed = self.change(&task.id, |task| task.end(&gone)).await?;
+                if let Some((failed, ())) = failed {
+                    *task = failed;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Changes a task, and wakes those who wait for that; `None` if there is none, or nothing to change.
@@ -437,10 +501,9 @@ impl Tasks {
         &self,
         id: &str,
         mut change: impl FnMut(&mut Task) -> Option<T>,
-    ) -> Result<Option<(Task, T)>, ErrorObject> {
-        let store = &self.options()?.store;
+    ) -> Result<Option<(Task, T)>, TaskStoreError> {
         for _ in 0..TRIES {
-            let Some(mut task) = store.get(id).await.map_err(unavailable)? else {
+            let Some(mut task) = self.store.get(id).await? else {
                 return Ok(None);
             };
             let before = task.status;
@@ -449,35 +512,57 @@ impl Tasks {
             };
             task.version.0 += 1;
             task.updated_ms = Count(now_ms());
-            match store.replace(task.clone()).await {
+            match self.store.replace(task.clone()).await {
                 Ok(()) => {
                     self.tell(&task, before);
                     return Ok(Some((task, done)));
                 }
                 Err(TaskStoreError::Changed) => tokio::task::yield_now().await,
-                Err(why) => return Err(unavailable(why)),
+                Err(why) => return Err(why),
             }
         }
-        Err(errors::internal("the task changes too often").error)
+        Err(TaskStoreError::Changed)
     }
 
-    /// Wakes those who wait for a task, and sends the client of its session another status.
+    /// Wakes those who wait for a task, here and at other replicas.
+    fn announce(&self, id: &str) {
+        self.wake(id);
+        if let Some(replicas) = &self.replicas {
+            replicas.tell(id);
+        }
+    }
+
+    /// Tells those who wait for a task that it has changed, and the client of its session that its status has.
     fn tell(&self, task: &Task, before: TaskStatus) {
+        self.announce(&task.id);
         let running = self.running().get(&task.id).cloned();
-        let Some(running) = running else { return };
-        running.changed.send_replace(());
-        if task.status != before
-            && running.form == Form::Core
+        if let Some(running) = running.filter(|running| running.form == Form::Core)
+            && task.status != before
             && let Some(lane) = running.lane.upgrade()
         {
             lane.notify_of_task(&notified(task));
         }
     }
 
-    /// Wakes with the next change of a task; `None` if it is not at work here.
-    fn subscribe(&self, id: &str) -> Option<watch::Receiver<()>> {
-        let running = self.running().get(id).cloned();
-        running.map(|running| running.changed.subscribe())
+    /// Wakes those who wait here for a task.
+    fn wake(&self, id: &str) {
+        if let Some(changed) = self.changed().get(id) {
+            changed.send_replace(());
+        }
+    }
+
+    /// Wakes with the next change of a task.
+    fn subscribe(&self, id: &str) -> watch::Receiver<()> {
+        let mut changed = self.changed();
+        if changed.len() == changed.capacity() {
+            changed.retain(|_, changed| changed.receiver_count() > 0);
+        }
+        let changed = changed.entry(id.to_owned());
+        changed.or_default().subscribe()
+    }
+
+    fn changed(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<()>>> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
@@ -498,7 +583,7 @@ impl Running {
     ) -> Result<Json, ErrorObject> {
         let over = || errors::internal("the task is over").error;
         let tasks = self.tasks.upgrade().ok_or_else(over)?;
-        let interval = tasks.options()?.poll_interval;
+        let interval = tasks.options.poll_interval;
         let params = params.cloned().unwrap_or_else(no_params);
         allowed(&self.caller, method, &params)?;
         let question = TaskQuestion {
@@ -533,10 +618,13 @@ impl Running {
         };
         let until = Instant::now() + limits.client_response_timeout;
         loop {
-            let changed = Some(self.changed.subscribe());
-            let answered = tasks
-                .change(&self.id, |task| task.take_answer(&key))
-                .await?;
+            let changed = tasks.subscribe(&self.id);
+            let answered = tasks.change(&self.id, |task| task.take_answer(&key)).await;
+            let answered = match answered {
+                // It comes again, and the answer may have come meanwhile.
+                Err(TaskStoreError::Away(_)) => None,
+                answered => answered?,
+            };
             if let Some((_, answer)) = answered {
                 withdrawn.key = None;
                 return match (answer.result, answer.error) {
@@ -595,36 +683,20 @@ impl Running {
         let Some(tasks) = self.tasks.upgrade() else {
             return;
         };
-        let result = match result {
+        let mut result = match result {
             Ok(result) if result.kind() != Kind::Object => {
                 Err(errors::internal("the server gave a result that is no object").error)
             }
             result => result,
         };
-        let finish = |task: &mut Task, result: &Result<Json, ErrorObject>| {
-            if task.status.is_terminal() {
-                return None;
+        while let Err(why) = tasks.change(&self.id, |task| task.end(&result)).await {
+            match (&why, &result) {
+                // Until the task expires, which ends this too.
+                (TaskStoreError::Away(_), _) => sleep(AWAY).await,
+                // The reason takes up little where the result finds no room.
+                (_, Ok(_)) => result = Err(why.into()),
+                (_, Err(_)) => break,
             }
-            task.questions.clear();
-            task.answers.clear();
-            match result {
-                Ok(result) => {
-                    task.status = TaskStatus::Completed;
-                    task.result = Some(result.clone());
-                }
-                Err(error) => {
-                    task.status = TaskStatus::Failed;
-                    task.message = Some(error.message.clone());
-                    task.error = Some(error.clone());
-                }
-            }
-            Some(())
-        };
-        let finished = tasks.change(&self.id, |task| finish(task, &result)).await;
-        if let Err(why) = finished {
-            // The reason takes up little where the result finds no room.
-            let instead = Err(why);
-            let _ = tasks.change(&self.id, |task| finish(task, &instead)).await;
         }
         tasks.running().remove(&self.id);
     }
@@ -638,7 +710,6 @@ impl Running {
         if let Some(work) = work {
             work.abort();
         }
-        self.changed.send_replace(());
     }
 }
 
@@ -691,30 +762,31 @@ impl Drop for Withdrawn {
     }
 }
 
-/// Looks after a task until it expires: one that was cancelled elsewhere is given up, and an expired one is removed.
+/// Looks after a task at work until it is over: one that was cancelled elsewhere is given up, and an expired one removed.
 async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
     loop {
         let Some(here) = tasks.upgrade() else { return };
-        let Ok(options) = here.options() else { return };
-        let is_running = here.running().contains_key(&id);
-        if Instant::now() >= until {
-            if let Some(running) = here.running().remove(&id) {
-                running.abort();
-            }
-            let _ = options.store.remove(&id).await;
+        let changed = here.subscribe(&id);
+        let is_over = Instant::now() >= until;
+        let is_given_up = match here.store.get(&id).await {
+            Ok(found) => found.is_none_or(|task| task.status == TaskStatus::Cancelled),
+            Err(_) => false,
+        };
+        if (is_over || is_given_up)
+            && let Some(running) = here.running().remove(&id)
+        {
+            running.abort();
+        }
+        if is_over {
+            let _ = here.store.remove(&id).await;
             return;
         }
-        if is_running && let Ok(found) = options.store.get(&id).await {
-            let is_given_up = found.is_none_or(|task| task.status == TaskStatus::Cancelled);
-            if is_given_up && let Some(running) = here.running().remove(&id) {
-                running.abort();
-            }
-        }
-        let interval = options.poll_interval;
+        let is_running = here.running().contains_key(&id);
+        let interval = here.options.poll_interval;
         drop(here);
         match is_running {
             true => tokio::select! {
-                () = sleep(interval) => {}
+                () = wait(changed, interval) => {}
                 () = sleep_until(until) => {}
             },
             false => sleep_until(until).await,
@@ -722,19 +794,10 @@ async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
     }
 }
 
-/// Waits for a change that this process makes, or as long as a client does for one that another replica makes.
-async fn wait(changed: Option<watch::Receiver<()>>, interval: Duration) {
-    let local = async {
-        match changed {
-            // An error says that the task is over.
-            Some(mut changed) => drop(changed.changed().await),
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = local => {}
-        () = sleep(interval) => {}
-    }
+/// Waits for a change of a task, or as long as a client does: what another replica says of it may be lost.
+async fn wait(mut changed: watch::Receiver<()>, interval: Duration) {
+    // The sender is there as long as somebody waits.
+    let _ = tokio::time::timeout(interval, changed.changed()).await;
 }
 
 /// What an owner begins with that is a session.
@@ -768,8 +831,4 @@ fn address_of(peer: &Peer) -> String {
 /// `{"resultType": "complete"}`
 fn acknowledged() -> Json {
     Json::of(&Map::from_iter([("resultType", Json::of("complete"))]))
-}
-
-fn unavailable(why: TaskStoreError) -> ErrorObject {
-    errors::internal(&why.to_string()).error
 }

@@ -11,6 +11,7 @@ mod replicas;
 mod resume;
 mod sessions;
 mod streams;
+mod tasks;
 
 use crate::support::handlers;
 use bytes::Bytes;

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock, mpsc};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
-use mcp_revisions::backplane::Redis;
+use mcp_revisions::backplane::{Backplane, Redis};
 use mcp_revisions::http::{Body, Options, Service};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::sansio::server::IncomingRequest;
+use mcp_revisions::sansio::server::{
+    Count, IncomingRequest, MemoryTasks, Task, TaskStatus, TaskStoreError,
+};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::router::Changes;
 use serde_json::{Value, json};
@@ -20,6 +22,7 @@ use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
 use crate::http::replicas::{in_session, next, replica, request};
+use crate::http::tasks::{Work, about, answer, tool};
 use crate::http::{Post, VERSIONS, call, initialize, message};
 
 /// A Redis server of the test's own, on a socket in a folder.
@@ -336,6 +339,241 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
     let answer = other.answer(asking(retry));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("file:///a"), "{answer}");
+}
+
+/// Looks at a task until it has a status.
+fn until(replica: &Replica, task: &Value, status: &str) -> Value {
+    for _ in 0..2_000 {
+        let state = replica.answer(about("tasks/get", task))["result"].take();
+        if state["status"] == status {
+            return state;
+        }
+        let goes_on = ["working", "input_required"].map(Value::from);
+        assert!(goes_on.contains(&state["status"]), "{state}, not {status}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{task} does not become {status}");
+}
+
+#[test]
+fn a_task_is_one_whichever_process_is_asked_and_has_failed_once_its_own_is_killed() {
+    let Some(server) = Server::start("tasks") else {
+        return;
+    };
+    let work = Work::default();
+    let start = |ttl: u64| {
+        let ttl = Duration::from_secs(ttl);
+        server.replica_of(|_, options| {
+            let server = work.replica(|it| it.with_ttl(ttl));
+            server.into_http_service(options)
+        })
+    };
+    let (home, other, third) = (start(3600), start(3600), start(1));
+    let created = |replica: &Replica, name: &str| {
+        let created = replica.answer(tool(name))["result"].take();
+        assert_eq!(created["resultType"], "task", "{created}");
+        created["taskId"].clone()
+    };
+    let asks = created(&home, "asks");
+    let asked = until(&other, &asks, "input_required");
+    third.answer(answer(&asks, &asked));
+    for replica in [&home, &other, &third] {
+        let done = until(replica, &asks, "completed");
+        assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada", "{done}");
+    }
+    let cancelled = created(&home, "waits");
+    other.answer(about("tasks/cancel", &cancelled));
+    let is_idle = || work.at_work.load(Ordering::SeqCst) == 0;
+    let begun = Instant::now();
+    while !is_idle() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(is_idle(), "the handler goes on");
+    until(&home, &cancelled, "cancelled");
+    // A session lists its own tasks, and those of nobody else.
+    let session = other.open("2025-11-25");
+    for _ in 0..3 {
+        let params = json!({"name": "waits", "arguments": {}, "task": {}});
+        other.answer(in_session(&session, &request(1, "tools/call", params)));
+    }
+    let listed = third.answer(in_session(&session, &request(2, "tasks/list", json!({}))));
+    let listed = listed["result"]["tasks"].as_array().unwrap().clone();
+    assert_eq!(listed.len(), 3);
+    let lost = created(&home, "waits");
+    home.kill();
+    let failed = until(&third, &lost, "failed");
+    let why = failed["error"]["message"].as_str().unwrap();
+    assert!(why.contains("gone"), "{failed}");
+    // One whose process is gone expires by itself.
+    let short = created(&third, "waits");
+    third.kill();
+    let begun = Instant::now();
+    let gone = || other.answer(about("tasks/get", &short))["error"]["code"] == -32602;
+    while !gone() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "it does not expire"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    until(&other, &asks, "completed");
+}
+
+#[test]
+fn the_result_of_a_task_outlasts_a_redis_that_is_away_when_its_handler_is_done() {
+    let Some(mut server) = Server::start("tasks-away") else {
+        return;
+    };
+    let work = Work::default();
+    let start = || server.replica_of(|_, options| work.replica(|it| it).into_http_service(options));
+    let (home, other) = (start(), start());
+    let created = home.answer(tool("waits"))["result"].take();
+    let task = &created["taskId"];
+    let is_at_work = |count| work.at_work.load(Ordering::SeqCst) == count;
+    server.stop();
+    let refused = other.answer(about("tasks/get", task));
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("try again"), "{refused}");
+    // No task is made meanwhile: the client waits.
+    work.leave.notify_one();
+    let begun = Instant::now();
+    while !is_at_work(0) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it goes on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    work.leave.notify_one();
+    let waited = other.answer(tool("waits"));
+    assert_eq!(waited["result"]["resultType"], "complete", "{waited}");
+    server.restart();
+    let begun = Instant::now();
+    let done = loop {
+        let state = other.answer(about("tasks/get", task))["result"].take();
+        if state["status"] == "completed" {
+            break state;
+        }
+        assert!(state["status"] != "failed", "{state}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{state}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+}
+
+/// A task of an owner, as the store of a backplane has it.
+fn task(id: u64, owner: &str, created_ms: i64) -> Task {
+    Task {
+        id: format!("{id:032x}"),
+        owner: Some(owner.to_owned()),
+        share: owner.to_owned(),
+        home: None,
+        version: Count(0),
+        status: TaskStatus::Working,
+        message: None,
+        created_ms: Count(created_ms),
+        updated_ms: Count(created_ms),
+        ttl_ms: Count(60_000),
+        poll_interval_ms: Count(1_000),
+        method: "tools/call".to_owned(),
+        questions: Vec::new(),
+        answers: Vec::new(),
+        result: None,
+        error: None,
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap().as_millis() as i64
+}
+
+#[test]
+fn tasks_are_kept_in_redis_as_they_are_in_memory() {
+    let Some(server) = Server::start("tasks-store") else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let redis = Redis::connect(server.url().as_str()).await.unwrap();
+        let stores = [redis.tasks(), Arc::new(MemoryTasks::default())];
+        let now = now_ms();
+        let mut random = fastrand::Rng::with_seed(25);
+        for _ in 0..600 {
+            // A task keeps its owner and its time of creation.
+            let of = |id: u64| task(id, ["a", "b"][id as usize % 2], now + id as i64 % 4);
+            let (id, after) = (random.u64(..12), of(random.u64(..12)));
+            let mut one = of(id);
+            one.version = Count(random.i64(..3));
+            one.message = Some("\u{e9}".repeat(random.usize(..40)));
+            let owner = ["a", "b"][random.usize(..2)];
+            let after = random
+                .bool()
+                .then_some((after.created_ms, after.id.as_str()));
+            let what = random.u8(..5);
+            let mut did = Vec::new();
+            for store in &stores {
+                did.push(match what {
+                    0 => format!("{:?}", store.insert(one.clone()).await),
+                    1 => format!("{:?}", store.replace(one.clone()).await),
+                    2 => format!("{:?}", store.get(&one.id).await),
+                    3 => format!("{:?}", store.list(owner, after, id as usize % 4).await),
+                    _ => format!("{:?}", store.remove(&one.id).await),
+                });
+            }
+            assert_eq!(did[0], did[1]);
+        }
+    });
+}
+
+#[test]
+fn a_share_of_the_tasks_in_redis_has_an_end_and_what_expires_leaves_room() {
+    let Some(server) = Server::start("tasks-share") else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let redis = Redis::connect(server.url().as_str()).await.unwrap();
+        let store = redis.tasks();
+        let large = |id, owner| Task {
+            message: Some("x".repeat(4 << 20)),
+            ..task(id, owner, now_ms())
+        };
+        // A quarter of 64 MiB is for one of them.
+        for id in 0..3 {
+            store.insert(large(id, "a")).await.unwrap();
+        }
+        let mut soon = large(3, "a");
+        (soon.message, soon.ttl_ms) = (Some("x".repeat(3 << 20)), Count(1_000));
+        store.insert(soon.clone()).await.unwrap();
+        assert_eq!(store.insert(large(4, "a")).await, Err(TaskStoreError::Full));
+        store.insert(large(5, "b")).await.unwrap();
+        // One that grows finds no room either, and one that shrinks does.
+        let grown = Task {
+            version: Count(1),
+            message: Some("x".repeat(6 << 20)),
+            ..large(0, "a")
+        };
+        assert_eq!(
+            store.replace(grown.clone()).await,
+            Err(TaskStoreError::Full)
+        );
+        let begun = Instant::now();
+        while store.get(&soon.id).await.unwrap().is_some() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "it does not expire"
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        store.insert(task(6, "a", now_ms())).await.unwrap();
+        store.replace(grown).await.unwrap();
+        store.remove(&format!("{:032x}", 0)).await.unwrap();
+        store.insert(large(4, "a")).await.unwrap();
+    });
 }
 
 /// What a call came to, as its client sees it.

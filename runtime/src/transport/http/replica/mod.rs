@@ -4,6 +4,7 @@
 pub(super) mod exchange;
 mod frame;
 mod home;
+mod tasks;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -19,6 +20,7 @@ use super::inner::Inner;
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach};
 use crate::errors;
 use crate::protocol::server::Owner;
+use crate::protocol::translate::is_unguessable;
 use crate::serve::{Facts, Kept, Lane, route};
 use exchange::{Exchange, Part, Passed};
 use frame::Frame;
@@ -32,11 +34,6 @@ const LOOK: Duration = Duration::from_millis(500);
 
 fn unreachable() -> Response<Body> {
     unavailable(&Unavailable("it does not answer".to_owned()))
-}
-
-/// Whether a text can be the id of a session; of others no backplane is asked.
-fn is_id(session: &str) -> bool {
-    session.len() == 32 && session.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl Inner {
@@ -58,7 +55,7 @@ impl Inner {
             return Some(unreachable());
         }
         for _ in 0..LOOKS {
-            if self.runs(session) || !is_id(session) {
+            if self.runs(session) || !is_unguessable(session) {
                 return None;
             }
             let record = match replica.backplane.find(session).await {
@@ -367,10 +364,13 @@ impl Inner {
 
 impl Receiver for Inner {
     fn receive(&self, message: &[u8]) {
+        let replica = &self.replica;
+        if let Some(task) = replica.changed_task(message) {
+            return self.handler.task_changed(task);
+        }
         let Some(frame) = Frame::read(message) else {
             return;
         };
-        let replica = &self.replica;
         let (number, from, part) = match frame {
             Frame::Request {
                 from,

@@ -162,7 +162,7 @@ impl Lane {
     #[cfg(feature = "server-http")]
     pub(crate) fn leave(&self) {
         self.state().streams.leave();
-        self.close();
+        self.shut();
     }
 
     /// Begins where no number is taken by a replica that ran the session before.
@@ -455,6 +455,10 @@ impl Lane {
     /// The session ended: every call on it is given up.
     pub(crate) fn close(&self) {
         Arc::clone(&self.handler).session_ended(&self.session());
+        self.shut();
+    }
+
+    fn shut(&self) {
         let mut state = self.state();
         self.is_over.store(true, Ordering::Release);
         state.streams.close();

@@ -1,0 +1,63 @@
+//! Tasks among replicas: which one has changed, and whether the replica that runs one is there.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::exchange::Replica;
+use crate::backplane::{To, detach};
+use crate::protocol::tasks::TaskStore;
+use crate::serve::Replicas;
+
+/// The first byte of a message about a task: the address of its sender and the id follow.
+const MARK: u8 = b'T';
+
+/// How long a replica may be missed that is there: its own connection to the backplane may have broken.
+const MISSED: Duration = Duration::from_secs(2);
+
+impl Replica {
+    /// Returns the task that another replica says has changed; `None` if that is not what a message says.
+    pub(super) fn changed_task<'a>(&self, message: &'a [u8]) -> Option<&'a str> {
+        let (&MARK, said) = message.split_first()? else {
+            return None;
+        };
+        let said = str::from_utf8(said).ok()?;
+        let (from, task) = said.split_at_checked(self.address.len())?;
+        (from != &*self.address).then_some(task)
+    }
+
+    /// Returns whether the backplane has no replica at an address.
+    async fn misses(&self, address: &str) -> bool {
+        let sent = self.backplane.send(To::One(address), Vec::new());
+        sent.await == Ok(false)
+    }
+}
+
+impl Replicas for Replica {
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn store(&self) -> Arc<dyn TaskStore> {
+        self.backplane.tasks()
+    }
+
+    fn tell(&self, task: &str) {
+        if self.backplane.is_shared() {
+            let mut message = vec![MARK];
+            message.extend_from_slice(self.address.as_bytes());
+            message.extend_from_slice(task.as_bytes());
+            detach(self.backplane.send(To::All, message));
+        }
+    }
+
+    fn is_gone<'a>(&'a self, address: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move {
+            if !self.misses(address).await {
+                return false;
+            }
+            tokio::time::sleep(MISSED).await;
+            self.misses(address).await
+        })
+    }
+}
