@@ -15,6 +15,7 @@ use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
 use toml::Table;
 
+use crate::progress::Progress;
 use mcp_schema::command::Outcome;
 use table::{Expected, Score, Scores};
 
@@ -138,8 +139,9 @@ fn served(
         .flatten();
     let server = Server::start(workspace, replicas, redis.as_ref())?;
     let mut scores = Scores::new();
+    let mut progress = Progress::of(REVISIONS.len());
     for revision in REVISIONS {
-        eprintln!("{revision}: running");
+        progress.step(format_args!("scenarios of {revision}"));
         let only_tasks = only.is_some_and(|only| TASKS.contains(&only));
         let mut all = match only_tasks {
             true => BTreeMap::new(),

@@ -16,8 +16,10 @@ use clap::Args;
 use mcp_schema::Spec;
 use mcp_schema::spec::Status;
 
+use crate::progress::Progress;
 use crate::spec::default_dir;
 use mcp_schema::command::Outcome;
+use peers::Peer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -43,15 +45,19 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut text = heading(&revisions);
     let mut notes = BTreeSet::new();
     let mut passed = true;
-    for peer in peers::all() {
-        if !arguments.peers.is_empty()
-            && !arguments
-                .peers
-                .iter()
-                .any(|name| peer.name.starts_with(name))
-        {
-            continue;
-        }
+    let names = &arguments.peers;
+    let is_wanted =
+        |peer: &Peer| names.is_empty() || names.iter().any(|it| peer.name.starts_with(it));
+    let peers: Vec<Peer> = peers::all().into_iter().filter(is_wanted).collect();
+    let cells = peers.iter().flat_map(|peer| {
+        let lines = peer
+            .modes
+            .iter()
+            .flat_map(|mode| peer.channels.iter().map(move |it| (mode, it)));
+        lines.flat_map(|(mode, channel)| revisions.iter().filter(|one| mode.reaches(one, channel)))
+    });
+    let mut progress = Progress::of(cells.count());
+    for peer in peers {
         eprintln!("{}: installing", peer.name);
         let installed = match peers::install(&peer, &workspace, &examples.folder) {
             Ok(installed) => installed,
@@ -73,7 +79,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 for &revision in &revisions {
                     let cell = match mode.reaches(revision, channel) {
                         true => {
-                            eprintln!("{} {} {channel} {revision}", peer.name, mode.name);
+                            progress.step(format_args!(
+                                "{} {} {channel} {revision}",
+                                peer.name, mode.name
+                            ));
                             let steps = run::one(&installed, &examples, mode, channel, revision);
                             judge::cell(&steps?, peer.role, revision)
                         }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::table::{Score, Scores};
 use super::{REVISIONS, Suite};
+use crate::progress::Progress;
 
 /// How the scenarios begin that are out of scope.
 const AUTHORIZATION: &str = "auth/";
@@ -34,8 +35,15 @@ pub(super) fn run(
     );
     let mut scores = Scores::new();
     let mut left_out: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    let is_run = |scenario: &str| {
+        !scenario.starts_with(AUTHORIZATION)
+            && scored.contains(scenario)
+            && only.is_none_or(|only| only == scenario)
+    };
     for revision in REVISIONS {
-        for scenario in list(suite, "--spec-version", revision)? {
+        let listed = list(suite, "--spec-version", revision)?;
+        let mut progress = Progress::of(listed.iter().filter(|it| is_run(it)).count());
+        for scenario in listed {
             let why = match () {
                 () if scenario.starts_with(AUTHORIZATION) => Some("authorization, out of scope"),
                 () if !scored.contains(&scenario) => Some("not scored in any revision"),
@@ -50,7 +58,7 @@ pub(super) fn run(
                         .or_default() += 1
                 }
                 None if only.is_none_or(|only| only == scenario) => {
-                    eprintln!("{revision}: {scenario}");
+                    progress.step(format_args!("{revision}: {scenario}"));
                     let score = one(suite, &client, revision, &scenario)?;
                     scores.entry(scenario).or_default().insert(revision, score);
                 }
