@@ -155,6 +155,7 @@ impl Context {
 
     /// Drops a member that is never carried: it would mean something else to an older peer, or could not come back.
     #[inline]
+    #[doc(hidden)]
     pub fn lose_member<T: Encode + Send + Sync + 'static>(
         &mut self,
         rule: &'static Rule,
@@ -174,6 +175,7 @@ impl Context {
     }
 
     /// Leaves out a member that the other revision says once for a session, in its handshake: nothing is lost.
+    #[doc(hidden)]
     pub fn leave_to_session<T: Encode + Send + Sync + 'static>(
         &mut self,
         rule: &'static Rule,
@@ -199,6 +201,7 @@ impl Context {
     }
 
     /// Lets a member travel as an unknown one: the other schema is open, and nothing is lost.
+    #[doc(hidden)]
     pub fn pass<T: Encode>(name: &'static str, value: Option<T>, extra: &mut Extra) {
         if let Some(value) = value {
             extra.insert(name, Json::of(&value));
@@ -206,6 +209,7 @@ impl Context {
     }
 
     /// Returns a value, or `None` if it is the implied one; a number may be spelled in another way.
+    #[doc(hidden)]
     pub fn unless_implied<T: Encode>(value: T, implied: &str) -> Option<T> {
         let text = mcp_wire::to_string(&value);
         let is_same = text == implied || same_number(&text, implied);
@@ -216,6 +220,7 @@ impl Context {
     ///
     /// # Errors
     /// A text that is not of the type: the rule is wrong, which the generator's tests find.
+    #[doc(hidden)]
     pub fn fill<T: Decode>(&self, rule: &'static Rule, text: &'static str) -> Result<T, Stop> {
         mcp_wire::from_str(text).map_err(|error| {
             let message = format!("rule {}: {error}", rule.id);
@@ -227,6 +232,7 @@ impl Context {
     ///
     /// # Errors
     /// Without a session the handshake adapter has to help.
+    #[doc(hidden)]
     pub fn session_capabilities<T: Decode>(&self, rule: &'static Rule) -> Result<T, Stop> {
         match self.session.client_capabilities.as_ref().map(Json::read) {
             Some(Ok(capabilities)) => Ok(capabilities),
@@ -238,6 +244,7 @@ impl Context {
     ///
     /// # Errors
     /// Without such a value the adapter has to help.
+    #[doc(hidden)]
     pub fn supplied<T: Decode>(&self, rule: &'static Rule, adapter: Adapter) -> Result<T, Stop> {
         let value = (self.supplied.as_ref()).filter(|(of, _)| *of == adapter);
         match value.map(|(_, value)| value.read()) {
@@ -247,6 +254,7 @@ impl Context {
     }
 
     /// Returns a fact of the session, if it is known.
+    #[doc(hidden)]
     pub fn known<T: Decode>(&self, fact: fn(&Session) -> &Option<Json>) -> Option<T> {
         fact(&self.session).as_ref()?.read().ok()
     }
@@ -269,6 +277,7 @@ impl Context {
     /// Takes a member that the target names out of the unknown ones of the source, if it is there and reads: by a
     /// rule that says that it means the same there.
     #[inline]
+    #[doc(hidden)]
     pub fn adopt<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
         if extra.is_empty() {
             return None;
@@ -314,6 +323,7 @@ impl Context {
     /// Restates the claim of a request: the receiver's revision takes the place of the sender's.
     ///
     /// The way back undoes that; any other revision that stood there is lost.
+    #[doc(hidden)]
     pub fn claim(
         &mut self,
         name: &'static str,
@@ -331,6 +341,7 @@ impl Context {
 
     /// Runs a conversion of the value of a member; its losses get the member's name.
     #[inline]
+    #[doc(hidden)]
     pub fn member<T>(
         &mut self,
         name: &'static str,
@@ -347,6 +358,7 @@ impl Context {
     ///
     /// # Errors
     /// As the conversion.
+    #[doc(hidden)]
     pub fn prune(
         &mut self,
         name: &'static str,
@@ -373,6 +385,7 @@ impl Context {
     }
 
     /// Converts each item of a list; losses get the item's index.
+    #[doc(hidden)]
     pub fn list<A, B>(
         &mut self,
         items: Vec<A>,
@@ -393,6 +406,7 @@ impl Context {
     ///
     /// # Errors
     /// As the conversion of an item.
+    #[doc(hidden)]
     pub fn list_keeping<A: Encode + Send + Sync + 'static, B>(
         &mut self,
         rule: &'static Rule,
@@ -452,6 +466,7 @@ impl Context {
 
     /// Ends the conversion: an adapter has to do it.
     #[cold]
+    #[doc(hidden)]
     pub fn needs(&self, rule: &'static Rule, adapter: Adapter) -> Stop {
         Stop::RequiresState(RequiresState {
             adapter,
@@ -463,6 +478,7 @@ impl Context {
 
     /// Ends the conversion with the error that the spec calls for.
     #[cold]
+    #[doc(hidden)]
     pub fn reject(&self, rule: &'static Rule, code: i64, message: &str) -> Stop {
         Stop::Rejected(Box::new(Rejected {
             error: ErrorObject::new(code, message),
@@ -474,6 +490,7 @@ impl Context {
 
     /// Ends the conversion of a notification, which is dropped.
     #[cold]
+    #[doc(hidden)]
     pub fn swallow(&self, rule: &'static Rule) -> Stop {
         Stop::Dropped(Dropped {
             rule: rule.id,

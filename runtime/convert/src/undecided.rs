@@ -9,6 +9,7 @@ use crate::rule::Rule;
 
 impl Context {
     /// Returns the same text as a value of the other revision's type; one that does not read there is lost.
+    #[doc(hidden)]
     pub fn reread<A: Encode, B: Decode>(
         &mut self,
         rule: &'static Rule,
@@ -29,6 +30,7 @@ impl Context {
     ///
     /// # Errors
     /// A rejection of a value that does not read.
+    #[doc(hidden)]
     pub fn reread_required<A: Encode, B: Decode>(
         &self,
         rule: &'static Rule,
@@ -39,6 +41,7 @@ impl Context {
     }
 
     /// Records the loss of a member whose type has no counterpart; the other revision does without.
+    #[doc(hidden)]
     pub fn lost<A: Encode + Send + Sync + 'static, B>(
         &mut self,
         rule: &'static Rule,
@@ -50,6 +53,7 @@ impl Context {
     }
 
     /// Records the loss of `null` where the other revision has no such value; what else stands there goes on.
+    #[doc(hidden)]
     pub fn not_null<A>(
         &mut self,
         rule: &'static Rule,
@@ -65,11 +69,13 @@ impl Context {
     ///
     /// # Errors
     /// Always.
+    #[doc(hidden)]
     pub fn refused<A, B>(&self, rule: &'static Rule, _: &A, message: &str) -> Result<B, Stop> {
         Err(self.reject(rule, ErrorObject::INVALID_PARAMS, message))
     }
 
     /// Records that a constant stands in the other revision where `value` stood, if that says something else.
+    #[doc(hidden)]
     pub fn settle<A: Encode>(
         &mut self,
         rule: &'static Rule,
@@ -87,6 +93,7 @@ impl Context {
     }
 
     /// Records the unknown members of an object that the other revision allows none of.
+    #[doc(hidden)]
     pub fn drop_extra(&mut self, rule: &'static Rule, extra: Extra) {
         for (name, value) in extra {
             self.under(rule).lose(pointer_to(&name), value);
@@ -94,6 +101,7 @@ impl Context {
     }
 
     /// Returns unknown members of one type as any JSON.
+    #[doc(hidden)]
     pub fn untyped<T: Encode>(extra: &Map<T>) -> Extra {
         (extra.iter())
             .map(|(name, value)| (name, Json::of(value)))
@@ -101,6 +109,7 @@ impl Context {
     }
 
     /// Returns unknown members as values of one type; records the others as lost.
+    #[doc(hidden)]
     pub fn typed<T: Decode>(&mut self, rule: &'static Rule, extra: Extra) -> Map<T> {
         let mut typed = Map::new();
         for (name, value) in extra {

@@ -6,6 +6,7 @@ use crate::scan;
 
 /// The member whose constant value tells the cases of a union apart.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Tag {
     pub(crate) type_name: &'static str,
     pub(crate) member: &'static str,
@@ -43,6 +44,7 @@ impl Tag {
 
 /// What [`Reader::tag_or_other`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum TagFound {
     /// A value of the table, by its index.
     Known(usize),
@@ -54,6 +56,7 @@ pub enum TagFound {
 
 /// The members whose presence tells the cases of a union apart, each with the path to it.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Paths {
     pub(crate) type_name: &'static str,
     pub(crate) paths: &'static [&'static [&'static str]],
@@ -69,6 +72,7 @@ impl Paths {
 
 /// Which paths of a [`Paths`] an object has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Present(u128);
 
 impl Present {

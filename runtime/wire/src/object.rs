@@ -9,6 +9,7 @@ use crate::scan;
 
 /// The known members of a type, and what happens to the others.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Members {
     pub(crate) name: &'static str,
     names: &'static [&'static str],
@@ -82,6 +83,7 @@ impl Members {
 }
 
 /// An object whose known members are read one at a time, in the order of the text.
+#[doc(hidden)]
 pub trait Record {
     /// Reads the value of the known member `index` of its [`Members`], if there are any.
     ///
@@ -103,6 +105,7 @@ const OTHER: usize = usize::MAX;
 
 /// An object that is being read.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Object {
     members: &'static Members,
     start: usize,
