@@ -665,7 +665,7 @@ impl Running {
         }
     }
 
-    /// Sets what is said of the task.
+    /// Sets the status message of the task.
     pub(crate) async fn describe(&self, message: String) {
         let Some(tasks) = self.tasks.upgrade() else {
             return;
