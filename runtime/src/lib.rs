@@ -55,6 +55,7 @@
 //! | `server-stdio` | servers on standard input and output |
 //! | `server-http` | servers over streamable HTTP, as a tower service |
 //! | `redis` | sessions shared by several replicas of a server through Redis; implies `server-http` |
+//! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes |

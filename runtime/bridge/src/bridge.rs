@@ -42,6 +42,7 @@ impl Bridge {
                 each: 100,
                 idle: Duration::from_secs(1_800),
             },
+            is_isolated: false,
             per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
@@ -88,6 +89,19 @@ impl Bridge {
     #[must_use]
     pub fn with_client_info(mut self, info: Json) -> Self {
         self.0.client_info = Some(info);
+        self
+    }
+
+    /// Gives each HTTP connection of a 2026-07-28 client an upstream connection, or process, of its own. By default, clients of
+    /// one owner that send the same `clientInfo` and capabilities share one.
+    ///
+    /// It ends with the client's connection. A client that opens several connections has several upstream processes: the
+    /// state of one, such as a `requestState` or a task, is not known to the others. In another server than
+    /// [`Service::serve`], insert a [`PeerConnection`](http::PeerConnection) into the extensions of requests; a request
+    /// without one has an upstream process to itself.
+    #[must_use]
+    pub fn with_isolation(mut self) -> Self {
+        self.0.is_isolated = true;
         self
     }
 

@@ -31,7 +31,8 @@
 //! # Whose connection it is
 //! A session of 2025-11-25 and before has state on the server, so each gets a connection of its own, and a process of its
 //! own if the upstream is a command. Clients of 2026-07-28 that send the same `clientInfo` and capabilities, and come from
-//! the same principal or address, share one. [`Bridge::with_client_info`] replaces their names by one.
+//! the same principal or address, share one. [`Bridge::with_client_info`] replaces their names by one, and
+//! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
 mod error;

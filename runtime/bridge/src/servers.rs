@@ -2,7 +2,8 @@
 //!
 //! A session of the handshake lifecycle has state on the server: its subscriptions, its log level, what it can be asked. So each
 //! gets a connection of its own, and a process of its own if the server is one. Requests of the per-request lifecycle carry all of that
-//! themselves, so that a server cannot tell one client from another that says the same; those of one owner share one.
+//! themselves, so that a server cannot tell one client from another that says the same; those of one owner share one, unless
+//! clients are isolated: then each connection of a client has a server.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use mcp_protocol::Lifecycle;
 use mcp_revisions::errors;
+use mcp_revisions::http::PeerConnection;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
 use mcp_wire::ErrorObject;
@@ -43,6 +45,8 @@ enum Key {
     Session(Session),
     /// Of all that say this of themselves, and come from there.
     Alike(Owner, String),
+    /// Of all that come over this connection.
+    Connection(PeerConnection),
 }
 
 /// A server that is started, or about to be.
@@ -92,6 +96,8 @@ pub(crate) struct Servers {
     room: Room,
     /// Whether the server is sent the names of clients.
     is_named: bool,
+    /// Whether no two connections share a server.
+    is_isolated: bool,
     open: Arc<Mutex<Open>>,
     /// Whether none is started any more, because the bridge ends.
     is_closed: Arc<AtomicBool>,
@@ -125,6 +131,7 @@ impl Servers {
             start,
             room,
             is_named: settings.client_info.is_none(),
+            is_isolated: settings.is_isolated,
             open: Arc::new(Mutex::new(HashMap::from([(Key::One, place)]))),
             is_closed: Arc::default(),
         }
@@ -136,6 +143,7 @@ impl Servers {
             start,
             room: settings.room,
             is_named: settings.client_info.is_none(),
+            is_isolated: settings.is_isolated,
             open: Arc::default(),
             is_closed: Arc::default(),
         };
@@ -184,6 +192,11 @@ impl Servers {
         }
         match caller.revision.lifecycle() {
             Lifecycle::Handshake => Key::Session(session.clone()),
+            // A request that came over no connection that is known has a server of its own.
+            Lifecycle::PerRequest if self.is_isolated => match session.connection() {
+                Some(connection) => Key::Connection(connection),
+                None => Key::Session(session.clone()),
+            },
             Lifecycle::PerRequest => {
                 Key::Alike(owner.clone(), identity::key(caller, self.is_named))
             }
@@ -242,12 +255,15 @@ impl Servers {
 
 /// Ends the servers of clients that are gone, and those that have ended by themselves.
 fn retire(open: &mut Open, idle: Duration) {
-    let idle = idle.min(IDLE);
+    let shared = idle.min(IDLE);
     open.retain(|key, place| {
         let is_gone = match key {
             Key::One => return true,
             Key::Session(session) => session.is_over(),
-            Key::Alike(..) => place.is_idle() && place.used().elapsed() > idle,
+            Key::Alike(..) => place.is_idle() && place.used().elapsed() > shared,
+            Key::Connection(connection) => {
+                place.is_idle() && (connection.is_closed() || place.used().elapsed() > idle)
+            }
         };
         if is_gone || place.has_ended() {
             debug!("the server of a client that is gone is ended");
@@ -261,9 +277,9 @@ fn retire(open: &mut Open, idle: Duration) {
 /// Ends the server that per-request clients of these owners have not used for longest, if one is not used at all: the next
 /// request starts another. One of a session has state, and goes with that.
 fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
-    let idle = open
-        .iter()
-        .filter(|(key, place)| matches!(key, Key::Alike(..)) && place.is_idle() && may_go(place));
+    let has_no_state = |key: &Key| matches!(key, Key::Alike(..) | Key::Connection(_));
+    let idle =
+        (open.iter()).filter(|(key, place)| has_no_state(key) && place.is_idle() && may_go(place));
     let Some(key) = idle.min_by_key(|(_, place)| place.used()).map(|it| it.0) else {
         return false;
     };

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: Room,
+    /// Whether no two connections share a server.
+    pub(crate) is_isolated: bool,
     pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,

@@ -31,6 +31,7 @@ use std::time::Duration;
 use crate::protocol::tasks::TaskStore;
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
 pub use memory::Memory;
+pub(crate) use record::may_be_noted;
 pub use record::{BrokenRecord, SessionRecord};
 #[cfg(feature = "redis")]
 pub use redis::{Redis, RedisError};

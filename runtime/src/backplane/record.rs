@@ -1,9 +1,27 @@
 //! What a replica must know of a session to run it: the messages that made it what it is.
 
-use mcp_wire::{Json, Map};
+use mcp_wire::{Json, Map, MessageKind, Peeked, peek};
 
 use crate::methods;
 use crate::protocol::server::Owner;
+
+/// The methods of the messages that make a session what it is.
+const NOTED: [&str; 5] = [
+    methods::INITIALIZE,
+    methods::NOTIFICATIONS_INITIALIZED,
+    methods::LOGGING_SET_LEVEL,
+    methods::RESOURCES_SUBSCRIBE,
+    methods::RESOURCES_UNSUBSCRIBE,
+];
+
+/// The maximum number of bytes of the messages of a record.
+const MAX_BYTES: usize = 256 << 10;
+
+/// Returns whether a message may change what its session is: a batch may hold one that does.
+pub(crate) fn may_be_noted(message: &Peeked<'_>) -> bool {
+    let method = message.method.as_deref();
+    message.kind == MessageKind::Batch || method.is_some_and(|method| NOTED.contains(&method))
+}
 
 /// A session, as a replica that takes it over needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +36,7 @@ pub struct SessionRecord {
     /// Whether another replica may run it; else it ends with its home.
     pub can_move: bool,
     /// The messages of its client that made it what it is, in order: `initialize`, `notifications/initialized`, the last
-    /// `logging/setLevel`, and its subscriptions.
+    /// `logging/setLevel`, and its subscriptions; at most 256 KiB of them.
     pub messages: Vec<String>,
 }
 
@@ -41,35 +59,36 @@ impl SessionRecord {
     }
 
     /// Takes note of a message of its client. Returns whether it changes what the session is.
-    pub(crate) fn note(&mut self, method: &str, params: Option<&str>, text: &str) -> bool {
-        let uri = || params.and_then(uri_of);
-        match method {
-            methods::INITIALIZE
-            | methods::NOTIFICATIONS_INITIALIZED
-            | methods::LOGGING_SET_LEVEL => self.forget(|of, _| of == method),
-            methods::RESOURCES_SUBSCRIBE | methods::RESOURCES_UNSUBSCRIBE => {
-                let uri = uri();
-                self.forget(|of, of_uri| of == methods::RESOURCES_SUBSCRIBE && of_uri == uri);
-                if method == methods::RESOURCES_UNSUBSCRIBE {
-                    return true;
-                }
-            }
-            _ => return false,
+    ///
+    /// A message beyond the 256 KiB is not noted: a subscription ends with its replica then, and without its `initialize` the
+    /// session itself does.
+    pub(crate) fn note(&mut self, message: &Peeked<'_>) -> bool {
+        let method = message.method.as_deref().unwrap_or_default();
+        if !NOTED.contains(&method) {
+            return false;
         }
-        self.messages.push(text.to_owned());
+        let uri_of = |message: &Peeked<'_>| Some(message.uri?.as_str()?.into_owned());
+        let uri = uri_of(message);
+        let is_about_resource = method.starts_with("resources/");
+        let is_replaced = |old: &Peeked<'_>| match is_about_resource {
+            true => {
+                old.method.as_deref() == Some(methods::RESOURCES_SUBSCRIBE) && uri_of(old) == uri
+            }
+            false => old.method.as_deref() == Some(method),
+        };
+        (self.messages).retain(|text| !peek(text.as_bytes()).is_ok_and(|old| is_replaced(&old)));
+        if method == methods::RESOURCES_UNSUBSCRIBE {
+            return true;
+        }
+        let kept: usize = self.messages.iter().map(String::len).sum();
+        let is_first = method == methods::INITIALIZE;
+        if kept + message.text.len() > MAX_BYTES {
+            self.can_move &= !is_first;
+            return true;
+        }
+        let place = if is_first { 0 } else { self.messages.len() };
+        self.messages.insert(place, message.text.to_owned());
         true
-    }
-
-    /// Removes messages by their method and the URI that they name.
-    fn forget(&mut self, which: impl Fn(&str, Option<String>) -> bool) {
-        self.messages.retain(|text| {
-            let Ok(message) = mcp_wire::peek(text.as_bytes()) else {
-                return true;
-            };
-            let method = message.method.as_deref().unwrap_or_default();
-            let params = message.params.map(mcp_wire::Raw::text);
-            !which(method, params.and_then(uri_of))
-        });
     }
 
     /// Returns the record as JSON.
@@ -125,13 +144,6 @@ impl SessionRecord {
     }
 }
 
-/// The URI that params name.
-fn uri_of(params: &str) -> Option<String> {
-    let params: Map<Json> = Json::from_text(params).ok()?.read().ok()?;
-    let uri = params.get("uri")?.as_str()?;
-    Some(uri.into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
@@ -140,7 +152,7 @@ mod tests {
 
     fn noted(record: &mut SessionRecord, method: &str, params: &str) -> bool {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-        record.note(method, Some(params), &text)
+        record.note(&peek(text.as_bytes()).unwrap())
     }
 
     #[test]
@@ -188,5 +200,20 @@ mod tests {
                 r#""resources/subscribe","params":{ "uri" : "a:2" }}"#,
             ]
         );
+    }
+
+    #[test]
+    fn a_record_is_bounded_whatever_a_client_subscribes_to() {
+        let long = |letter: &str| format!(r#"{{"uri":"a:{}"}}"#, letter.repeat(MAX_BYTES / 2));
+        let mut record = SessionRecord::new("h", Owner::Unknown);
+        noted(&mut record, "initialize", "{}");
+        for letter in ["a", "b", "c"] {
+            noted(&mut record, "resources/subscribe", &long(letter));
+        }
+        assert_eq!((record.messages.len(), record.can_move), (2, true));
+        // A session whose first message is not kept cannot be opened again.
+        let mut record = SessionRecord::new("h", Owner::Unknown);
+        noted(&mut record, "initialize", &long("abc"));
+        assert_eq!((record.messages.len(), record.can_move), (0, false));
     }
 }

@@ -3,6 +3,7 @@
 mod tasks;
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
@@ -62,10 +63,15 @@ struct Shared {
     prefix: String,
     /// The channel of this process; addresses of its receivers have it as their key.
     channel: String,
-    receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
+    inbox: Arc<Inbox>,
     /// The sizes of the events that are kept of each session that runs here.
     sizes: Mutex<HashMap<String, Sizes>>,
     appends: mpsc::Sender<Append>,
+}
+
+/// The receivers of this process, for the connection that brings their messages.
+struct Inbox {
+    receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
     is_available: AtomicBool,
 }
 
@@ -85,8 +91,17 @@ struct Append {
 
 /// A Redis server that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot connect to Redis: {0}")]
+#[error("cannot connect to Redis: {0}{hint}", hint = without_tls(.0))]
 pub struct RedisError(#[from] redis::RedisError);
+
+/// What to do about an address that needs a feature.
+fn without_tls(error: &redis::RedisError) -> &'static str {
+    let is_address = error.kind() == redis::ErrorKind::InvalidClientConfig;
+    match is_address && !cfg!(feature = "redis-tls") {
+        true => ": `rediss://` needs feature `redis-tls` of `mcp-revisions`",
+        false => "",
+    }
+}
 
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -116,6 +131,9 @@ return 1";
 impl Redis {
     /// Connects to a server, such as `redis://:password@redis.example.com:6379/0`. It connects again by itself.
     ///
+    /// `rediss://` is for TLS, with feature `redis-tls`: it trusts the certificates of the operating system, or those in the
+    /// file that the environment variable `SSL_CERT_FILE` names.
+    ///
     /// # Errors
     /// Returns an error if the URL is not valid, or if the server does not answer within two seconds.
     pub async fn connect(url: impl IntoConnectionInfo) -> Result<Self, RedisError> {
@@ -132,11 +150,24 @@ impl Redis {
         prefix: &str,
     ) -> Result<Self, RedisError> {
         let info = url.into_connection_info()?;
+        // A cryptography that the program has chosen before stays.
+        #[cfg(feature = "redis-tls")]
+        if matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. }) {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
         let settings = info.redis_settings().clone();
         let info = info.set_redis_settings(settings.set_protocol(ProtocolVersion::RESP3));
-        let (pushes, pushed) = mpsc::unbounded_channel();
+        let inbox = Arc::new(Inbox {
+            receivers: Mutex::default(),
+            is_available: AtomicBool::new(true),
+        });
+        // A message is handed over before the next one is read from the socket, so that none of them queue here.
+        let taken = Arc::clone(&inbox);
         let config = ConnectionManagerConfig::new()
-            .set_push_sender(pushes)
+            .set_push_sender(move |push| {
+                taken.take(push);
+                Ok::<(), Infallible>(())
+            })
             .set_automatic_resubscription()
             .set_connection_timeout(Some(PATIENCE))
             .set_response_timeout(Some(PATIENCE))
@@ -153,14 +184,12 @@ impl Redis {
             connection,
             prefix: prefix.to_owned(),
             channel,
-            receivers: Mutex::default(),
+            inbox,
             sizes: Mutex::default(),
             appends,
-            is_available: AtomicBool::new(true),
         });
         shared.beat().await?;
         let tasks = [
-            tokio::spawn(Arc::clone(&shared).receive(pushed)),
             tokio::spawn(Arc::clone(&shared).write(appended)),
             tokio::spawn(Arc::clone(&shared).live()),
         ];
@@ -194,12 +223,44 @@ impl Redis {
     }
 }
 
-impl Shared {
+impl Inbox {
     fn receivers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<dyn Receiver>>> {
         let receivers = self.receivers.lock();
         receivers.unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes what the connection brings.
+    fn take(&self, push: PushInfo) {
+        match push.kind {
+            PushKind::Disconnection => self.is_available.store(false, Ordering::Release),
+            PushKind::Message => {
+                if let [_, Value::BulkString(message)] = push.data.as_slice() {
+                    self.deliver(message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Hands a message to its receivers.
+    fn deliver(&self, message: &[u8]) {
+        let Some((address, message)) = message.split_at_checked(ADDRESS) else {
+            return;
+        };
+        let receivers: Vec<_> = match address == EVERYONE {
+            true => self.receivers().values().cloned().collect(),
+            false => {
+                let address = std::str::from_utf8(address).unwrap_or_default();
+                Vec::from_iter(self.receivers().get(address).cloned())
+            }
+        };
+        for receiver in receivers.iter().filter_map(Weak::upgrade) {
+            receiver.receive(message);
+        }
+    }
+}
+
+impl Shared {
     fn sizes(&self) -> MutexGuard<'_, HashMap<String, Sizes>> {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -210,7 +271,7 @@ impl Shared {
 
     /// Says that this process is there, and which receivers are in it.
     async fn beat(&self) -> redis::RedisResult<()> {
-        let addresses: Vec<_> = self.receivers().keys().cloned().collect();
+        let addresses: Vec<_> = self.inbox.receivers().keys().cloned().collect();
         let mut beats = redis::pipe();
         beats.cmd("PING").ignore();
         for address in addresses {
@@ -236,44 +297,13 @@ impl Shared {
             // Of sessions that another replica runs now nothing comes any more.
             self.sizes()
                 .retain(|_, sizes| sizes.last.elapsed() < EVENTS_KEPT);
-            let was_there = self.is_available.swap(is_there, Ordering::AcqRel);
+            let was_there = self.inbox.is_available.swap(is_there, Ordering::AcqRel);
             if is_there && !was_there {
-                let receivers: Vec<_> = self.receivers().values().cloned().collect();
+                let receivers: Vec<_> = self.inbox.receivers().values().cloned().collect();
                 for receiver in receivers.iter().filter_map(Weak::upgrade) {
                     receiver.reconnected();
                 }
             }
-        }
-    }
-
-    /// Hands messages to whom they are for.
-    async fn receive(self: Arc<Self>, mut pushed: mpsc::UnboundedReceiver<PushInfo>) {
-        while let Some(push) = pushed.recv().await {
-            match push.kind {
-                PushKind::Disconnection => self.is_available.store(false, Ordering::Release),
-                PushKind::Message => {
-                    if let [_, Value::BulkString(message)] = push.data.as_slice() {
-                        self.deliver(message);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn deliver(&self, message: &[u8]) {
-        let Some((address, message)) = message.split_at_checked(ADDRESS) else {
-            return;
-        };
-        let receivers: Vec<_> = match address == EVERYONE {
-            true => self.receivers().values().cloned().collect(),
-            false => {
-                let address = std::str::from_utf8(address).unwrap_or_default();
-                Vec::from_iter(self.receivers().get(address).cloned())
-            }
-        };
-        for receiver in receivers.iter().filter_map(Weak::upgrade) {
-            receiver.receive(message);
         }
     }
 
@@ -333,7 +363,7 @@ impl Shared {
 
     /// Runs a command, whose answer is waited for no longer than that makes sense.
     async fn run<T: redis::FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
-        if !self.is_available.load(Ordering::Acquire) {
+        if !self.inbox.is_available.load(Ordering::Acquire) {
             return Err(Unavailable("Redis does not answer".to_owned()));
         }
         let mut connection = self.connection.clone();
@@ -354,7 +384,7 @@ impl Backplane for Redis {
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
         let address = fresh_address();
         let shared = &self.0.shared;
-        let mut receivers = shared.receivers();
+        let mut receivers = shared.inbox.receivers();
         receivers.insert(Arc::clone(&address), receiver);
         drop(receivers);
         // Before anything that is sent from here, on the same connection.
@@ -472,7 +502,7 @@ impl Backplane for Redis {
     }
 
     fn is_available(&self) -> bool {
-        self.0.shared.is_available.load(Ordering::Acquire)
+        self.0.shared.inbox.is_available.load(Ordering::Acquire)
     }
 }
 

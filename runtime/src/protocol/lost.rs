@@ -56,6 +56,17 @@ impl LossHook {
         Self(Some(Arc::new(hook)))
     }
 
+    /// Adds a hook, which is called before the one that stands.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn behind(self, first: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        Self::new(move |lost| {
+            first(lost);
+            if let Some(hook) = &self.0 {
+                hook(lost);
+            }
+        })
+    }
+
     /// Tells what a conversion came to, if that is worth telling.
     pub(crate) fn tell<T>(
         &self,

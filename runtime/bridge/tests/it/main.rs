@@ -191,3 +191,32 @@ async fn clients_under_one_name_share_a_connection() {
         service.shutdown().await;
     }
 }
+
+/// Where connections are not known, each request of an isolated client has a connection to the server for itself.
+#[tokio::test]
+async fn requests_of_an_isolated_client_share_no_connection_that_is_not_known() {
+    for is_isolated in [false, true] {
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
+        let upstream = in_process(Revision::V2025_06_18).with_tap(move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok(|_, _: &str| ())
+        });
+        let mut bridge = Bridge::new(upstream);
+        if is_isolated {
+            bridge = bridge.with_isolation();
+        }
+        let service = bridge.into_service();
+        let client = client(Revision::LATEST).http(Http::in_process(service.clone()));
+        for _ in 0..4 {
+            assert_eq!(names(&client).await, ["greet"]);
+        }
+        client.close().await.unwrap();
+        let connections = connections.load(Ordering::SeqCst);
+        assert!(
+            is_isolated == (connections >= 4) && connections >= 1,
+            "{connections}"
+        );
+        service.shutdown().await;
+    }
+}

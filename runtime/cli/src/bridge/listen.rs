@@ -72,6 +72,20 @@ pub(super) fn options(address: SocketAddr, arguments: &Arguments) -> http::Optio
     origins.iter().fold(options, http::Options::allow_origin)
 }
 
+/// Shares the sessions of a listener with other bridges.
+#[cfg(feature = "redis")]
+pub(super) async fn shared(options: http::Options, url: &str) -> anyhow::Result<http::Options> {
+    // The URL may hold a password, which no error repeats.
+    let redis = mcp_revisions::backplane::Redis::connect(url).await?;
+    // The server of a session ends with its bridge.
+    Ok(options.with_backplane(redis).without_takeover())
+}
+
+#[cfg(not(feature = "redis"))]
+pub(super) async fn shared(_: http::Options, _: &str) -> anyhow::Result<http::Options> {
+    anyhow::bail!("this mcp-rev is built without Redis: build it with `--features redis`")
+}
+
 /// Serves many clients, until the bridge receives a signal to end.
 pub(super) async fn over_http(address: SocketAddr, bridge: Bridge) -> anyhow::Result<()> {
     let listener = http::bind(address).await?;

@@ -11,7 +11,6 @@ use anyhow::Context as _;
 use clap::{ArgGroup, Args, ValueEnum};
 use mcp_bridge::{Bridge, Upstream};
 use mcp_protocol::{LossKind, Revision, UnknownFields};
-use mcp_revisions::backplane::Redis;
 use mcp_revisions::service::client::Http;
 
 use crate::Outcome;
@@ -57,10 +56,16 @@ pub(crate) struct Arguments {
     /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
     #[arg(long, value_name = "NAME=VARIABLE", value_parser = header_env, requires = "url")]
     header_env: Vec<(String, String)>,
+    /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
+    ///
+    /// Without this option, 2026-07-28 clients of one address that send the same `clientInfo` and the same capabilities
+    /// share a server. With it, a server ends with the connection of its client.
+    #[arg(long)]
+    isolate: bool,
     /// Maximum number of servers that an HTTP listener starts
     ///
     /// Each session has a server of its own. 2026-07-28 clients of one address that send the same `clientInfo` and the
-    /// same capabilities share one.
+    /// same capabilities share one, unless --isolate is given.
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     max_servers: usize,
     /// Maximum number of servers for the clients of one address [default: a tenth of --max-servers, at least 10]
@@ -81,6 +86,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH")]
     http_sse: Option<String>,
     /// Share the sessions of an HTTP listener with other bridges through this Redis server, such as `redis://127.0.0.1/`
+    ///
+    /// `rediss://` is for TLS. Other users of the machine can read command lines: pass a URL with a password in the
+    /// environment variable MCP_REV_BACKPLANE.
     ///
     /// Each bridge accepts requests of all sessions, and passes them to the one that runs the session. A session ends with
     /// the bridge that runs its server.
@@ -184,6 +192,9 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(severity) = arguments.reject_loss {
         bridge = bridge.with_rejected_loss(severity.into());
     }
+    if arguments.isolate {
+        bridge = bridge.with_isolation();
+    }
     if let Some(number) = arguments.max_servers_per_client {
         bridge = bridge.with_max_servers_per_client(number);
     }
@@ -195,10 +206,9 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Listen::Http(address) => {
             let mut options = listen::options(address, arguments);
-            if let Some(url) = &arguments.backplane {
-                // The URL may hold a password.
-                let redis = Redis::connect(url.as_str()).await.context("--backplane")?;
-                options = options.with_backplane(redis).without_takeover();
+            let url = arguments.backplane.clone();
+            if let Some(url) = url.or_else(|| std::env::var("MCP_REV_BACKPLANE").ok()) {
+                options = listen::shared(options, &url).await.context("--backplane")?;
             }
             listen::over_http(address, bridge.with_http_options(options)).await
         }

@@ -182,6 +182,16 @@ impl Server {
         }
     }
 
+    /// Adds a hook before the one of [`on_loss`](Self::on_loss).
+    #[cfg(feature = "server-http")]
+    pub(crate) fn with_loss_counter(
+        mut self,
+        count: impl Fn(&Lost<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_loss = self.on_loss.behind(count);
+        self
+    }
+
     /// Returns the revisions that are served.
     #[must_use]
     pub fn served(&self) -> RevisionSet {

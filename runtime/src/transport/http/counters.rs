@@ -1,10 +1,11 @@
 //! What a service is at, in numbers: for metrics, in whichever form they are exported.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_protocol::Revision;
 
+use crate::protocol::server::{Lost, Undelivered};
 use crate::protocol::{CustomNotification, CustomRequest, IncomingRequest, Notification};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 
@@ -14,6 +15,9 @@ use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 pub struct Counters {
     /// The requests that handlers were called with since the service was created, by the revision of their client.
     pub requests: BTreeMap<Revision, u64>,
+    /// What messages lost since the service was created, and the messages that were refused or dropped, by the rule in
+    /// `spec/shims/`.
+    pub losses: BTreeMap<&'static str, u64>,
     /// The sessions that run here.
     pub sessions: usize,
     /// The requests that are suspended until their client responds.
@@ -24,42 +28,64 @@ pub struct Counters {
     pub unread_bytes: usize,
 }
 
-/// Handlers whose calls are counted.
+/// Numbers by what is counted.
+struct Tally<K>(Mutex<BTreeMap<K, u64>>);
+
+impl<K: Ord> Tally<K> {
+    fn add(&self, one: K) {
+        *self.numbers().entry(one).or_default() += 1;
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, BTreeMap<K, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Handlers whose calls are counted, and what messages lose on the way to them and back.
 pub(super) struct Counted {
     handler: Arc<dyn AnyHandler>,
-    requests: Mutex<BTreeMap<Revision, u64>>,
+    requests: Tally<Revision>,
+    losses: Tally<&'static str>,
 }
 
 impl Counted {
     pub(super) fn new(handler: Arc<dyn AnyHandler>) -> Arc<Self> {
         Arc::new(Self {
             handler,
-            requests: Mutex::default(),
+            requests: Tally(Mutex::default()),
+            losses: Tally(Mutex::default()),
         })
     }
 
     pub(super) fn requests(&self) -> BTreeMap<Revision, u64> {
-        let requests = self.requests.lock();
-        requests.unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.numbers().clone()
     }
 
-    fn count(&self, peer: Revision) {
-        let requests = self.requests.lock();
-        *requests
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(peer)
-            .or_default() += 1;
+    pub(super) fn losses(&self) -> BTreeMap<&'static str, u64> {
+        self.losses.numbers().clone()
+    }
+
+    /// Counts what a message lost.
+    pub(super) fn lost(&self, lost: &Lost<'_>) {
+        for loss in lost.losses.iter().filter(|it| it.change.is_loss()) {
+            self.losses.add(loss.rule());
+        }
+        if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
+            lost.undelivered
+        {
+            self.losses.add(rule);
+        }
     }
 }
 
 impl AnyHandler for Counted {
     fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture {
-        self.count(call.peer);
+        self.requests.add(call.peer);
         Arc::clone(&self.handler).call(call, peer)
     }
 
     fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
-        self.count(call.peer);
+        self.requests.add(call.peer);
         Arc::clone(&self.handler).custom_request(call, peer)
     }
 

@@ -1,7 +1,6 @@
 //! HTTP+SSE, the transport of 2024-11-05: a session is opened by `GET`, its messages are POSTed to a URI of its own, and
 //! everything that the server says goes into its one stream.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -34,11 +33,7 @@ impl Inner {
     }
 
     /// Opens a session, and its stream.
-    pub(super) async fn open_only_stream(
-        self: &Arc<Self>,
-        head: &Parts,
-        address: Option<IpAddr>,
-    ) -> Response<Body> {
+    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> Response<Body> {
         if !accepts(&head.headers, "text", "event-stream") {
             let why = "the stream of a session is text/event-stream: accept it";
             return refused(StatusCode::NOT_ACCEPTABLE, why);
@@ -47,10 +42,11 @@ impl Inner {
             let why = "the server is shutting down";
             return refused(StatusCode::SERVICE_UNAVAILABLE, why);
         }
-        let who = owner(head, address);
+        let who = owner(head);
         let (texts, queue) = route(Some(self.unread_of(who.clone())));
         let lane = self.new_lane();
         lane.owned_by(who.clone());
+        lane.opened_over(head);
         lane.send_all_to(texts);
         let id = match self.open(&lane, who, None).await {
             Ok(id) => id,

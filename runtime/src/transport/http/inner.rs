@@ -1,12 +1,12 @@
 //! What all clones of a service share: its server, its sessions, its listening clients, and suspended requests.
 
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
+use mcp_wire::peek;
 
 use super::answers::{refusal, refused, unavailable};
 use super::counters::{Counted, Counters};
@@ -77,8 +77,9 @@ impl Inner {
         // One message always fits into a share.
         let message = server.limits().max_message_bytes;
         let suspended = message.saturating_add(SUSPENDED_BYTES);
-        let (server, start) = started(server);
         let counted = Counted::new(Arc::new(handler));
+        let losses = Arc::clone(&counted);
+        let (server, start) = started(server.with_loss_counter(move |lost| losses.lost(lost)));
         Self {
             requests: Budget::new(options.body_bytes, message),
             suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
@@ -107,6 +108,7 @@ impl Inner {
     pub(super) fn counters(&self) -> Counters {
         Counters {
             requests: self.counted.requests(),
+            losses: self.counted.losses(),
             sessions: self.sessions().len(),
             suspended_requests: self.suspensions.amount(),
             request_bytes: self.requests.amount(),
@@ -251,7 +253,11 @@ impl Inner {
         let mut record = SessionRecord::new(&*self.replica.address, owner);
         record.can_move = self.options.can_move && lane.only_stream().is_none();
         let is_shared = self.replica.backplane.is_shared();
-        record.messages = Vec::from_iter(message.filter(|_| is_shared).map(str::to_owned));
+        if let Some(opening) = message.filter(|_| is_shared)
+            && let Ok(opening) = peek(opening.as_bytes())
+        {
+            record.note(&opening);
+        }
         self.keep(&id, lane, record.clone())?;
         if is_shared {
             self.look_after();
@@ -342,11 +348,11 @@ impl Inner {
     }
 }
 
-/// Whose session a request opens that came from an address: whom a layer names comes before where it came from.
-pub(super) fn owner(parts: &Parts, address: Option<IpAddr>) -> Owner {
+/// Whose session a request opens: whom a layer names comes before where it came from.
+pub(super) fn owner(parts: &Parts) -> Owner {
     if let Some(Principal(name)) = parts.extensions.get() {
         return Owner::Principal(name.as_str().into());
     }
-    let named = parts.extensions.get().map(|PeerAddress(named)| *named);
-    named.or(address).map_or(Owner::Unknown, Owner::at)
+    let address = parts.extensions.get();
+    address.map_or(Owner::Unknown, |PeerAddress(address)| Owner::at(*address))
 }

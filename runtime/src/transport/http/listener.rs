@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::socket::{Socket, hung_up};
-use super::{Options, PeerAddress, Service};
+use super::{Options, PeerAddress, PeerConnection, Service};
 use crate::protocol::server::Owner;
 use crate::serve::Budget;
 
@@ -80,7 +80,7 @@ pub async fn serve_until(
         stop.await;
         service.close();
     };
-    let each = |address| service.for_address(address);
+    let each = |address| OfConnection::new(service.clone(), address);
     serve_each(listener, &options, each, stop, grace, || {
         service.leave();
     })
@@ -88,7 +88,7 @@ pub async fn serve_until(
 }
 
 /// Serves any service on a listener as [`serve_until`] does, with the limits of `options` for connections; requests have
-/// the [`PeerAddress`] of their connection. Connections that are open after `grace` are closed.
+/// the [`PeerAddress`] and the [`PeerConnection`] of their connection. Connections that are open after `grace` are closed.
 pub async fn serve_service<S, B>(
     listener: TcpListener,
     options: &Options,
@@ -103,30 +103,48 @@ pub async fn serve_service<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let each = |address| FromAddress(service.clone(), address);
+    let each = |address| OfConnection::new(service.clone(), address);
     serve_each(listener, options, each, stop, grace, || ()).await;
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A service that learns the address from which its requests come.
+/// A service that learns over which connection, and from which address, its requests come.
 #[derive(Clone)]
-struct FromAddress<S>(S, IpAddr);
+struct OfConnection<S> {
+    service: S,
+    address: IpAddr,
+    /// Kept for as long as the connection is.
+    open: Arc<()>,
+}
+
+impl<S> OfConnection<S> {
+    fn new(service: S, address: IpAddr) -> Self {
+        let open = Arc::default();
+        Self {
+            service,
+            address,
+            open,
+        }
+    }
+}
 
 impl<S: tower_service::Service<Request<B>>, B> tower_service::Service<Request<B>>
-    for FromAddress<S>
+    for OfConnection<S>
 {
     type Response = S::Response;
     type Error = S::Error;
     type Future = S::Future;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.0.poll_ready(context)
+        self.service.poll_ready(context)
     }
 
     fn call(&mut self, mut request: Request<B>) -> S::Future {
-        request.extensions_mut().insert(PeerAddress(self.1));
-        self.0.call(request)
+        let extensions = request.extensions_mut();
+        extensions.insert(PeerAddress(self.address));
+        extensions.insert(PeerConnection::new(&self.open));
+        self.service.call(request)
     }
 }
 

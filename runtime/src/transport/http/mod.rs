@@ -52,6 +52,7 @@ use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};
 
 use crate::backplane::Backplane;
+pub use crate::serve::PeerConnection;
 pub use body::Body;
 pub use counters::Counters;
 pub use listener::{bind, serve, serve_service, serve_until};

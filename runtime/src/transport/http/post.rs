@@ -51,6 +51,7 @@ impl Inner {
             Err(response) => return *response,
         };
         lane.owned_by(who.clone());
+        lane.opened_over(&parts);
         if let Some(message) = looked.message()
             && let Err(response) = self.note(&lane, message).await
         {

@@ -174,6 +174,7 @@ impl Inner {
         };
         let lane = self.new_lane();
         lane.owned_by(who.clone());
+        lane.opened_over(parts);
         let Taken { exchange, .. } = lane.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),

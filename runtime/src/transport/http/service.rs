@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -27,8 +26,6 @@ use crate::serve::{Handler, Lane, Route, route};
 #[derive(Clone)]
 pub struct Service {
     inner: Arc<Inner>,
-    /// Where the requests come from, where that is known of all of them.
-    address: Option<IpAddr>,
 }
 
 /// The header by which a client resumes a stream.
@@ -54,15 +51,6 @@ impl Service {
     pub fn with_options(server: Server, handler: impl Handler, options: Options) -> Self {
         Self {
             inner: Inner::new(server, handler, options),
-            address: None,
-        }
-    }
-
-    /// The service, for the requests of one connection.
-    pub(super) fn for_address(&self, address: IpAddr) -> Self {
-        Self {
-            address: Some(address),
-            ..self.clone()
         }
     }
 
@@ -113,17 +101,13 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let Self { inner, address } = self.clone();
-        Box::pin(async move { Ok(inner.handle(request, address).await) })
+        let inner = Arc::clone(&self.inner);
+        Box::pin(async move { Ok(inner.handle(request).await) })
     }
 }
 
 impl Inner {
-    async fn handle<B>(
-        self: Arc<Self>,
-        request: Request<B>,
-        address: Option<IpAddr>,
-    ) -> Response<Body>
+    async fn handle<B>(self: Arc<Self>, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body + Send,
         B::Data: Send,
@@ -143,7 +127,7 @@ impl Inner {
             return allowed(&head.headers);
         }
         let origin = head.headers.get(ORIGIN).cloned();
-        let response = self.admitted(head, body, address).await;
+        let response = self.admitted(head, body).await;
         match origin.filter(|_| self.options.cors) {
             Some(origin) => exposed(origin, response),
             None => response,
@@ -168,12 +152,7 @@ impl Inner {
         }
     }
 
-    pub(super) async fn admitted<B>(
-        self: &Arc<Self>,
-        mut head: Parts,
-        body: B,
-        address: Option<IpAddr>,
-    ) -> Response<Body>
+    pub(super) async fn admitted<B>(self: &Arc<Self>, mut head: Parts, body: B) -> Response<Body>
     where
         B: http_body::Body + Send,
         B::Data: Send,
@@ -183,10 +162,10 @@ impl Inner {
         match head.method {
             Method::POST => {}
             Method::GET if self.opens_only_stream(&head) => {
-                return self.open_only_stream(&head, address).await;
+                return self.open_only_stream(&head).await;
             }
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
-                return self.session_operation(&head, address).await;
+                return self.session_operation(&head).await;
             }
             _ => return self.wrong_method(),
         }
@@ -196,7 +175,7 @@ impl Inner {
                 "a message comes as application/json",
             );
         }
-        let who = owner(&head, address);
+        let who = owner(&head);
         let names_session = self.uri_names_session(&mut head);
         let in_stream = match names_session {
             true => match self.session_with_stream(&head, &who) {
@@ -274,12 +253,8 @@ impl Inner {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    async fn session_operation(
-        self: &Arc<Self>,
-        head: &Parts,
-        address: Option<IpAddr>,
-    ) -> Response<Body> {
-        let (headers, who) = (&head.headers, owner(head, address));
+    async fn session_operation(self: &Arc<Self>, head: &Parts) -> Response<Body> {
+        let (headers, who) = (&head.headers, owner(head));
         let session = text(headers, headers::SESSION_ID).unwrap_or_default();
         if let Some(response) = self.pass_on(head, session, &who, &[]).await {
             return response;

@@ -11,6 +11,8 @@
     )
 )]
 mod budget;
+#[cfg(feature = "server-http")]
+mod connection;
 #[cfg_attr(
     not(feature = "server-http"),
     allow(
@@ -49,6 +51,9 @@ use crate::protocol::server::Server;
 use crate::protocol::server::Owner;
 
 pub(crate) use budget::Budget;
+#[cfg(feature = "server-http")]
+pub use connection::PeerConnection;
+
 #[cfg(feature = "server-http")]
 pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
 pub(crate) use lane::Lane;
@@ -328,6 +333,14 @@ impl Session {
     pub fn owner(&self) -> Owner {
         let line = self.line.upgrade();
         line.map(|line| line.owner()).unwrap_or_default()
+    }
+
+    /// Returns the connection over which the session was opened, or the request came that has none; `None` if it is not
+    /// known.
+    #[cfg(feature = "server-http")]
+    #[must_use]
+    pub fn connection(&self) -> Option<PeerConnection> {
+        self.line.upgrade()?.connection()
     }
 
     /// Returns the limits of its server; `None` after its end.

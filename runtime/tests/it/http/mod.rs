@@ -2,12 +2,13 @@
 
 pub(crate) mod attacks;
 mod budgets;
+mod counters;
 mod http_sse;
 mod listener;
 #[cfg(unix)]
 mod redis;
 mod refusals;
-mod replicas;
+pub(crate) mod replicas;
 mod resume;
 mod sessions;
 mod streams;
@@ -80,6 +81,13 @@ impl Post {
         self.headers
             .retain(|header| !header.0.eq_ignore_ascii_case(name));
         self
+    }
+
+    /// Declares a capability of a modern client.
+    pub(crate) fn allow(&mut self, capability: &str) {
+        let none = r#""io.modelcontextprotocol/clientCapabilities":{"#;
+        let one = format!(r#"{none}"{capability}":{{}}"#);
+        self.body = self.body.replace(none, &one);
     }
 
     pub(crate) fn request(self, method: Method) -> Request<Full<Bytes>> {

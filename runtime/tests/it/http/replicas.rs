@@ -55,10 +55,7 @@ async fn curious(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject>
 
 fn call_by(params: Value) -> Post {
     let mut post = Post::modern("tools/call", params);
-    post.body = post.body.replace(
-        r#""io.modelcontextprotocol/clientCapabilities":{}"#,
-        r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
-    );
+    post.allow("roots");
     post
 }
 
@@ -293,6 +290,27 @@ async fn a_session_whose_replica_has_left_goes_on_at_another_as_it_was() {
         let (_, told) = next(&mut stream).await;
         assert_eq!(told["params"]["uri"], "example://a", "{version}: {told}");
     }
+}
+
+#[tokio::test]
+async fn what_a_client_subscribes_to_in_a_batch_is_kept_when_its_replica_leaves() {
+    let mut changes = Vec::new();
+    let mut replicas = sharing(2, &mut changes);
+    let session = open(&replicas[0], "2025-03-26").await;
+    let subscribe = request(3, "resources/subscribe", json!({"uri": "example://a"}));
+    let batch = json!([subscribe, request(4, "ping", json!({}))]);
+    let answers = message(in_session(&session, &batch).to(&replicas[0]).await).await;
+    assert_eq!(answers.as_array().map(Vec::len), Some(2), "{answers}");
+    let left = replicas.remove(0);
+    left.close();
+    left.leave();
+    drop(left);
+    let add = in_session(&session, &call("add", json!({})));
+    message(add.to(&replicas[0]).await).await;
+    let mut stream = get(&replicas[0], &session, None).await.into_body();
+    changes[1].resource("example://a");
+    let (_, told) = next(&mut stream).await;
+    assert_eq!(told["params"]["uri"], "example://a", "{told}");
 }
 
 #[tokio::test]

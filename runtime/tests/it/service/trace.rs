@@ -1,16 +1,23 @@
 //! What handlers log by `tracing` reaches whoever called, and nobody else.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::args::Version;
+use mcp_revisions::http::Options;
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::trace::ToClient;
 use mcp_revisions::service::{Client, Router, Server};
+use serde_json::json;
 use tokio::io::{duplex, split};
 use tracing::Instrument;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
+use crate::http::replicas::{in_session, request};
+use crate::http::{Post, message, open};
 use crate::service::peer::revisions;
 
 #[tokio::test]
@@ -58,4 +65,60 @@ async fn events_in_the_span_of_a_call_go_to_its_client() {
         ];
         assert_eq!(heard, expected, "{revision}");
     }
+}
+
+/// The fields of the spans of calls, as a log would have them.
+#[derive(Clone, Default)]
+struct Calls(Arc<Mutex<Vec<Fields>>>);
+
+#[derive(Default)]
+struct Fields(BTreeMap<&'static str, String>);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.0.insert(field.name(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name(), value.to_owned());
+    }
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Calls {
+    fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
+        if attributes.metadata().name() == "call" {
+            let mut fields = Fields::default();
+            attributes.record(&mut fields);
+            self.0.lock().unwrap().push(fields);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_span_of_a_call_has_its_method_revision_losses_and_the_beginning_of_its_session() {
+    let calls = Calls::default();
+    let subscriber = tracing_subscriber::registry().with(calls.clone());
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let router = Router::new().tool("measure", "Measures.", || async { "measured" });
+    let service = router.build("example", "1").unwrap();
+    let service = service.into_http_service(Options::new());
+    let session = open(&service, "2025-11-25").await;
+    // A server without tasks has no use for the wish for one.
+    let params = json!({"name": "measure", "task": {"ttl": 1}});
+    let call = in_session(&session, &request(1, "tools/call", params));
+    message(call.to(&service).await).await;
+    let call = Post::modern("tools/list", json!({}));
+    message(call.to(&service).await).await;
+    let calls = calls.0.lock().unwrap();
+    let field = |call: usize, name: &str| calls[call].0.get(name).map(String::as_str);
+    let said = |call| ["method", "revision", "losses", "session"].map(|name| field(call, name));
+    let of_session = [
+        Some("tools/call"),
+        Some("2025-11-25"),
+        Some("1"),
+        Some(&session[..8]),
+    ];
+    assert_eq!(said(0), of_session);
+    let per_request = [Some("tools/list"), Some("2026-07-28"), Some("0"), None];
+    assert_eq!(said(1), per_request);
 }

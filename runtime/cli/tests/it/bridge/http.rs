@@ -21,7 +21,7 @@ pub(super) fn post(port: u16, revision: Revision, body: &Value) -> String {
 }
 
 /// The same, with these headers, each with its end of line.
-fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String {
+pub(super) fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String {
     let headers = format!(
         "MCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\n{more}",
         revision.protocol_version(),
@@ -62,6 +62,12 @@ impl std::ops::DerefMut for Program {
     }
 }
 
+impl Program {
+    pub(super) fn of(child: Child) -> Self {
+        Self(child)
+    }
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -91,7 +97,7 @@ fn listening(server: Revision) -> (Program, u16) {
     listening_with(&[], server)
 }
 
-fn listening_with(more: &[&str], server: Revision) -> (Program, u16) {
+pub(super) fn listening_with(more: &[&str], server: Revision) -> (Program, u16) {
     port_of(bridge(&[&LISTENING, more].concat(), server))
 }
 
@@ -282,7 +288,7 @@ fn many_clients_come_over_http() {
 }
 
 /// A body of a modern call, by a client of that name.
-fn call(name: &str, tool: &str) -> Value {
+pub(super) fn call(name: &str, tool: &str) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": Revision::LATEST.protocol_version(),
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -617,61 +623,6 @@ fn one_address_has_its_share_of_servers() {
         assert!(Instant::now() < deadline, "{answer}");
         thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// A Redis server of the test's own, on a socket in a folder; none without one on the PATH.
-#[cfg(unix)]
-fn redis(folder: &Path) -> Option<Program> {
-    std::fs::create_dir_all(folder).unwrap();
-    let server = Command::new("redis-server")
-        .args(["--port", "0", "--save", "", "--unixsocket", "socket"])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(server) = server else {
-        eprintln!("skipped: redis-server is not on the PATH (apt-get install redis-server)");
-        return None;
-    };
-    let deadline = Instant::now() + PATIENCE;
-    while std::os::unix::net::UnixStream::connect(folder.join("socket")).is_err() {
-        assert!(Instant::now() < deadline, "redis-server does not listen");
-        thread::sleep(Duration::from_millis(10));
-    }
-    Some(Program(server))
-}
-
-#[cfg(unix)]
-#[test]
-fn a_session_is_served_by_any_of_several_bridges_and_ends_with_the_one_that_runs_its_server() {
-    let folder = std::env::temp_dir().join(format!("mcp-rev-{}-redis", std::process::id()));
-    let Some(_redis) = redis(&folder) else { return };
-    let url = format!("redis+unix://{}", folder.join("socket").display());
-    let revision = Revision::V2025_11_25;
-    let two = [0, 1].map(|_| listening_with(&["--backplane", &url], revision));
-    let [(mut home, near), (_other, far)] = two;
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
-    let opened = post(near, revision, &initialize);
-    let id = opened.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("mcp-session-id")
-            .then(|| value.trim().to_owned())
-    });
-    let session = format!("Mcp-Session-Id: {}\r\n", id.expect(&opened));
-    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    post_with(far, revision, &session, &initialized);
-    let add = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1, "b": 2.5}}});
-    for port in [far, near, far] {
-        let answer = post_with(port, revision, &session, &add);
-        assert_eq!(result(&answer)["content"][0]["text"], "3.5", "{answer}");
-    }
-    home.kill().unwrap();
-    home.wait().unwrap();
-    let gone = post_with(far, revision, &session, &add);
-    assert!(gone.starts_with("HTTP/1.1 404"), "{gone}");
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 /// A call of a client that can be asked for a form.

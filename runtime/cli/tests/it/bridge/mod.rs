@@ -2,9 +2,12 @@
 
 mod ends;
 mod http;
+mod isolation;
 mod judged;
 mod losses;
 mod matrix;
 mod others;
+#[cfg(unix)]
+mod replicas;
 mod same;
 mod talk;

@@ -83,7 +83,7 @@ async fn respond(
         return;
     }
     head.extensions.insert(FromReplica);
-    let response = inner.admitted(head, Full::new(Bytes::from(body)), None);
+    let response = inner.admitted(head, Full::new(Bytes::from(body)));
     let response: Response<Body> = Box::pin(response).await;
     let (mut head, mut body) = response.into_parts();
     let whole = body.take_text();

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use super::Body;
 use super::answers::{json, refusal, unavailable};
 use super::inner::Inner;
-use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach};
+use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
 use crate::errors;
 use crate::protocol::server::Owner;
 use crate::protocol::translate::is_unguessable;
@@ -261,7 +261,8 @@ impl Inner {
         lane: &Lane,
         message: &mcp_wire::Peeked<'_>,
     ) -> Result<(), Box<Response<Body>>> {
-        if !self.replica.backplane.is_shared() {
+        // Calls wait for no record of another session, and those of per-request clients for no backplane.
+        if !may_be_noted(message) || !self.replica.backplane.is_shared() {
             return Ok(());
         }
         let _turn = self.replica.turn.lock().await;

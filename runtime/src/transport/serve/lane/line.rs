@@ -15,6 +15,8 @@ use crate::protocol::server::Owner;
 use crate::protocol::tasks::server::Starting;
 use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 use crate::transport::serve::Facts;
+#[cfg(feature = "server-http")]
+use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::route::Route;
 
 impl Lane {
@@ -76,6 +78,11 @@ impl Lane {
     #[cfg(feature = "server-http")]
     pub(in crate::transport) fn owner(&self) -> Owner {
         self.owner.get().cloned().unwrap_or_default()
+    }
+
+    #[cfg(feature = "server-http")]
+    pub(in crate::transport) fn connection(&self) -> Option<PeerConnection> {
+        self.connection.get().cloned()
     }
 
     /// Returns who has opened the session, or the stream of one that has none.

@@ -12,6 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "server-http")]
+use mcp_protocol::ProtocolRule;
+#[cfg(feature = "server-http")]
+use mcp_wire::peek;
 use mcp_wire::{ErrorObject, Json};
 
 #[cfg(feature = "server-http")]
@@ -19,11 +23,15 @@ pub(crate) use streams::Kept;
 use streams::{Manner, Sent, Streams};
 use work::Work;
 
+#[cfg(feature = "server-http")]
+use super::connection::PeerConnection;
 use super::route::Route;
 use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
 #[cfg(feature = "server-http")]
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::headers::Headers;
+#[cfg(feature = "server-http")]
+use crate::methods;
 #[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
 use crate::protocol::server::{Looked, Server};
@@ -46,6 +54,9 @@ pub(crate) struct Lane {
     /// Who speaks on it, as far as the transport can tell.
     #[cfg(feature = "server-http")]
     owner: OnceLock<Owner>,
+    /// The connection over which it was opened, if that is known.
+    #[cfg(feature = "server-http")]
+    connection: OnceLock<PeerConnection>,
 }
 
 struct State {
@@ -105,6 +116,8 @@ impl Lane {
             is_over: AtomicBool::new(false),
             #[cfg(feature = "server-http")]
             owner: OnceLock::new(),
+            #[cfg(feature = "server-http")]
+            connection: OnceLock::new(),
         })
     }
 
@@ -149,12 +162,21 @@ impl Lane {
     #[cfg(feature = "server-http")]
     pub(crate) fn note(&self, message: &mcp_wire::Peeked<'_>) -> Option<(Arc<str>, SessionRecord)> {
         let mut state = self.state();
+        let revision = state.connection.session_revision();
+        let has_batches = revision.is_some_and(|it| it.has_rule(ProtocolRule::Batch));
+        let limit = state.connection.role().limits().max_batch_length;
         let kept = state.streams.kept()?;
-        let (method, params) = (
-            message.method.as_deref()?,
-            message.params.map(mcp_wire::Raw::text),
-        );
-        let is_another = kept.record.note(method, params, message.text);
+        let mut is_another = kept.record.note(message);
+        // What is refused changes nothing: a batch that is too long, and `initialize` in one.
+        if has_batches && message.elements().take(limit.saturating_add(1)).count() <= limit {
+            let messages = message
+                .elements()
+                .filter_map(|text| peek(text.as_bytes()).ok());
+            for message in messages {
+                let is_first = message.method.as_deref() == Some(methods::INITIALIZE);
+                is_another |= !is_first && kept.record.note(&message);
+            }
+        }
         is_another.then(|| (Arc::clone(&kept.session), kept.record.clone()))
     }
 
@@ -217,6 +239,14 @@ impl Lane {
     #[cfg(feature = "server-http")]
     pub(crate) fn owned_by(&self, owner: Owner) {
         let _ = self.owner.set(owner);
+    }
+
+    /// Takes note of the connection over which it is opened; the first one stays.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn opened_over(&self, parts: &::http::request::Parts) {
+        if let Some(connection) = parts.extensions.get::<PeerConnection>() {
+            let _ = self.connection.set(connection.clone());
+        }
     }
 
     /// Whether it was closed.
