@@ -17,6 +17,8 @@ use toml::Table;
 
 use crate::progress::Progress;
 use mcp_schema::command::Outcome;
+
+use crate::replicas::{Balancer, Redis};
 use table::{Expected, Score, Scores};
 
 /// The suite, as its package is named, and the version that the expectations were written for.
@@ -50,6 +52,9 @@ pub(crate) struct Arguments {
     /// They share a Redis server if `redis-server` is on the PATH, else memory.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     replicas: u32,
+    /// Start each of three replicas as a process of its own, behind haproxy
+    #[arg(long, conflicts_with = "replicas")]
+    haproxy: bool,
     /// Run only the scenarios of this side
     #[arg(long, value_enum)]
     side: Option<Side>,
@@ -108,6 +113,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             continue;
         }
         let (scores, notes) = match side {
+            Side::Server if arguments.haproxy => match balanced(&workspace, &suite, only)? {
+                Some(scores) => (scores, Vec::new()),
+                None => {
+                    let missing = "skipped: haproxy and redis-server have to be on the PATH (apt-get install haproxy redis-server)\n";
+                    outcome.text.push_str(missing);
+                    continue;
+                }
+            },
             Side::Server => (
                 served(&workspace, &suite, only, arguments.replicas)?,
                 Vec::new(),
@@ -134,10 +147,36 @@ fn served(
     only: Option<&str>,
     replicas: u32,
 ) -> anyhow::Result<Scores> {
-    let redis = (replicas > 1)
-        .then(|| Redis::start(&suite.folder))
-        .flatten();
+    let redis = match replicas {
+        0 | 1 => None,
+        _ => Redis::start(&suite.folder),
+    };
+    if replicas > 1 && redis.is_none() {
+        eprintln!("redis-server is not on the PATH: the replicas share memory");
+    }
     let server = Server::start(workspace, replicas, redis.as_ref())?;
+    scored(suite, &server.url, only)
+}
+
+/// The server's side, against three processes behind haproxy; `None` without it, or without Redis.
+fn balanced(workspace: &Path, suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>> {
+    let Some(redis) = Redis::start(&suite.folder) else {
+        return Ok(None);
+    };
+    let servers = (0..3).map(|_| Server::start(workspace, 1, Some(&redis)));
+    let servers: Vec<Server> = servers.collect::<anyhow::Result<_>>()?;
+    let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
+    match Balancer::start(workspace, &urls)? {
+        Some(balancer) => {
+            let url = format!("http://{}/mcp", balancer.address);
+            scored(suite, &url, only).map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+/// All scenarios of all revisions, against the server at a URL.
+fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores> {
     let mut scores = Scores::new();
     let mut progress = Progress::of(REVISIONS.len());
     for revision in REVISIONS {
@@ -145,12 +184,12 @@ fn served(
         let only_tasks = only.is_some_and(|only| TASKS.contains(&only));
         let mut all = match only_tasks {
             true => BTreeMap::new(),
-            false => run_server(suite, &server.url, revision, only)?,
+            false => run_server(suite, url, revision, only)?,
         };
         if REVISIONS.last() == Some(&revision) {
             let is_wanted = |scenario: &str| only.is_none_or(|only| only == scenario);
             for scenario in TASKS.into_iter().filter(|it| is_wanted(it)) {
-                all.extend(run_server(suite, &server.url, revision, Some(scenario))?);
+                all.extend(run_server(suite, url, revision, Some(scenario))?);
             }
         }
         for (scenario, score) in all {
@@ -242,47 +281,6 @@ fn newest_enough() -> bool {
             .ok()
     });
     major.is_some_and(|major| major >= NODE)
-}
-
-/// A Redis server, which ends with this.
-struct Redis {
-    child: Child,
-    url: String,
-}
-
-impl Redis {
-    /// Starts a server on a socket in a folder; `None` without one on the PATH.
-    fn start(folder: &Path) -> Option<Self> {
-        let socket = folder.join("redis.socket");
-        // One of an earlier run.
-        let _ = std::fs::remove_file(&socket);
-        let child = Command::new("redis-server")
-            .args(["--port", "0", "--save", "", "--unixsocket"])
-            .arg(&socket)
-            .stdout(Stdio::null())
-            .spawn();
-        let Ok(child) = child else {
-            eprintln!("redis-server is not on the PATH: the replicas share memory");
-            return None;
-        };
-        let url = format!("redis+unix://{}", socket.display());
-        let redis = Self { child, url };
-        for _ in 0..500 {
-            if socket.exists() {
-                return Some(redis);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        None
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// The example server, which ends with this.

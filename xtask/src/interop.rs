@@ -28,6 +28,9 @@ pub(crate) struct Arguments {
     /// Put `mcp-rev bridge` between clients of others and servers of others and our own
     #[arg(long)]
     bridge: bool,
+    /// Run the clients over HTTP against three replicas of the example `replica`, behind haproxy
+    #[arg(long, conflicts_with = "bridge")]
+    haproxy: bool,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
@@ -41,7 +44,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     if arguments.bridge {
         return bridge::run(&arguments.peers, &revisions);
     }
-    let examples = run::Examples::build(&workspace)?;
+    let mut examples = run::Examples::build(&workspace)?;
+    if arguments.haproxy && !examples.share(workspace.clone()) {
+        let text = "skipped: haproxy and redis-server have to be on the PATH (apt-get install haproxy redis-server)\n";
+        return Ok(Outcome {
+            text: text.to_owned(),
+            passed: true,
+        });
+    }
     let mut text = heading(&revisions);
     let mut notes = BTreeSet::new();
     let mut passed = true;
@@ -68,7 +78,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         };
         for mode in peer.modes {
             for &channel in peer.channels {
-                if !revisions.iter().any(|one| mode.reaches(one, channel)) {
+                let is_asked =
+                    !arguments.haproxy || peer.role == peers::Role::Client && channel != "stdio";
+                if !is_asked || !revisions.iter().any(|one| mode.reaches(one, channel)) {
                     continue;
                 }
                 let _ = write!(

@@ -16,6 +16,7 @@ mod interop;
 mod model;
 mod progress;
 mod replay;
+mod replicas;
 mod shims;
 mod spec;
 

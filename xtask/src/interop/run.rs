@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 use super::peers::{Installed, Mode, Role};
+use crate::replicas::{Balancer, Redis};
 
 /// How long a conversation may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,6 +19,9 @@ pub(super) struct Examples {
     stdio_server: PathBuf,
     http_server: PathBuf,
     stdio_client: PathBuf,
+    replica: PathBuf,
+    /// What replicas share, and the workspace, if servers over HTTP are several replicas behind haproxy.
+    shared: Option<(Redis, PathBuf)>,
     /// Where peers are installed.
     pub(super) folder: PathBuf,
 }
@@ -66,9 +70,19 @@ impl Examples {
         Ok(Self {
             http_server: example("http_server")?,
             stdio_client: example("stdio_client")?,
+            replica: example("replica")?,
+            shared: None,
             folder,
             stdio_server,
         })
+    }
+
+    /// Has replicas behind haproxy serve clients over HTTP. Returns whether it, and Redis, are there.
+    pub(super) fn share(&mut self, workspace: PathBuf) -> bool {
+        let has_haproxy = Command::new("haproxy").arg("-v").output().is_ok();
+        let redis = Redis::start(&self.folder).filter(|_| has_haproxy);
+        self.shared = redis.map(|redis| (redis, workspace));
+        self.shared.is_some()
     }
 }
 
@@ -108,14 +122,54 @@ pub(super) fn one(
             .args(["--only", revision]);
         return told(command);
     }
-    let mut server = Command::new(&examples.http_server);
-    let mut server = Server::start(server.args(["0", "--only", revision]))?;
-    let url = server.url()?;
+    let served = Served::start(examples, revision)?;
+    let url = &served.url;
     command.arg(match channel {
         "sse" => url.replace("/mcp", "/sse"),
-        _ => url,
+        _ => url.clone(),
     });
     told(command)
+}
+
+/// The example server over HTTP, or several replicas of it, and where clients reach them.
+struct Served {
+    _servers: Vec<Server>,
+    _balancer: Option<Balancer>,
+    url: String,
+}
+
+impl Served {
+    fn start(examples: &Examples, revision: &str) -> anyhow::Result<Self> {
+        let Some((redis, workspace)) = &examples.shared else {
+            let mut server = Command::new(&examples.http_server);
+            let mut server = Server::start(server.args(["0", "--only", revision]))?;
+            let url = server.url()?;
+            return Ok(Self {
+                _servers: vec![server],
+                _balancer: None,
+                url,
+            });
+        };
+        let replica = |_| {
+            let mut server = Command::new(&examples.replica);
+            server.args(["--only", revision]);
+            server
+                .env("LISTEN", "127.0.0.1:0")
+                .env("MCP_KEY", "07".repeat(32));
+            Server::start(server.env("REDIS_URL", &redis.url))
+        };
+        let servers = (0..3).map(replica);
+        let mut servers: Vec<Server> = servers.collect::<anyhow::Result<_>>()?;
+        let urls = servers.iter_mut().map(Server::url);
+        let urls: Vec<String> = urls.collect::<anyhow::Result<_>>()?;
+        let balancer = Balancer::start(workspace, &urls)?.context("haproxy cannot be started")?;
+        let url = format!("http://{}/mcp", balancer.address);
+        Ok(Self {
+            _servers: servers,
+            _balancer: Some(balancer),
+            url,
+        })
+    }
 }
 
 /// A server over HTTP, on a port that was free; ended with this.

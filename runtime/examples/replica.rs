@@ -1,0 +1,70 @@
+//! One of several replicas behind a load balancer, which names the address of each client in `X-Forwarded-For`:
+//! `LISTEN=127.0.0.1:8081 REDIS_URL=redis://127.0.0.1/ MCP_KEY=$(openssl rand -hex 32) cargo run -p mcp-revisions --example replica`.
+
+mod arguments;
+mod handlers;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::map_request;
+use mcp_revisions::backplane::Redis;
+use mcp_revisions::http::{self, Options, PeerAddress};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::service::{Error, RequestContext};
+use mcp_revisions::{Latest, RevisionSet};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (only, _) = arguments::arguments()?;
+    // The key is the same for all replicas.
+    let key = key(&std::env::var("MCP_KEY")?).ok_or("MCP_KEY: expected 64 hexadecimal digits")?;
+    let backplane = Redis::connect(std::env::var("REDIS_URL")?).await?;
+    let options = Options::new()
+        // The balancer is what checks the name, and has all connections.
+        .with_any_host()
+        .with_connections_per_address(10_000)
+        .with_health("/healthz")
+        .with_readiness("/readyz")
+        .with_http_sse("/sse")
+        .with_backplane(backplane);
+    let server = handlers::server(only.unwrap_or_else(RevisionSet::all))?
+        .with_request_state_key(key)
+        .custom_method("example/address", address);
+    let service = server.into_http_service(options.clone());
+    let service = axum::Router::new()
+        .fallback_service(service)
+        .layer(map_request(of_client));
+
+    let listener = http::bind(std::env::var("LISTEN")?).await?;
+    println!("listening on http://{}/mcp", listener.local_addr()?);
+    let stop = std::future::pending();
+    http::serve_service(listener, &options, service, stop, Duration::ZERO).await;
+    Ok(())
+}
+
+/// Replaces the address of the balancer, which sets the header, by that of the client.
+async fn of_client(mut request: Request) -> Request {
+    let header = request.headers().get("x-forwarded-for");
+    let address = header.and_then(|header| header.to_str().ok()?.parse::<IpAddr>().ok());
+    if let Some(address) = address {
+        request.extensions_mut().insert(PeerAddress(address));
+    }
+    request
+}
+
+/// Returns the address of the client.
+async fn address(_: Json, cx: RequestContext<Latest>) -> Result<Json, Error> {
+    let address = cx.peer().and_then(|peer| peer.extension::<PeerAddress>());
+    let address = address.map_or_else(String::new, |address| address.0.to_string());
+    Ok(Json::from(serde_json::json!({ "address": address })))
+}
+
+fn key(hex: &str) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    for (at, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(hex.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    (hex.len() == 64).then_some(key)
+}
