@@ -13,6 +13,7 @@ mod http;
 mod lines;
 mod search;
 mod talk;
+mod tasks;
 
 use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::{Revision, RevisionSet};
