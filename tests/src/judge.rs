@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::parallel;
 use crate::place::{Located, locate};
 
-/// A validator for each type of one revision, errata applied, formats checked.
+/// A validator for each type of one revision or extension, errata applied, formats checked.
 #[derive(Debug)]
 pub struct Judge {
     validators: BTreeMap<String, Validator>,
@@ -22,11 +22,19 @@ impl Judge {
     /// # Errors
     /// A type whose place is not in the schema, or a schema that is none.
     pub fn new(revision: &Revision, model: &Model) -> Result<Self, String> {
+        Self::of(&revision.id, &revision.schema, model)
+    }
+
+    /// Prepares those of the model that was made of a schema; `id` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`Judge::new`].
+    pub fn of(id: &str, schema: &Value, model: &Model) -> Result<Self, String> {
         let names: Vec<&String> = model.types.keys().collect();
         let built = parallel::map(&names, |name| {
-            let located = locate(model, &revision.schema, name)?;
-            let validator = validator(&revision.schema, &located)
-                .map_err(|problem| format!("{} {name}: {problem}", revision.id))?;
+            let located = locate(model, schema, name)?;
+            let validator =
+                validator(schema, &located).map_err(|problem| format!("{id} {name}: {problem}"))?;
             Ok::<_, String>(((*name).clone(), validator))
         });
         let validators = built.into_iter().collect::<Result<_, _>>()?;

@@ -64,12 +64,16 @@ fn of_place(model: &Model, schema: &Value, place: &str, depth: usize) -> Vec<Str
     if let Some(member) = step.strip_prefix('.') {
         let end = member.find(['[', '{']).unwrap_or(member.len());
         let (member, rest) = member.split_at(end);
+        let choices = by_constant(schema, &at, member);
         at = steps(
             schema,
             &at,
             &format!("/properties/{}", escaped(member)),
             &format!("/anyOf/{member}"),
         );
+        if at.is_empty() {
+            at = choices;
+        }
         step = rest;
     }
     while !step.is_empty() {
@@ -83,6 +87,34 @@ fn of_place(model: &Model, schema: &Value, place: &str, depth: usize) -> Vec<Str
         step = rest;
     }
     at
+}
+
+/// The choices of these schemas that have a member which is always this text.
+fn by_constant(schema: &Value, from: &[String], text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for at in from {
+        let node = schema.pointer(at).and_then(|node| node.get("anyOf"));
+        let count = node.and_then(Value::as_array).map_or(0, Vec::len);
+        let choices = (0..count).map(|choice| format!("{at}/anyOf/{choice}"));
+        found.extend(choices.filter(|choice| says(schema, choice, text, 0)));
+    }
+    found
+}
+
+/// Whether a schema has a member that is always this text, through `$ref` and `allOf`.
+fn says(schema: &Value, at: &str, text: &str, depth: usize) -> bool {
+    let Some(node) = schema.pointer(at).filter(|_| depth <= DEEPEST) else {
+        return false;
+    };
+    let members = node.get("properties").and_then(Value::as_object);
+    let is_text = |member: &Value| member.get("const").and_then(Value::as_str) == Some(text);
+    let arms = node
+        .get("allOf")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
+    members.is_some_and(|members| members.values().any(is_text))
+        || reference(node).is_some_and(|target| says(schema, target, text, depth + 1))
+        || (0..arms).any(|arm| says(schema, &format!("{at}/allOf/{arm}"), text, depth + 1))
 }
 
 /// The one step or the other from each of these schemas, through `$ref` and `allOf`.

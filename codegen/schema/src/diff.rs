@@ -55,6 +55,7 @@ pub use errata::marked;
 pub use explain::{Explanation, explain};
 pub use extension::Extracted;
 use extension::extracted;
+pub(crate) use extension::{extension_of, lists};
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};

@@ -41,6 +41,8 @@ pub struct ExtensionModel<'s> {
     pub decisions: Vec<Decision>,
     /// The doc lines of its own.
     pub docs: Docs,
+    /// What its schema says in words, by `Type` or `Type.member`, where the extension is none of the spec.
+    pub prose: BTreeMap<String, String>,
 }
 
 /// The models of all revisions and extensions, and the docs they share.
@@ -215,6 +217,7 @@ impl<'s> Models<'s> {
         TypeDocs {
             own: Some(&of.docs),
             reference: &of.extension.reference,
+            prose: &of.prose,
             ..TypeDocs::new(&self.docs, &of.extension.revision)
         }
     }
@@ -227,15 +230,15 @@ impl<'s> Models<'s> {
         self.docs.unused().into_iter().chain(own).collect()
     }
 
-    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
-    /// What no rule answers between a draft and its neighbour is listed in [`PairPlan::open`].
+    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ; and
+    /// those between an extension and the core that had the feature before. What no rule answers between a draft and its neighbour is listed in [`PairPlan::open`].
     ///
     /// # Errors
     /// Every change between released revisions without a rule, and every rule without a change.
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
         let mut plans = Vec::new();
         let mut errors = Vec::new();
-        let pairs = self.shim_pairs();
+        let pairs = self.all_pairs();
         let files: Vec<String> = pairs.iter().map(Pair::file).collect();
         for (pair, name) in pairs.iter().zip(&files) {
             match self.plan_pair(pair, spec.rules.get(name)) {
@@ -267,11 +270,69 @@ impl<'s> Models<'s> {
             .collect()
     }
 
-    /// Plans the conversions of two revisions by the rules in a file.
+    /// The pairs of neighbours, and after them those of each extension and the last revision whose core had it.
+    #[must_use]
+    pub fn all_pairs(&self) -> Vec<Pair> {
+        let succeeds = |of: &ExtensionModel<'_>| {
+            let core = of.extension.core.as_ref()?;
+            Some(Pair::new(&*core.revision, &*of.extension.name))
+        };
+        let mut pairs = self.shim_pairs();
+        pairs.extend(self.extensions.iter().filter_map(succeeds));
+        pairs
+    }
+
+    /// Plans the conversions of a pair by the rules in a file.
     ///
     /// # Errors
     /// As [`Models::plan_shims`].
     pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+        let mut extensions = self.extensions.iter();
+        match extensions.find(|of| of.extension.name == pair.new) {
+            Some(of) => self.plan_extension(pair, of, file),
+            None => self.plan_neighbours(pair, file),
+        }
+    }
+
+    /// Plans the conversions between the methods that a core had for a feature and those of its extension.
+    fn plan_extension(
+        &self,
+        pair: &Pair,
+        of: &ExtensionModel<'_>,
+        file: RuleFile,
+    ) -> Result<PairPlan, Error> {
+        let ExtensionModel {
+            extension, model, ..
+        } = of;
+        let (before, base) = (self.get(&pair.old)?, self.get(&extension.revision)?);
+        let of_core = extension.core.iter().flat_map(|core| &core.methods);
+        let old = with_methods(&before.model, &of_core.collect::<Vec<_>>());
+        let own = extension.methods.iter().map(|method| &method.name);
+        let new = with_methods(model, &own.collect::<Vec<_>>());
+        // What the codes of errors mean is the business of the revisions.
+        let old = Side {
+            model: &old,
+            ..side(before, &[])
+        };
+        let new = Side {
+            id: &extension.name,
+            model: &new,
+            ..side(base, &[])
+        };
+        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
+        let Planned {
+            mut plan,
+            mut faults,
+        } = shims::plan(old, new, &rules);
+        // So are the types that the extension repeats.
+        plan.alike.retain(|name| base.model.get(name).is_none());
+        faults.extend(plan.open.iter().cloned().map(Decision::refused));
+        faults.extend(unanswered);
+        Error::check(faults)?;
+        Ok(plan)
+    }
+
+    fn plan_neighbours(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;
@@ -318,16 +379,19 @@ impl<'s> ExtensionModel<'s> {
         let scope = Scope::of(extension);
         let methods = methods.with(extension);
         let schema = Schema::parse(&extension.schema, &scope.to_string())?;
-        let built = draft(&schema, &scope, rules, &methods, &BTreeMap::new())?;
+        let built = draft(&schema, &scope, rules, &methods, &extension.prose)?;
         let own = Areas::of([&built.model], |method| module(methods.area(method)));
         let Built {
-            model, decisions, ..
+            model,
+            decisions,
+            prose,
         } = join::decide(built, &scope, rules, &areas.or(own))?;
         Ok(Self {
             extension,
             model,
             decisions,
             docs: Docs::from_file(spec.rules.get(&extension.docs_file()), &spec.rules.order)?,
+            prose,
         })
     }
 }
@@ -339,6 +403,13 @@ fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> 
         model: &of.model,
         errors,
     }
+}
+
+/// A model with these methods alone.
+fn with_methods(model: &Model, names: &[&String]) -> Model {
+    let mut model = model.clone();
+    model.methods.retain(|method| names.contains(&&method.name));
+    model
 }
 
 /// The error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.

@@ -17,7 +17,13 @@ pub fn library(id: &str) -> String {
 /// The package of an extension: `mcp-ext-tasks`.
 #[must_use]
 pub fn extension_package(name: &str) -> String {
-    package(&format!("ext-{name}"))
+    package(&extension(name))
+}
+
+/// How an extension is told from a revision: `ext-tasks`.
+#[must_use]
+pub fn extension(name: &str) -> String {
+    format!("ext-{name}")
 }
 
 /// The module that holds its types: `v2025_11_25`, `draft`.

@@ -48,7 +48,7 @@ impl Open {
         for of in &models.extensions {
             open.decisions.extend(of.decisions.iter().cloned());
         }
-        for pair in models.shim_pairs() {
+        for pair in models.all_pairs() {
             match models.plan_pair(&pair, spec.rules.get(&pair.file())) {
                 Ok(plan) => open.decisions.extend(plan.open),
                 Err(error) => open.take(error.into()),

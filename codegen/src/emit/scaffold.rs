@@ -31,8 +31,9 @@ pub struct CrateFacts {
     pub sha256: String,
     /// The command that makes the crate.
     pub command: String,
-    /// The path of `mcp-wire` for a crate that stands alone; absent for a member of the workspace.
-    pub wire_dependency: Option<String>,
+    /// `mcp-wire`, and the types of the revision that an extension rests on, as the manifest of a crate that stands alone
+    /// depends on them; absent for a member of the workspace.
+    pub dependencies: Option<[String; 2]>,
     /// The methods that go away, each with what is said of that.
     pub deprecated: BTreeMap<String, String>,
     /// What there is to say of an extension, for the crate of one; the other facts are of its revision.
@@ -116,9 +117,15 @@ pub(super) fn lib(
                 ..
             } = extension;
             let types: Vec<String> = shared.iter().map(|name| format!("{name},")).collect();
+            // It need not repeat anything.
+            let types = if types.is_empty() {
+                types
+            } else {
+                lines(&types)
+            };
             context! {
                 shared => None::<&str>,
-                types => lines(&types),
+                types,
                 identifier, settings, results, example => false,
             }
         }
@@ -251,14 +258,18 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
         lifecycle,
         source,
         command,
-        wire_dependency,
+        dependencies,
         extension,
         ..
     } = facts.clone();
+    let [wire_dependency, base_dependency] = match dependencies {
+        Some(all) => all.map(Some),
+        None => [None, None],
+    };
     let base =
         context! { package => names::package(&revision), library => names::library(&revision) };
     let extension = extension.map(|extension| extension.name);
-    let facts = context! { package, revision, wire, lifecycle, source, command, wire_dependency, extension, base };
+    let facts = context! { package, revision, wire, lifecycle, source, command, wire_dependency, base_dependency, extension, base };
     let workspace_version = crate::registry::VERSION;
     template(
         name,

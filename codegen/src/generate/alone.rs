@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{COMMAND, Crate};
+use super::crates::extension_alone;
+use super::{COMMAND, Crate, GENERATED};
 use crate::emit::{CrateFacts, crate_files, pieces};
 use mcp_schema::decision::Scope;
 use mcp_schema::docs::{Docs, TypeDocs};
 use mcp_schema::model::{Built, Model};
+use mcp_schema::names::package;
 use mcp_schema::rules::Rules;
 use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::{Lifecycle, Spec, canonical, json};
-use mcp_schema::{Error, prose};
+use mcp_schema::spec::{Extension, Lifecycle, Spec, canonical, json};
+use mcp_schema::{Error, Models, prose};
 
 /// Refuses what cargo and rustc would refuse as the name of a package.
 fn check_package(name: &str) -> Result<(), Error> {
@@ -42,6 +44,18 @@ impl WireSource<'_> {
             Self::Version(version) => toml::Value::from(version).to_string(),
         }
     }
+
+    /// The dependency on a generated crate, which has the same version, or lies in the same checkout.
+    fn of_generated(self, package: &str) -> String {
+        match self {
+            Self::Path(path) => {
+                let checkout = path.trim_end_matches('/').strip_suffix("runtime/wire");
+                let checkout = checkout.map_or_else(|| format!("{path}/../../"), str::to_owned);
+                WireSource::Path(&format!("{checkout}{GENERATED}/{package}")).dependency()
+            }
+            version @ Self::Version(_) => version.dependency(),
+        }
+    }
 }
 
 /// A schema that is no revision of the spec: a draft of the day.
@@ -59,7 +73,38 @@ pub struct Alone<'a> {
     pub sha256: &'a str,
 }
 
-/// Emits a crate from any MCP schema in upstream form, with the rules of the spec.
+impl Alone<'_> {
+    /// How line comments name the file, the same on every machine.
+    fn source(&self) -> String {
+        let path = Path::new(self.file);
+        let name = match path.is_absolute() {
+            true => path.file_name().unwrap_or_default().display().to_string(),
+            false => self.file.to_owned(),
+        };
+        name.replace(['\n', '\r'], " ")
+    }
+}
+
+/// Emits the crate of an extension.
+fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: Extension) -> Result<Crate, Error> {
+    let base = package(&extension.revision);
+    let spec = Spec {
+        extensions: vec![extension],
+        ..spec.clone()
+    };
+    // Rules that other extensions alone use have none here.
+    let (models, _) = Models::and_idle(&spec)?;
+    extension_alone(&models, |facts| {
+        facts.package = alone.package.to_owned();
+        facts.source = alone.source();
+        facts.sha256 = alone.sha256.to_owned();
+        facts.command = format!("{COMMAND} --schema");
+        facts.dependencies = Some([alone.wire.dependency(), alone.wire.of_generated(&base)]);
+    })
+}
+
+/// Emits a crate from any MCP schema in upstream form, with the rules of the spec; that of an extension uses the types of
+/// the revision that it rests on.
 ///
 /// # Errors
 /// Text that is no such schema, and what the rules leave undecided.
@@ -71,6 +116,10 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     let upstream = json::parse(alone.file, alone.text)?;
     let schema = canonical::canonicalize(&upstream, alone.file)?;
     let upstream_prose = prose::collect(&upstream);
+    if let Some(extension) = Extension::of_schema(&schema, spec, alone.package) {
+        let prose = upstream_prose;
+        return of_extension(spec, alone, Extension { prose, ..extension });
+    }
     let scope = Scope::Schema(alone.file.to_owned());
     let Built {
         model,
@@ -86,17 +135,10 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         revision: alone.package.to_owned(),
         wire: alone.package.to_owned(),
         lifecycle: lifecycle.as_str().to_owned(),
-        // It is named in line comments, which are to be the same on every machine.
-        source: match Path::new(alone.file) {
-            path if path.is_absolute() => {
-                path.file_name().unwrap_or_default().display().to_string()
-            }
-            _ => alone.file.to_owned(),
-        }
-        .replace(['\n', '\r'], " "),
+        source: alone.source(),
         sha256: alone.sha256.to_owned(),
         command: format!("{COMMAND} --schema"),
-        wire_dependency: Some(alone.wire.dependency()),
+        dependencies: Some([alone.wire.dependency(), String::new()]),
         deprecated: BTreeMap::new(),
         extension: None,
     };

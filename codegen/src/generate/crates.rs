@@ -14,7 +14,7 @@ use crate::emit::{
     CrateFacts, ExtensionFacts, Once, Pieces, Set, crate_files, pieces, reexport_files,
     shared_files,
 };
-use crate::registry::features::{Link, features, rows};
+use crate::registry::features::{Feature, Link, features, rows};
 use crate::registry::{self, Converted, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
 use crate::shims::{self, ShimFacts, ShimRevision};
 
@@ -66,9 +66,24 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
         let base = all
             .iter()
             .find(|(base, _)| base.revision.id == of.extension.revision);
-        errors.extend(base.map(|(base, pieces)| extension_crate(models, of, base, pieces)));
+        errors.extend(base.map(|(base, pieces)| extension_crate(models, of, base, pieces, |_| ())));
     }
     (errors, once)
+}
+
+/// Emits the crate of the only extension of some models, put elsewhere than in the workspace: `adapt` says where.
+pub(super) fn extension_alone(
+    models: &Models<'_>,
+    adapt: impl FnOnce(&mut CrateFacts),
+) -> Result<Crate, Error> {
+    let [of] = &models.extensions[..] else {
+        return Err(Error::Emit {
+            step: "alone",
+            problem: "expected one extension".into(),
+        });
+    };
+    let base = models.get(&of.extension.revision)?;
+    extension_crate(models, of, base, &pieces_of(models, base)?, adapt)
 }
 
 /// Emits the crate of an extension: a type that its revision has exactly alike is the one of that.
@@ -77,6 +92,7 @@ fn extension_crate(
     of: &ExtensionModel<'_>,
     base: &RevisionModel<'_>,
     base_pieces: &Pieces,
+    adapt: impl FnOnce(&mut CrateFacts),
 ) -> Result<Crate, Error> {
     let ExtensionModel {
         extension,
@@ -97,7 +113,7 @@ fn extension_crate(
         def.map_or_else(|| definition.clone(), |def| def.name.clone())
     };
     let results = extension.results.iter();
-    let facts = CrateFacts {
+    let mut facts = CrateFacts {
         package: extension_package(&extension.name),
         source: format!("spec/extensions/{}/schema.json", extension.name),
         sha256: extension.sha256.clone(),
@@ -111,6 +127,7 @@ fn extension_crate(
         }),
         ..facts_of(base.revision, &models.stated)
     };
+    adapt(&mut facts);
     Ok(Crate {
         files: crate_files(&model, &pieces, &shared, &docs, &facts)?,
         package: facts.package,
@@ -240,7 +257,7 @@ pub fn registry_crate(
         command: COMMAND.to_owned(),
         revisions: revisions.collect(),
         converted: converted.collect(),
-        features: features(&links(models)),
+        features: features_of(models),
         stated: &models.stated,
         methods: methods(models).collect(),
         extensions: models.extensions.iter().map(|of| of.extension).collect(),
@@ -258,7 +275,11 @@ pub fn registry_crate(
 
 /// What manifests that people write say of each revision: the facade's features, and what hooks depend on.
 pub fn sections(models: &Models<'_>) -> Vec<Section> {
-    let features = features(&links(models));
+    let features = features_of(models);
+    let converted: Vec<String> = (models.extensions.iter())
+        .filter(|of| of.extension.core.is_some())
+        .map(|of| extension_package(&of.extension.name))
+        .collect();
     let section = |path: &str, name, text| Section {
         path: path.to_owned(),
         name,
@@ -267,20 +288,29 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let facade = rows(&features, |feature| {
         vec![format!("mcp-protocol/{}", feature.name)]
     });
+    let is_used = |package: &&String| {
+        !package.starts_with(&extension_package("")) || converted.contains(package)
+    };
     let hooks = rows(&features, |feature| {
-        (feature.package.iter())
+        (feature.packages().filter(is_used))
             .map(|package| format!("dep:{package}"))
             .collect()
     });
-    let dependencies = features.iter().zip(links(models)).map(|(feature, link)| {
-        let (package, optional) = (package(link.id), match feature.package {
-            Some(_) => ", optional = true",
-            None => "",
-        });
+    let dependency = |package: &str, optional: bool| {
+        let optional = if optional { ", optional = true" } else { "" };
         format!(
             "{package} = {{ path = \"../../generated/{package}\", version = \"{VERSION}\"{optional} }}\n"
         )
+    };
+    let revisions = (features.iter().zip(links(models)))
+        .map(|(feature, link)| dependency(&package(link.id), feature.package.is_some()));
+    let extensions = converted.iter().map(|package| {
+        let optional = features
+            .iter()
+            .any(|feature| feature.extensions.contains(package));
+        dependency(package, optional)
     });
+    let dependencies = revisions.chain(extensions);
     vec![
         section("runtime/Cargo.toml", "a feature a revision", facade),
         section("runtime/hooks/Cargo.toml", "a feature a revision", hooks),
@@ -312,9 +342,21 @@ fn shim_facts<'m>(models: &'m Models<'_>, once: &'m Once) -> ShimFacts<'m> {
     ShimFacts {
         command: COMMAND.to_owned(),
         revisions: revisions.collect(),
-        features: features(&links(models)),
+        extensions: models.extensions.iter().map(|of| of.extension).collect(),
+        features: features_of(models),
         once,
     }
+}
+
+/// The features that bring revisions, and the extensions that rest on them.
+fn features_of(models: &Models<'_>) -> Vec<Feature> {
+    let rests =
+        |of: &ExtensionModel<'_>| (of.extension.revision.clone(), of.extension.name.clone());
+    let extensions: Vec<(String, String)> = models.extensions.iter().map(rests).collect();
+    let extensions: Vec<(&str, &str)> = (extensions.iter())
+        .map(|(id, name)| (id.as_str(), name.as_str()))
+        .collect();
+    features(&links(models), &extensions)
 }
 
 /// The revisions that are converted, and those that are one of them under another name, in order.
@@ -340,7 +382,7 @@ fn facts_of(revision: &Revision, stated: &ErrorRules) -> CrateFacts {
         source: format!("spec/{}/schema.json", revision.id),
         sha256: revision.sha256.clone(),
         command: COMMAND.to_owned(),
-        wire_dependency: None,
+        dependencies: None,
         deprecated: stated.deprecated(&revision.id),
         extension: None,
     }

@@ -94,7 +94,7 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         revisions,
         converted,
         features => features::rows(&facts.features, |feature| {
-            let package = (feature.package.iter()).map(|package| format!("dep:{package}"));
+            let package = feature.packages().map(|package| format!("dep:{package}"));
             package.chain([format!("mcp-shims/{}", feature.name)]).collect()
         }),
         headers => named(facts.stated.headers.iter().map(|row| row.name.as_str())),
@@ -156,6 +156,12 @@ fn extension(of: &Extension, facts: &RegistryFacts<'_>) -> Value {
         // It comes with the revision that it rests on.
         feature => is_optional(&of.revision, facts).then(|| names::feature(&of.revision)),
         revision => names::variant(&of.revision),
+        core => of.core.as_ref().map(|core| context! {
+            id => core.revision.as_str(),
+            constant => names::constant(&core.revision),
+            gate => features::gate(&facts.features, &[&core.revision, &of.revision]),
+        }),
+        constant => names::constant(&names::extension(&of.name)),
     }
 }
 

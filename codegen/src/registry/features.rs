@@ -23,6 +23,8 @@ pub struct Feature {
     pub name: String,
     /// The revision's package, if it comes with the feature; none for that of handlers, which is there anyway.
     pub package: Option<String>,
+    /// The packages of the extensions that rest on it, where they come with the feature.
+    pub extensions: Vec<String>,
     /// The feature that comes with it: the revision next to this one on the way to that of handlers.
     pub implies: Option<String>,
     /// The module of the conversions between the two, which come with it.
@@ -31,9 +33,34 @@ pub struct Feature {
     pub outermost: bool,
 }
 
-/// The features of a chain of revisions, oldest first.
+impl Feature {
+    /// The dependencies that come with it.
+    pub fn packages(&self) -> impl Iterator<Item = &String> {
+        self.package.iter().chain(&self.extensions)
+    }
+}
+
+/// The condition under which all of these revisions are there; `None` if they always are.
 #[must_use]
-pub fn features(chain: &[Link<'_>]) -> Vec<Feature> {
+pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
+    let brings = |feature: &&Feature| {
+        let package = feature.package.as_ref();
+        package.is_some_and(|package| ids.iter().any(|id| names::package(id) == *package))
+    };
+    let conditions = (features.iter().filter(brings))
+        .map(|feature| format!("feature = \"{}\"", feature.name))
+        .collect::<Vec<_>>();
+    match &conditions[..] {
+        [] => None,
+        [one] => Some(one.clone()),
+        all => Some(format!("all({})", all.join(", "))),
+    }
+}
+
+/// The features of a chain of revisions, oldest first, with the extensions that rest on them: the id of the revision, and
+/// the name.
+#[must_use]
+pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature> {
     let handlers = chain
         .iter()
         .rposition(|link| link.handlers)
@@ -42,6 +69,10 @@ pub fn features(chain: &[Link<'_>]) -> Vec<Feature> {
     let each = chain.iter().enumerate().map(|(at, link)| Feature {
         name: names::feature(link.id),
         package: (at != handlers).then(|| names::package(link.id)),
+        extensions: (extensions.iter())
+            .filter(|(id, _)| at != handlers && *id == link.id)
+            .map(|(_, name)| names::extension_package(name))
+            .collect(),
         implies: match at.cmp(&handlers) {
             std::cmp::Ordering::Less => name(at + 1),
             std::cmp::Ordering::Equal => None,
@@ -73,7 +104,7 @@ pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::{Link, features, rows};
+    use super::{Link, features, gate, rows};
 
     #[test]
     fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
@@ -85,9 +116,10 @@ mod tests {
             link("draft", false, false),
             link("later", false, true),
         ];
-        let made = rows(&features(&chain), |feature| {
-            let package = feature.package.iter();
-            package.map(|package| format!("dep:{package}")).collect()
+        let extensions = [("draft", "dice"), ("2027-03-03", "tasks")];
+        let made = rows(&features(&chain, &extensions), |feature| {
+            let packages = feature.packages();
+            packages.map(|package| format!("dep:{package}")).collect()
         });
         assert_eq!(
             made,
@@ -95,12 +127,33 @@ mod tests {
              v2027-01-01 = [\"v2027-02-02\", \"dep:mcp-2027-01-01\"]\n\
              v2027-02-02 = [\"v2027-03-03\", \"dep:mcp-2027-02-02\"]\n\
              v2027-03-03 = []\n\
-             draft = [\"v2027-03-03\", \"dep:mcp-draft\"]\n\
+             draft = [\"v2027-03-03\", \"dep:mcp-draft\", \"dep:mcp-ext-dice\"]\n\
              later = [\"draft\", \"dep:mcp-later\"]\n"
         );
-        let one = rows(&features(&[link("2027-01-01", true, false)]), |_| {
+        let one = rows(&features(&[link("2027-01-01", true, false)], &[]), |_| {
             Vec::new()
         });
         assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
+    }
+
+    #[test]
+    fn what_needs_two_revisions_needs_the_features_of_both() {
+        let link = |id, handlers| Link {
+            id,
+            handlers,
+            twin: false,
+        };
+        let chain = [
+            link("2027-01-01", false),
+            link("2027-03-03", true),
+            link("draft", false),
+        ];
+        let features = features(&chain, &[]);
+        let gate = |ids: &[&str]| gate(&features, ids);
+        assert_eq!(gate(&["2027-03-03"]), None);
+        let one = Some("feature = \"v2027-01-01\"".to_owned());
+        assert_eq!(gate(&["2027-01-01", "2027-03-03"]), one);
+        let both = "all(feature = \"v2027-01-01\", feature = \"draft\")";
+        assert_eq!(gate(&["2027-01-01", "draft"]).as_deref(), Some(both));
     }
 }

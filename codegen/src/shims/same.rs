@@ -81,6 +81,7 @@ fn steps(body: &mut Body) -> Vec<&mut Step> {
             })
             .collect(),
         Body::IntoVariant(_, _, step) => vec![step],
+        Body::Split(plan) => plan.arms.iter_mut().map(|arm| &mut arm.step).collect(),
         Body::Strings(_) | Body::Custom(_) | Body::Reread | Body::Reject { .. } => Vec::new(),
     }
 }

@@ -13,12 +13,13 @@ use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
 use mcp_schema::Error;
 use mcp_schema::model::{Model, Ty};
-use mcp_schema::names::{library, package};
+use mcp_schema::names::{constant, extension, extension_package, library, package};
 use mcp_schema::shims::OneOrMany;
 use mcp_schema::shims::pair::Sender;
 use mcp_schema::shims::pair::{Pair, Way};
 use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, RuleFacts};
 use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
+use mcp_schema::spec::Extension;
 
 /// What the crate of conversions is told of the revisions.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct ShimFacts<'m> {
     pub command: String,
     /// The revisions that are converted, oldest first.
     pub revisions: Vec<ShimRevision<'m>>,
+    /// All extensions: those that were in a core are converted, too.
+    pub extensions: Vec<&'m Extension>,
     /// The features that bring them.
     pub features: Vec<Feature>,
     /// The types that several of them share.
@@ -43,6 +46,34 @@ pub struct ShimRevision<'m> {
 }
 
 impl ShimFacts<'_> {
+    /// The extension that a pair leads to, if it does not lead to a revision.
+    fn extension(&self, pair: &Pair) -> Option<&Extension> {
+        let mut all = self.extensions.iter().copied();
+        all.find(|extension| extension.name == pair.new)
+    }
+
+    /// The package of the newer end of a pair.
+    fn newer(&self, pair: &Pair) -> String {
+        match self.extension(pair) {
+            Some(extension) => extension_package(&extension.name),
+            None => package(&pair.new),
+        }
+    }
+
+    /// The condition under which both ends of a pair are there.
+    fn gate(&self, pair: &Pair) -> Option<String> {
+        let base = self.extension(pair).map(|extension| &extension.revision);
+        // Of two neighbours, the one farther from the revision of handlers brings the other.
+        let neighbours = || {
+            let alone = |id: &str| features::gate(&self.features, &[id]);
+            alone(&pair.old).or_else(|| alone(&pair.new))
+        };
+        match base {
+            Some(base) => features::gate(&self.features, &[&pair.old, base]),
+            None => neighbours(),
+        }
+    }
+
     /// The types that both revisions of a pair share.
     pub(super) fn shared(&self, pair: &Pair) -> BTreeSet<&str> {
         let has = |set: &Set<'_>| {
@@ -63,7 +94,12 @@ impl ShimFacts<'_> {
 }
 
 /// The imports of a file of conversions.
-pub(super) fn imports(plan: &PairPlan, body: &syn::File, elsewhere: &[TokenStream]) -> TokenStream {
+pub(super) fn imports(
+    plan: &PairPlan,
+    facts: &ShimFacts<'_>,
+    body: &syn::File,
+    elsewhere: &[TokenStream],
+) -> TokenStream {
     let names = named(body);
     let of = |all: &[&str]| -> Vec<_> {
         all.iter()
@@ -75,7 +111,7 @@ pub(super) fn imports(plan: &PairPlan, body: &syn::File, elsewhere: &[TokenStrea
     let wire = of(&["Extra", "JsonObject"]);
     let (old, new) = (
         format_ident!("{}", library(&plan.pair.old)),
-        format_ident!("{}", library(&plan.pair.new)),
+        format_ident!("{}", facts.newer(&plan.pair).replace('-', "_")),
     );
     let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
@@ -390,12 +426,6 @@ pub fn used<'p>(
     used
 }
 
-/// The feature that brings a revision; none for the one that is always there.
-fn brought_by<'f>(facts: &'f ShimFacts<'_>, id: &str) -> Option<&'f Feature> {
-    let package = package(id);
-    (facts.features.iter()).find(|feature| feature.package.as_ref() == Some(&package))
-}
-
 /// Manifest, root module and README.
 pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFiles, Error> {
     let revisions: Vec<Value> = facts
@@ -403,34 +433,33 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .map(|revision| {
             let package = package(&revision.id);
-            let optional = brought_by(facts, &revision.id).is_some();
+            let optional = features::gate(&facts.features, &[&revision.id]).is_some();
             context! { id => revision.id.as_str(), package, optional }
         })
         .collect();
-    // The older revision of a pair brings it, or the newer one where the older is always there.
-    let feature = |pair: &Pair| {
-        let by = brought_by(facts, &pair.old).or_else(|| brought_by(facts, &pair.new));
-        by.map(|feature| feature.name.as_str())
-    };
     let modules: Vec<Value> = plans
         .iter()
-        .map(|plan| context! { name => plan.pair.module(), feature => feature(&plan.pair) })
+        .map(|plan| {
+            let extension = facts.extension(&plan.pair).map(|of| {
+                let optional = features::gate(&facts.features, &[&of.revision]).is_some();
+                context! {
+                    name => of.name.as_str(),
+                    constant => constant(&extension(&of.name)),
+                    package => extension_package(&of.name),
+                    optional,
+                }
+            });
+            let (old, gate) = (plan.pair.old.as_str(), facts.gate(&plan.pair));
+            context! { name => plan.pair.module(), gate, old, extension }
+        })
         .collect();
-    let each: BTreeSet<&str> = plans
-        .iter()
-        .filter_map(|plan| feature(&plan.pair))
-        .collect();
-    let neighbours: Vec<String> = (each.into_iter())
-        .map(|name| format!("feature = \"{name}\""))
-        .collect();
-    let converted = |id: &str| {
-        facts
-            .revisions
-            .iter()
-            .any(|revision| package(&revision.id) == id)
+    let converted = |one: &str| {
+        let mut revisions = facts.revisions.iter();
+        revisions.any(|revision| package(&revision.id) == one)
+            || plans.iter().any(|plan| facts.newer(&plan.pair) == one)
     };
     let features = features::rows(&facts.features, |feature| {
-        let own = feature.package.iter().filter(|package| converted(package));
+        let own = feature.packages().filter(|package| converted(package));
         let own = own.map(|package| format!("dep:{package}"));
         own.chain([format!("mcp-hooks/{}", feature.name)]).collect()
     });
@@ -441,7 +470,6 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         revisions,
         modules,
         features,
-        neighbours => neighbours.join(", "),
     };
     rendered("shims", TEMPLATES, &all)
 }

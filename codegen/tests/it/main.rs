@@ -12,6 +12,7 @@ mod changes;
 mod constructors;
 mod diff;
 mod drafts;
+mod extension_of_core;
 mod extensions;
 mod golden;
 mod hostile_generator;

@@ -15,7 +15,7 @@ use mcp_schema::spec::methods::MethodRules;
 use mcp_schema::spec::rules::RuleFile;
 use serde_json::Value;
 
-mod compiled;
+pub(crate) mod compiled;
 mod sample;
 
 use crate::changes::random::{KINDS, Random, change};

@@ -52,7 +52,7 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
     let models = Models::build(spec).unwrap();
     let mut failures = Vec::new();
     let mut count = 0;
-    for pair in models.shim_pairs() {
+    for pair in models.all_pairs() {
         let name = pair.file();
         let file = spec.rules.get(&name);
         for row in rows(&file.text) {
@@ -118,7 +118,7 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         "[[also]]\ntype = \"Tool\"\nreason = \"x\"\n",
         "[[also]]\ntype = \"Nothing\"\nreason = \"x\"\n",
     ];
-    for pair in models.shim_pairs() {
+    for pair in models.all_pairs() {
         let name = pair.file();
         let file = spec.rules.get(&name);
         // A draft has a file once somebody has decided something.
@@ -207,7 +207,7 @@ fn a_rule_that_says_too_little_is_an_error() {
 fn a_rule_without_an_example_is_an_error() {
     let spec = spec();
     let models = Models::build(spec).unwrap();
-    for pair in models.shim_pairs() {
+    for pair in models.all_pairs() {
         let file = spec.rules.get(&pair.file());
         let mut text = String::new();
         let mut is_example = false;

@@ -5,7 +5,7 @@
 
 use mcp_wire::{MethodInfo, TypeInfo};
 
-use crate::Revision;
+use crate::{Revision, Tables};
 
 #[doc(inline)]
 pub use mcp_ext_tasks as tasks;
@@ -26,6 +26,9 @@ pub struct Extension {
     pub types: &'static [TypeInfo],
     /// Requests of the revision that may be answered by one of its types: the method, and the name of the type.
     pub results: &'static [(&'static str, &'static str)],
+    /// The conversions between the core that had the feature before, first, and the extension, second; `None` if no core
+    /// had it, or without the Cargo feature of that revision.
+    pub core: Option<&'static Tables>,
 }
 
 impl Extension {
@@ -38,6 +41,10 @@ impl Extension {
             methods: mcp_ext_tasks::METHODS,
             types: mcp_ext_tasks::TYPES,
             results: mcp_ext_tasks::RESULTS,
+            #[cfg(feature = "v2025-11-25")]
+            core: Some(&crate::tables::EXT_TASKS),
+            #[cfg(not(feature = "v2025-11-25"))]
+            core: None,
         },
     ];
 

@@ -253,3 +253,17 @@ pub static TABLES: Tables = Tables {
     ],
     pairs: mcp_shims::PAIRS,
 };
+
+/// The core of 2025-11-25 and the extension `tasks`.
+#[cfg(feature = "v2025-11-25")]
+pub(crate) static EXT_TASKS: Tables = Tables {
+    revisions: &[
+        &V2025_11_25.tables,
+        &RevisionTables {
+            id: "tasks",
+            methods: mcp_ext_tasks::METHODS,
+            types: mcp_ext_tasks::TYPES,
+        },
+    ],
+    pairs: mcp_shims::EXT_TASKS,
+};

@@ -194,7 +194,7 @@ versioned! {
     CallToolOutcome CallToolRequestParams CallToolResult CancelTaskRequestParams CancelTaskResult
     CancelledNotificationParams ClientCapabilities ClientCapabilitiesElicitation
     ClientCapabilitiesSampling CompleteRequestParams CompletionReference ContentBlock
-    CreateMessageOutcome CreateMessageRequestParams CreateMessageResult ElicitOutcome
+    CreateMessageOutcome CreateMessageRequestParams CreateMessageResult CreateTaskResult ElicitOutcome
     ElicitRequestFormParams ElicitRequestParams ElicitRequestUrlParams ElicitResult
     ElicitationCompleteNotificationParams GetPromptRequestParams GetPromptResult
     GetTaskPayloadRequestParams GetTaskPayloadResult GetTaskRequestParams GetTaskResult

@@ -21,8 +21,10 @@ mod v2025_03_26_to_v2025_06_18;
 mod v2025_06_18_to_v2025_11_25;
 #[cfg(feature = "v2025-11-25")]
 mod v2025_11_25_to_v2026_07_28;
+#[cfg(feature = "v2025-11-25")]
+mod v2025_11_25_to_tasks;
 
-pub use mcp_convert::dynamic::{Failure, Hop, Pair, Part, Subject};
+pub use mcp_convert::dynamic::{Failure, Hop, Pair, Part, Subject, Tables};
 pub use mcp_convert::{
     Adapter, Change, Context, Loss, LossKind, RequiresState, Outcome, UnknownFields, Rejected, Rule, Session, Stop, Dropped,
 };
@@ -38,3 +40,7 @@ pub static PAIRS: &[Pair] = &[
     #[cfg(feature = "v2025-11-25")]
     v2025_11_25_to_v2026_07_28::PAIR,
 ];
+
+/// The core of 2025-11-25 and the extension `tasks`, which has the feature now.
+#[cfg(feature = "v2025-11-25")]
+pub static EXT_TASKS: &[Pair] = &[v2025_11_25_to_tasks::PAIR];

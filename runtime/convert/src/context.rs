@@ -200,6 +200,20 @@ impl Context {
         extra.insert(name, Json::of(value));
     }
 
+    /// Refuses a value that is not of this conversion: its member holds another value than the constant of the target.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn only<T: Encode>(&self, name: &str, value: &T, constant: &str) -> Result<(), Stop> {
+        let found = mcp_wire::to_string(value);
+        if found == constant {
+            return Ok(());
+        }
+        let message =
+            format!("`{name}` is {found}, and {constant} in the type that is converted to");
+        Err(self.reject(&Rule::NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &message))
+    }
+
     /// Lets a member travel as an unknown one: the other schema is open, and nothing is lost.
     #[doc(hidden)]
     pub fn pass<T: Encode>(name: &'static str, value: Option<T>, extra: &mut Extra) {

@@ -168,14 +168,13 @@ impl Tables {
         for step in route::steps(from, to) {
             let (pair, hops, revision) = self.step(step)?;
             cx.enter(pair.hop(step.up));
-            if let Subject::Method(method, _, direction) = subject
-                && let Some(row) = pair.method(method, direction)
-                && let Some(stop) = row.stop(step.up, cx)
-            {
-                return Ok(Err(stop));
-            }
             let delivers = pair.delivers(subject, start.methods, step.up);
             if let Subject::Method(method, _, direction) = &mut subject {
+                if let Some(row) = pair.method(method, *direction, step.up)
+                    && let Some(stop) = row.stop(step.up, cx)
+                {
+                    return Ok(Err(stop));
+                }
                 *method = pair.neighbour_name(method, *direction, step.up);
             }
             let wanted = match subject {
@@ -278,10 +277,8 @@ impl Tables {
                 continue;
             };
             cx.enter(pair.hop(up));
-            // A rule about the errors of a method calls it as the newer revision does.
-            let neighbours = pair.neighbour_name(method, None, up);
-            let newer = if up { neighbours } else { method };
-            method = neighbours;
+            let newer = pair.newer_name(method, None, up);
+            method = pair.neighbour_name(method, None, up);
             let Some(code) = error.code.as_i64() else {
                 continue;
             };

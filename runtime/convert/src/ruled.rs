@@ -68,6 +68,15 @@ impl Ruled<'_> {
         self.record(pointer, Change::Added, None);
     }
 
+    /// Records that `value`, at `pointer`, is left out, since the other revision says it once for a session.
+    pub fn leave_to_session(
+        &mut self,
+        pointer: impl Into<Cow<'static, str>>,
+        value: impl Encode + Send + Sync + 'static,
+    ) {
+        self.record(pointer, Change::InSession, Some(Arc::new(value)));
+    }
+
     /// Records that `value`, at `pointer`, stands there in another shape, which its mark undoes on the way back.
     pub fn reshape(
         &mut self,

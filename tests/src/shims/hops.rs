@@ -1,10 +1,10 @@
-//! Every conversion between neighbours, with the way back, run on texts.
+//! Every conversion of a pair, with the way back, run on texts.
 
 use mcp_convert::dynamic::Hop;
-use mcp_protocol::{Context, Outcome, Session, TABLES, UnknownFields};
+use mcp_protocol::{Context, Extension, Outcome, Session, TABLES, Tables, UnknownFields};
 use mcp_wire::{Json, TypeInfo};
 
-/// A conversion of one type between neighbours, and the one that goes back.
+/// A conversion of one type of a pair, and the one that goes back.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
     /// The id of the revision that it comes from.
@@ -13,7 +13,7 @@ pub struct Way {
     pub to: &'static str,
     /// Whether that is the newer one.
     pub up: bool,
-    /// The index of the pair in the tables.
+    /// The index of the pair in all tables, which is that of its plan.
     pub pair: usize,
     /// The name of the hop in losses.
     pub name: &'static str,
@@ -25,13 +25,28 @@ pub struct Way {
     back: Option<(&'static Hop, &'static str)>,
 }
 
-/// All of them, oldest pair first, up before down.
+/// The tables of the revisions, and of each extension that was in a core.
+pub fn tables() -> impl Iterator<Item = &'static Tables> {
+    let of_extensions = Extension::ALL.iter().filter_map(|extension| extension.core);
+    std::iter::once(&TABLES).chain(of_extensions)
+}
+
+/// The tables that know both ends of a pair, and where each end stands in them.
+#[must_use]
+pub fn between(from: &str, to: &str) -> Option<(&'static Tables, [usize; 2])> {
+    tables().find_map(|tables| Some((tables, [tables.index(from)?, tables.index(to)?])))
+}
+
+/// All of them, oldest pair first, those of extensions last, up before down.
 #[must_use]
 pub fn all() -> Vec<Way> {
     let mut ways = Vec::new();
-    for (index, pair) in TABLES.pairs.iter().enumerate() {
-        let (Some(old), Some(new)) = (TABLES.revisions.get(index), TABLES.revisions.get(index + 1))
-        else {
+    let pairs = tables().flat_map(|tables| {
+        let ends = tables.revisions.windows(2);
+        tables.pairs.iter().zip(ends)
+    });
+    for (index, (pair, ends)) in pairs.enumerate() {
+        let [old, new] = ends else {
             continue;
         };
         for up in [true, false] {

@@ -1,21 +1,22 @@
-//! The revisions that are converted, with their models, judges and plans.
+//! The revisions and extensions that are converted, with their models, judges and plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_protocol::TABLES;
+use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::model::{Model, Shape};
 use mcp_schema::shims::PairPlan;
 use mcp_schema::shims::open::UNDECIDED;
 use mcp_schema::shims::rules::{Action, PairRules};
-use mcp_schema::{Models, RevisionModel};
+use serde_json::Value;
 
+use super::hops;
 use crate::judge::Judge;
 
-/// A revision that is converted.
+/// A revision or an extension that is converted.
 #[derive(Debug)]
 pub struct Side<'m> {
-    /// Its id.
+    /// Its id, or its name.
     pub id: &'m str,
     /// Its model.
     pub model: &'m Model,
@@ -33,15 +34,15 @@ pub struct Implied {
     /// The member.
     pub member: String,
     /// The value.
-    pub value: serde_json::Value,
+    pub value: Value,
 }
 
 /// All of them.
 #[derive(Debug)]
 pub struct World<'m> {
-    /// Oldest first, as in the tables.
+    /// The revisions, oldest first, and the extensions that were in a core.
     pub sides: Vec<Side<'m>>,
-    /// One fewer.
+    /// Those of all pairs, as they stand in the tables.
     pub plans: Vec<PairPlan>,
     /// What the rules of each pair say, for the laws.
     pub rules: Vec<Said>,
@@ -68,25 +69,28 @@ impl<'m> World<'m> {
     /// # Errors
     /// A spec that cannot be planned, or a schema that cannot be judged by.
     pub fn new(spec: &Spec, models: &'m Models<'_>) -> Result<Self, String> {
-        let by_id: BTreeMap<&str, &RevisionModel<'_>> = models
-            .revisions
-            .iter()
-            .map(|of| (of.revision.id.as_str(), of))
+        let revisions = (models.revisions.iter())
+            .map(|of| (of.revision.id.as_str(), (&of.revision.schema, &of.model)));
+        let extensions = (models.extensions.iter()).map(|of| {
+            (
+                of.extension.name.as_str(),
+                (&of.extension.schema, &of.model),
+            )
+        });
+        let known: BTreeMap<&str, (&Value, &'m Model)> = revisions.chain(extensions).collect();
+        let ids: BTreeSet<&'static str> = hops::tables()
+            .flat_map(|tables| tables.revisions.iter().map(|row| row.id))
             .collect();
         let side = |id: &'static str| -> Result<Side<'m>, String> {
-            let of = by_id.get(id).ok_or_else(|| format!("no model of {id}"))?;
+            let (schema, model) = known.get(id).ok_or_else(|| format!("no model of {id}"))?;
             Ok(Side {
                 id,
-                model: &of.model,
-                judge: Judge::new(of.revision, &of.model)?,
-                names: names(&of.model),
+                model,
+                judge: Judge::of(id, schema, model)?,
+                names: names(model),
             })
         };
-        let sides = TABLES
-            .revisions
-            .iter()
-            .map(|row| side(row.id))
-            .collect::<Result<_, _>>()?;
+        let sides = ids.into_iter().map(side).collect::<Result<_, _>>()?;
         let plans = models.plan_shims(spec).map_err(|error| error.to_string())?;
         let rules = plans
             .iter()
@@ -99,7 +103,7 @@ impl<'m> World<'m> {
         })
     }
 
-    /// A revision.
+    /// A revision or an extension.
     #[must_use]
     pub fn side(&self, id: &str) -> Option<&Side<'m>> {
         self.sides.iter().find(|side| side.id == id)

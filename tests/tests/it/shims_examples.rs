@@ -5,17 +5,15 @@
 //! as they are spelled.
 
 use mcp_convert::Rule;
-use mcp_protocol::{
-    Context, Failure, Loss, Outcome, Part, Revision, Session, Subject, UnknownFields, convert,
-    convert_error,
-};
+use mcp_protocol::{Context, Failure, Loss, Outcome, Part, Session, Subject, UnknownFields};
 use mcp_schema::Models;
 use mcp_schema::Spec;
-use mcp_schema::model::{Model, Ty};
+use mcp_schema::model::Ty;
 use mcp_schema::shims::rules::{Ending, Facts, Of, PairRules, Sample};
 use mcp_schema::shims::{Sender, UNDECIDED};
-use mcp_tests::judge::Judge;
 use mcp_tests::root;
+use mcp_tests::shims::hops;
+use mcp_tests::shims::world::{Side, World};
 use mcp_tests::text::same;
 use mcp_wire::{Direction, ErrorObject, Json};
 
@@ -23,26 +21,23 @@ use mcp_wire::{Direction, ErrorObject, Json};
 fn every_rule_comes_to_what_its_example_says() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
-    let judges: Vec<(&str, &Model, Judge)> = (models.revisions.iter())
-        .map(|of| {
-            let judge = Judge::new(of.revision, &of.model).unwrap();
-            (of.revision.id.as_str(), &of.model, judge)
-        })
-        .collect();
-    let side = |id: &str| judges.iter().find(|(known, ..)| *known == id).unwrap();
+    let world = World::new(&spec, &models).unwrap();
+    let side = |id: &str| world.side(id).unwrap();
     let mut failures = Vec::new();
     let mut count = 0;
-    for pair in models.shim_pairs() {
+    for pair in models.all_pairs() {
         let rules = PairRules::of(&pair, &spec).unwrap();
         for sample in rules.samples() {
             count += 1;
             let [from, to] = pair.ends(sample.way).map(side);
             let mut told = vec![
-                judged(from, sample.of, sample.input),
-                came_to(&sample, from.0, to.0),
+                judged(from, sample.of, sample.input, str::to_owned),
+                came_to(&sample, from.id, to.id),
             ];
             if let Ending::Value(output) = sample.ending {
-                told.push(judged(to, sample.of, output));
+                let (tables, [start, end]) = hops::between(from.id, to.id).unwrap();
+                let name = |method: &str| tables.method_name(method, None, start, end).to_owned();
+                told.push(judged(to, sample.of, output, name));
             }
             for problem in told.into_iter().filter_map(Result::err) {
                 failures.push(format!("{pair}: {}: {problem}", sample.rule));
@@ -64,7 +59,7 @@ fn no_rule_of_a_file_bears_the_id_of_one_that_is_built_in() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let built_in = Rule::BUILT_IN.map(|rule| rule.id());
     assert!(built_in.contains(&UNDECIDED));
-    for pair in Models::build(&spec).unwrap().shim_pairs() {
+    for pair in Models::build(&spec).unwrap().all_pairs() {
         let rules = PairRules::of(&pair, &spec).unwrap();
         let all = rules.rules().map(|rule| rule.id.as_str());
         let methods = rules.methods().map(|rule| rule.id.as_str());
@@ -75,15 +70,20 @@ fn no_rule_of_a_file_bears_the_id_of_one_that_is_built_in() {
     }
 }
 
-/// Whether a text is what the example says that it is.
+/// Whether a text is what the example says that it is; `renamed` is what this side calls a method.
 fn judged(
-    (id, model, judge): &(&str, &Model, Judge),
+    side: &Side<'_>,
     of: Of<'_>,
     text: &str,
+    renamed: impl Fn(&str) -> String,
 ) -> Result<(), String> {
+    let Side {
+        id, model, judge, ..
+    } = side;
     let method = |name: &str| {
+        let name = &renamed(name);
         let methods = &mut model.methods.iter();
-        (methods.find(|method| method.name == name)).ok_or_else(|| format!("{id} has no {name}"))
+        (methods.find(|method| method.name == *name)).ok_or_else(|| format!("{id} has no {name}"))
     };
     let named = |ty: Option<&Ty>| match ty {
         Some(Ty::Named(name)) => Some(name.clone()),
@@ -106,8 +106,7 @@ fn judged(
 
 /// Whether the conversion ends as the example says.
 fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
-    let [start, end]: [Revision; 2] = [from, to].map(|id| id.parse().unwrap());
-    let outcome = converted(sample, start, end).map_err(|failure| failure.to_string())?;
+    let outcome = converted(sample, from, to).map_err(|failure| failure.to_string())?;
     let losses: Vec<String> = (outcome.losses().iter())
         .filter(|loss| loss.rule() == sample.rule)
         .map(Loss::pointer)
@@ -155,8 +154,9 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
     }
 }
 
-fn converted(sample: &Sample<'_>, from: Revision, to: Revision) -> Result<Outcome<Json>, Failure> {
-    let cx = Context::new(UnknownFields::Drop).with_session(session(sample.session));
+fn converted(sample: &Sample<'_>, from: &str, to: &str) -> Result<Outcome<Json>, Failure> {
+    let (tables, [from, to]) = hops::between(from, to).unwrap();
+    let mut cx = Context::new(UnknownFields::Drop).with_session(session(sample.session));
     let sender = sample.sender.map(|sender| match sender {
         Sender::Client => Direction::ClientToServer,
         Sender::Server => Direction::ServerToClient,
@@ -167,10 +167,12 @@ fn converted(sample: &Sample<'_>, from: Revision, to: Revision) -> Result<Outcom
         Of::Result(method) => Subject::Method(method, Part::Result, sender),
         Of::Error(method) => {
             let error: ErrorObject = mcp_wire::from_str(sample.input).map_err(Failure::Invalid)?;
-            return Ok(convert_error(method, from, to, error, cx).map(|error| Json::of(&error)));
+            let result = tables.convert_error(method, from, to, error, &mut cx);
+            return Ok(cx.finish(result).map(|error| Json::of(&error)));
         }
     };
-    convert(subject, from, to, sample.input, cx)
+    let result = tables.convert(subject, from, to, sample.input, &mut cx)?;
+    Ok(cx.finish(result))
 }
 
 fn session(facts: &Facts) -> Session {

@@ -52,7 +52,7 @@ pub(super) fn extracted(cores: &[Extracted], rows: &[Row]) -> Vec<Extracted> {
 }
 
 /// Whether a schema lists messages itself, apart from those within results.
-fn lists(schema: &Value) -> bool {
+pub(crate) fn lists(schema: &Value) -> bool {
     let has = |union: &str| {
         let definitions = schema.get("$defs");
         definitions.is_some_and(|all| all.get(union).is_some())
@@ -62,7 +62,7 @@ fn lists(schema: &Value) -> bool {
 }
 
 /// The extension that a schema is a state of: the first one that has one of its messages.
-pub(super) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
+pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
     if lists(schema) {
         return None;
     }

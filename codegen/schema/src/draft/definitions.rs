@@ -519,7 +519,7 @@ fn is_nullable(node: &Node) -> bool {
     of_types || (node.any_of.iter().any(admits) && !node.any_of.iter().all(is_null))
 }
 
-fn is_null(node: &Node) -> bool {
+pub(super) fn is_null(node: &Node) -> bool {
     node.types == [JsonType::Null]
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::definitions::Builder;
+use super::definitions::{Builder, is_null};
 use super::open::renamed;
 use crate::model::{Given, Member, Object, Presence, Rest, Ty};
 use crate::naming::{is_identifier, plain, snake_case};
@@ -111,6 +111,14 @@ fn free(field: &str, fields: &BTreeMap<String, String>) -> String {
     }
 }
 
+/// The two choices of a schema, those that are not null.
+fn choices(node: &Node) -> [Option<&Node>; 2] {
+    match &node.any_of[..] {
+        [one, other] => [one, other].map(|choice| (!is_null(choice)).then_some(choice)),
+        _ => [None, None],
+    }
+}
+
 /// The type of a constant that is checked on reading and written on writing, and so is no field.
 fn constant(value: &Value) -> Option<Ty> {
     match value {
@@ -123,9 +131,13 @@ fn constant(value: &Value) -> Option<Ty> {
     }
 }
 
-/// The limits of a value, and those of its items under a name of their own.
+/// The limits of a value, of what it is where it is not null, and those of its items under a name of their own.
 fn constraints(node: &Node) -> Constraints {
     let mut all = node.constraints.clone();
+    if let [Some(one), None] | [None, Some(one)] = choices(node) {
+        let limits = one.constraints.values.clone();
+        all.values.extend(limits);
+    }
     let mut inner = node.items.as_deref();
     let mut prefix = String::from("[]");
     while let Some(node) = inner {

@@ -186,15 +186,19 @@ impl<'p> OneWay<'_, 'p> {
     }
 
     fn member(&mut self, one: &ObjectPlan, name: &str, rest: &[&str], is_choice: bool) -> bool {
-        let gone = (one.dropped.iter().map(|plan| (&plan.wire, &plan.rule)))
-            .chain(one.settled.iter().map(|plan| (&plan.wire, &plan.rule)))
-            .find(|(wire, _)| *wire == name);
+        let gone = (one
+            .dropped
+            .iter()
+            .map(|plan| (&plan.wire, Some(&plan.rule))))
+        .chain((one.settled.iter()).map(|plan| (&plan.wire, plan.rule.as_ref())))
+        .find(|(wire, _)| *wire == name);
         if let Some((_, rule)) = gone {
-            self.found.insert(rule.clone());
+            self.found.extend(rule.cloned());
             return true;
         }
         let Some(field) = one.fields.iter().find(|field| field.wire == name) else {
-            return false;
+            // A constant of the target needs no value of the source.
+            return one.foreign.iter().any(|constant| constant == name);
         };
         let fitted = field.fitted.iter().filter(|fitted| fitted.inside == rest);
         self.found.extend(fitted.map(|fitted| fitted.rule.clone()));

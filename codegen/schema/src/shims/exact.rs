@@ -50,13 +50,15 @@ fn is_plain(body: &Body, from: &End) -> bool {
             plan.before.is_empty()
                 && plan.after.is_empty()
                 && plan.settled.is_empty()
+                && plan.foreign.is_empty()
                 && plan.rest.keeps_all()
                 && plan.dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
                 && *from != End::Opaque
                 && plan.fields.iter().all(|field| match &field.source {
                     Source::Same(same) => {
-                        same.missing.is_none()
+                        !field.renamed
+                            && same.missing.is_none()
                             && same.implied.is_none()
                             && same.null.is_none()
                             && same.filter.is_none()
@@ -66,7 +68,7 @@ fn is_plain(body: &Body, from: &End) -> bool {
         }
         Body::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same { .. })),
         Body::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
-        Body::IntoVariant(..) => true,
+        Body::IntoVariant(..) | Body::Split(_) => true,
         Body::Custom(_) | Body::Reread | Body::Reject { .. } => false,
     }
 }

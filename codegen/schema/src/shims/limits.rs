@@ -61,8 +61,12 @@ impl<'g> Limits<'g> {
     ) -> Vec<Limit> {
         let text = is_text(&source.ty) && is_text(&target.ty);
         let [from, to] = owners.map(|def| def.pointer.as_str());
-        let [old, new] = way.of([from, to], [to, from]);
-        let differences = self.differences([old, new], &target.wire, text);
+        let ends = way.of(
+            [(from, source), (to, target)],
+            [(to, target), (from, source)],
+        );
+        let differences =
+            self.differences(ends.map(|(owner, member)| (owner, &*member.wire)), text);
         let [_, graph] = as_sent(way, self.graphs);
         // What kind of value it is, is what two types say that differ.
         let told = text && source.ty != target.ty;
@@ -89,10 +93,12 @@ impl<'g> Limits<'g> {
     }
 
     /// What differs at a member that both objects name, to the end or to where its own members have names: these are
-    /// planned by themselves. The objects are known by the JSON pointers of their schemas.
-    fn differences(&self, owners: [&str; 2], wire: &str, to_the_end: bool) -> Vec<Difference> {
+    /// planned by themselves. The objects are known by the JSON pointers of their schemas, and the member by its name in
+    /// each.
+    fn differences(&self, ends: [(&str, &str); 2], to_the_end: bool) -> Vec<Difference> {
         let member = |side: usize| {
-            let object = *self.objects[side].get(owners[side])?;
+            let (owner, wire) = ends[side];
+            let object = *self.objects[side].get(owner)?;
             self.graphs[side].member(object, wire)
         };
         let (Some(old), Some(new)) = (member(0), member(1)) else {
@@ -102,7 +108,7 @@ impl<'g> Limits<'g> {
         if comparer.same(old.node, new.node) {
             return Vec::new();
         }
-        let root = comparer.root(Place::default(), wire, [Some(old), Some(new)]);
+        let root = comparer.root(Place::default(), ends[1].1, [Some(old), Some(new)]);
         let mut found = Vec::new();
         let mut seen = BTreeSet::from([root]);
         // The first step is the member itself.

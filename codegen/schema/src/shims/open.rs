@@ -176,7 +176,10 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
                 return Settle::of("errors.toml", line.clone());
             }
         };
-        rows.push(stub);
+        // Two limits of one member ask for one row.
+        if !rows.contains(&stub) {
+            rows.push(stub);
+        }
     }
     if !rows.is_empty() {
         return Settle::of(pair.file(), rows.join("\n"));

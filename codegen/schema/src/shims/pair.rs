@@ -1,4 +1,4 @@
-//! Two revisions that values travel between, and the two ways.
+//! Two revisions that values travel between, or a revision and an extension, and the two ways.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::model::Direction;
 use crate::names;
 
-/// Two neighbours; `OLD..NEW` in print.
+/// Two neighbours, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Pair {
     /// The id of the older revision.
     pub old: String,
-    /// The id of the newer one.
+    /// The id of the newer one, or the name of the extension.
     pub new: String,
 }
 

@@ -178,7 +178,9 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                 met(&plan.rule, member(&plan.wire));
             }
             for plan in &plan.settled {
-                met(&plan.rule, member(&plan.wire));
+                if let Some(rule) = &plan.rule {
+                    met(rule, member(&plan.wire));
+                }
             }
         }
         body => {

@@ -80,6 +80,8 @@ pub enum Body {
     Object(ObjectPlan),
     /// Variant by variant.
     Union(Vec<ArmPlan>),
+    /// As the variant that has the value of one member for a constant.
+    Split(SplitPlan),
     /// Value by value.
     Strings(Vec<StringPlan>),
     /// The text, read again as the target.
@@ -97,6 +99,30 @@ pub enum Body {
     Custom(Hook),
 }
 
+/// How an object becomes one of several, by the value of one member.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SplitPlan {
+    /// The Rust field of the source.
+    pub field: String,
+    /// The Rust name of its type, a set of strings.
+    pub ty: String,
+    /// What each value leads to.
+    pub arms: Vec<SplitArm>,
+}
+
+/// What an object with one value of the member that decides becomes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SplitArm {
+    /// The value.
+    pub value: String,
+    /// The variant of the target.
+    pub variant: String,
+    /// Whether it is in a box there.
+    pub boxed: bool,
+    /// How the object is converted.
+    pub step: Step,
+}
+
 /// How an object becomes one of another type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ObjectPlan {
@@ -108,6 +134,9 @@ pub struct ObjectPlan {
     pub dropped: Vec<DroppedPlan>,
     /// The members that are a constant of the target, and were something else in the source.
     pub settled: Vec<SettledPlan>,
+    /// The constants of the target that the source does not name: an unknown member of that name is something else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<String>,
     /// What becomes of the unknown members.
     pub rest: RestPlan,
     /// Hand-written functions that change the target last.
@@ -139,6 +168,8 @@ pub struct FieldPlan {
     pub field: String,
     /// Where the value comes from.
     pub source: Source,
+    /// Whether the source has it under another name, so that an unknown member of this one is something else.
+    pub renamed: bool,
     /// What makes it fit where the target limits it more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
@@ -170,6 +201,8 @@ pub enum Source {
     Reread(Recast),
     /// The same member of the source has no counterpart: lost, or refused where the target must have one.
     Lost(Recast),
+    /// A hand-written function, given the whole source: there the member is a constant.
+    Derived(Hook),
     /// From the same member of the source, which says of which revision the message is: of the target, from here on.
     Claim {
         /// The Rust field of the source.
@@ -348,8 +381,8 @@ pub struct SettledPlan {
     pub from: Held,
     /// The constant of the target.
     pub constant: serde_json::Value,
-    /// The rule.
-    pub rule: String,
+    /// The rule by which another value is lost; without one it is refused: the value led to this target.
+    pub rule: Option<String>,
 }
 
 /// What a source holds.
@@ -418,7 +451,7 @@ impl Source {
                 let filter = same.filter.iter().map(|filter| filter.hook.rule.as_str());
                 missing.chain(same.null.as_deref()).chain(filter).collect()
             }
-            Self::Custom { hook, .. } => vec![&hook.rule],
+            Self::Custom { hook, .. } | Self::Derived(hook) => vec![&hook.rule],
             // What holds all that the source does needs no rule.
             Self::Reread(recast) if recast.widens => {
                 let missing = recast.missing.iter();
@@ -438,7 +471,7 @@ impl Body {
     /// The rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an object.
     pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
         match self {
-            Self::Object(_) | Self::IntoVariant(..) | Self::Reread => Vec::new(),
+            Self::Object(_) | Self::IntoVariant(..) | Self::Split(_) | Self::Reread => Vec::new(),
             Self::Union(arms) => (arms.iter())
                 .filter_map(|plan| Some((Some(plan.variant.as_str()), plan.arm.rule()?)))
                 .collect(),
@@ -465,6 +498,7 @@ impl Body {
                 })
                 .collect(),
             Self::IntoVariant(_, _, step) => vec![step],
+            Self::Split(plan) => plan.arms.iter().map(|arm| &arm.step).collect(),
             Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
         }
     }

@@ -12,8 +12,9 @@ use toml::Spanned;
 use super::errata::{self, Erratum};
 use super::methods::messages;
 use super::rules::RuleFile;
-use super::{Files, Revision, Status, canonical, json, revisions};
+use super::{Files, Revision, Spec, Status, canonical, json, revisions};
 use crate::Error;
+use crate::diff::{extension_of, lists};
 use crate::model::Direction;
 
 /// The folder of the extensions, below the spec directory.
@@ -48,6 +49,8 @@ pub struct Extension {
     pub schema: Value,
     /// The schema in canonical form, as upstream has it.
     pub raw: Value,
+    /// What the schema says in words, by pointer; empty for an extension of the spec, which has doc lines.
+    pub prose: BTreeMap<String, String>,
     /// The repairs, in the order in which they were applied.
     pub errata: Vec<Erratum>,
 }
@@ -88,7 +91,7 @@ pub(super) struct MethodRow {
     result: Option<Spanned<String>>,
 }
 
-/// What an extension was before it left the core.
+/// What an extension was before it left the core: the messages of the two are converted into each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Core {
     /// The id of the last revision whose core has the feature.
@@ -136,10 +139,15 @@ impl Extension {
             let help = format!("cargo xtask spec import FILE --extension {name}");
             Error::file(file, "there is no such file", "", help)
         };
-        if !revisions::is_id(name) {
+        let is_taken = revisions.iter().any(|one| one.id == name);
+        if is_taken || !revisions::is_id(name) {
+            let (detail, help) = match is_taken {
+                true => ("a revision has that id", "call the folder otherwise"),
+                false => ("", revisions::ID_HELP),
+            };
             let problem = format!("`{name}` cannot name an extension");
             let file = format!("{root}/{FOLDER}/{name}");
-            return Err(Error::file(file, problem, "", revisions::ID_HELP));
+            return Err(Error::file(file, problem, detail, help));
         }
         if facts.text.is_empty() {
             return Err(missing(FACTS));
@@ -192,8 +200,82 @@ impl Extension {
             }),
             schema,
             raw,
+            prose: BTreeMap::new(),
             errata,
         })
+    }
+
+    /// Returns the extension that a schema in canonical form is of: another state of one of the spec, or an unknown one
+    /// on the released revision whose definitions it repeats. `None` for the schema of a whole revision, which lists its
+    /// messages, and for one that repeats nothing.
+    #[must_use]
+    pub fn of_schema(raw: &Value, spec: &Spec, name: &str) -> Option<Self> {
+        if lists(raw) || messages(raw).next().is_none() {
+            return None;
+        }
+        if let Some(known) = extension_of(raw, spec) {
+            let base = spec.revision(&known.revision).ok()?;
+            return Some(known.with_schema(raw, base));
+        }
+        let copies = |base: &&Revision| {
+            let same = copied(raw, base).filter(|(_, copy, original)| copy == original);
+            same.count()
+        };
+        let released = |base: &&Revision| base.status == Status::Released;
+        let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
+        if copies(&base) == 0 {
+            return None;
+        }
+        let methods = messages(raw).map(|(name, _)| ExtensionMethod {
+            name: name.to_owned(),
+            sender: None,
+            result: None,
+        });
+        let unknown = Self {
+            name: name.to_owned(),
+            identifier: String::new(),
+            revision: base.id.clone(),
+            source: String::new(),
+            sha256: String::new(),
+            reference: String::new(),
+            settings: None,
+            methods: methods.collect(),
+            results: Vec::new(),
+            core: None,
+            schema: Value::Null,
+            raw: Value::Null,
+            prose: BTreeMap::new(),
+            errata: Vec::new(),
+        };
+        Some(unknown.with_schema(raw, base))
+    }
+
+    /// The same extension with another schema, mended as far as its errata still apply, and with those of its facts that
+    /// the schema bears out.
+    fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
+        let mut schema = on(raw, base);
+        let file = RuleFile::default();
+        for erratum in &self.errata {
+            let one = std::slice::from_ref(erratum);
+            if let Ok(mended) = errata::apply(&schema, one, &file, &self.name, Status::Released) {
+                schema = mended.schema;
+            }
+        }
+        let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
+        let own: BTreeSet<&str> = messages(raw).map(|(name, _)| name).collect();
+        let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
+        Self {
+            settings: self.settings.clone().filter(|name| defines(name)),
+            methods: self.methods.iter().filter(has).cloned().collect(),
+            results: (self.results.iter())
+                .filter(|(_, result)| defines(result))
+                .cloned()
+                .collect(),
+            core: None,
+            raw: raw.clone(),
+            schema: schema.clone(),
+            ..self.clone()
+        }
     }
 
     /// The file of the doc lines of its own, below the spec directory.
@@ -336,9 +418,17 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
     if let Some(CoreRow { revision, methods }) = &rows.core {
         let id = revision.get_ref();
         let before = revisions.iter().find(|one| one.id == *id);
-        if before.is_none() {
-            let problem = format!("no revision `{id}`");
-            fault(revision, "core".to_owned(), problem, "");
+        match before.map(|before| before.status) {
+            None => {
+                let problem = format!("no revision `{id}`");
+                fault(revision, "core".to_owned(), problem, "");
+            }
+            Some(Status::Released) => {}
+            Some(status) => {
+                let problem = format!("revision `{id}` is a {}", status.as_str());
+                let help = "the last released revision whose core has the feature: its messages are converted";
+                fault(revision, "core".to_owned(), problem, help);
+            }
         }
         for method in before.iter().flat_map(|before| {
             let has = |name: &Spanned<String>| {

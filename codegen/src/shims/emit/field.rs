@@ -1,5 +1,6 @@
 //! Members of the target: where each comes from, and what happens to it on the way.
 
+use super::object::derived;
 use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
 use crate::emit::in_box;
@@ -43,6 +44,10 @@ impl Emitter {
                 let call = call(hook, quote!(#from));
                 quote!(cx.member(#wire, |cx| #call)?)
             }
+            Source::Derived(_) => {
+                let value = derived(&plan.field);
+                quote!(#value)
+            }
             Source::Adopt { boxed, adoption } => {
                 let adopted = match adoption {
                     Adoption::Always => quote!(cx.adopt(#wire, &mut extra)),
@@ -83,6 +88,10 @@ impl Emitter {
                 };
                 in_box(value, missing.boxed)
             }
+        };
+        let value = match plan.renamed {
+            true => quote!({ cx.foreign(#wire, &mut extra); #value }),
+            false => value,
         };
         if field == value.to_string() {
             quote!(#field)

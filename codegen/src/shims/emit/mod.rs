@@ -53,7 +53,8 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                     .iter()
                     .map(|one| emitter.name(one).to_string())
                     .collect();
-                let imports = scaffold::imports(plan, &body, &emitter.elsewhere(&body, &own));
+                let elsewhere = emitter.elsewhere(&body, &own);
+                let imports = scaffold::imports(plan, facts, &body, &elsewhere);
                 let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
                 add(path, text);
             }
@@ -191,6 +192,20 @@ impl Emitter {
             Body::Union(arms) => {
                 let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
                 quote!(match value { #(#arms)* })
+            }
+            Body::Split(plan) => {
+                let (field, ty) = (
+                    format_ident!("{}", plan.field),
+                    format_ident!("{}", plan.ty),
+                );
+                let arms = plan.arms.iter().map(|arm| {
+                    let value = format_ident!("{}", pascal_case(&arm.value));
+                    let variant = format_ident!("{}", arm.variant);
+                    let it = in_box(self.convert(&arm.step, quote!(value)), arm.boxed);
+                    let then = done(quote!(#to::#variant(#it)));
+                    quote!(#source::#ty::#value => #then,)
+                });
+                quote!(match value.#field { #(#arms)* })
             }
             Body::Strings(values) => {
                 let arms = values.iter().map(|plan| {

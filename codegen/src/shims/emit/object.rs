@@ -2,12 +2,13 @@
 
 use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
+use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
     Conversion, DroppedPlan, End, FieldPlan, Held, Hook, Kept, ObjectPlan, Recast, SameMember,
     SettledPlan, Source,
 };
 use mcp_schema::shims::rules::Action;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
@@ -19,6 +20,7 @@ impl Emitter {
             fields,
             dropped,
             settled,
+            foreign,
             rest,
             after,
         } = plan;
@@ -38,7 +40,9 @@ impl Emitter {
             );
             plan.action == Action::Pass || plan.carried && !stops
         };
-        let changes = fields.iter().any(adopts) || dropped.iter().any(carries);
+        let changes = (fields.iter()).any(|field| field.renamed || adopts(field))
+            || dropped.iter().any(carries)
+            || !plan.foreign.is_empty();
         let extra = if changes {
             quote!(mut extra)
         } else {
@@ -89,7 +93,16 @@ impl Emitter {
             End::Map => quote!(extra),
             End::Opaque => quote!(Context::close(&extra)),
         };
-        let steps = quote!(#rebound #(#hooks)* #open #(#drops)* #(#settles)*);
+        let derived = fields.iter().filter_map(|plan| match &plan.source {
+            Source::Derived(hook) => {
+                let (field, call) = (derived(&plan.field), call(hook, quote!(&value)));
+                Some(quote!(let #field = #call?;))
+            }
+            _ => None,
+        });
+        let foreign = (foreign.iter()).map(|wire| quote!(cx.foreign(#wire, &mut extra);));
+        let steps =
+            quote!(#rebound #(#hooks)* #(#derived)* #open #(#foreign)* #(#drops)* #(#settles)*);
         // The target has no room for what is left.
         let leaves = rest.to == Kept::Closed && (changes || rest.from != Kept::Closed);
         let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
@@ -178,6 +191,7 @@ fn named_fields(plan: &ObjectPlan) -> BTreeSet<&str> {
         | Source::Reread(Recast { field, .. })
         | Source::Lost(Recast { field, .. }) => Some(field.as_str()),
         Source::Constant { .. }
+        | Source::Derived(_)
         | Source::Adopt { .. }
         | Source::Session { .. }
         | Source::Fill(_) => None,
@@ -189,10 +203,21 @@ fn named_fields(plan: &ObjectPlan) -> BTreeSet<&str> {
     names
 }
 
+/// The variable that holds what a hook made of the whole source.
+pub(super) fn derived(field: &str) -> Ident {
+    format_ident!("derived_{field}")
+}
+
 /// Records what becomes a constant.
 fn settles(plan: &SettledPlan) -> TokenStream {
-    let wire = &plan.wire;
-    let (rule, text) = (rule(&plan.rule), plan.constant.to_string());
+    let (wire, text) = (&plan.wire, plan.constant.to_string());
+    let rule = match (&plan.rule, &plan.from) {
+        (None, Held::Field { field, .. }) => {
+            let field = format_ident!("{field}");
+            return quote!(cx.only(#wire, &#field, #text)?;);
+        }
+        (id, _) => rule(id.as_deref().unwrap_or(UNDECIDED)),
+    };
     let value = match &plan.from {
         Held::Constant(constant) => {
             let was = constant.to_string();

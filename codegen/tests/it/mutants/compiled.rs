@@ -92,7 +92,7 @@ fn changed(maker: &Maker, base: &Revision, seed: u64) -> (Value, usize) {
 
 /// A generated crate whose manifest finds the hand-written crates, and leaves out those that it does not use, with the
 /// features that would bring them.
-fn placed(mut one: Crate) -> Crate {
+pub(crate) fn placed(mut one: Crate) -> Crate {
     let runtime = repository().join("runtime").display().to_string();
     let text = one.files.get_mut("Cargo.toml").unwrap();
     let mut manifest: toml::Table = text.replace("../../runtime", &runtime).parse().unwrap();

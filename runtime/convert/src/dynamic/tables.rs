@@ -142,6 +142,19 @@ impl Pair {
         row.map_or(method, |row| row.ends(up).1)
     }
 
+    /// Returns the name by which the rules of the pair call a method, on the way up or down: that of the newer revision.
+    pub(super) fn newer_name<'m>(
+        &self,
+        method: &'m str,
+        direction: Option<Direction>,
+        up: bool,
+    ) -> &'m str {
+        match up {
+            true => self.neighbour_name(method, direction, up),
+            false => method,
+        }
+    }
+
     /// Returns the rule by which an adapter has to do with a method: the method's own, that of results in the place of its own,
     /// else the first method's that is the adapter's business.
     #[must_use]
@@ -156,22 +169,29 @@ impl Pair {
 
     /// Whether the method, or one whose params are of this type, is one that a subscription delivers.
     pub(super) fn delivers(&self, subject: Subject<'_>, methods: &[MethodInfo], up: bool) -> bool {
-        let is_delivered = |name: &str| {
+        let is_delivered = |name: &str, direction| {
+            let name = self.newer_name(name, direction, up);
             let mut rows = self.methods.iter().filter(|row| row.method == name);
             rows.any(|row| matches!(row.fate(up), Some(MethodFate::Subscribed)))
         };
         match subject {
-            Subject::Method(name, ..) => is_delivered(name),
+            Subject::Method(name, _, direction) => is_delivered(name, direction),
             Subject::Type(ty) => methods
                 .iter()
-                .any(|row| row.params == Some(ty) && is_delivered(row.name)),
+                .any(|row| row.params == Some(ty) && is_delivered(row.name, Some(row.direction))),
         }
     }
 
     /// What becomes of a method that only one of the two has in this direction, or that means something else.
     ///
     /// Where it is not said who sends it, a method that is left in the other direction is not gone.
-    pub(super) fn method(&self, method: &str, direction: Option<Direction>) -> Option<&MethodHop> {
+    pub(super) fn method(
+        &self,
+        method: &str,
+        direction: Option<Direction>,
+        up: bool,
+    ) -> Option<&MethodHop> {
+        let method = self.newer_name(method, direction, up);
         let mut rows = self.methods.iter().filter(|row| row.method == method);
         match direction {
             Some(direction) => rows.find(|row| row.direction == direction),

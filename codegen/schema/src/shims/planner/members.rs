@@ -362,8 +362,19 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A member that was a constant, and is one value of several now.
-    pub(super) fn constant(&mut self, constant: &Value, target: &Member, place: &str) -> Source {
+    /// A member that was a constant, and is one value of several now: of the rest of the source, where a rule says so at
+    /// the source's own place.
+    pub(super) fn constant(
+        &mut self,
+        constant: &Value,
+        target: &Member,
+        place: &str,
+        from_key: &str,
+    ) -> Source {
+        let own = format!("{from_key}.{}", target.wire);
+        if let Some((rule, path)) = self.hop.rules.custom(&own, self.hop.way) {
+            return Source::Derived(hook(rule, path));
+        }
         if words::fits(self.hop.to, &target.ty, constant) {
             return Source::Constant {
                 value: constant.clone(),
@@ -382,12 +393,13 @@ impl<'m> Planner<'m> {
         Source::Fill(self.filled(target, place, &open))
     }
 
-    /// A member that is a constant now: whatever stood there becomes it.
+    /// A member that is a constant now: whatever stood there becomes it, unless that value was what `split` its object.
     pub(super) fn settled(
         &mut self,
         source: &Member,
         constant: &Value,
         place: &str,
+        split: bool,
     ) -> Option<SettledPlan> {
         let from = match &source.presence {
             Presence::Constant(old) if old == constant => return None,
@@ -404,12 +416,15 @@ impl<'m> Planner<'m> {
             wire: source.wire.clone(),
             from,
             constant: constant.clone(),
-            rule: UNDECIDED.to_owned(),
+            rule: None,
         };
+        if split {
+            return Some(plan);
+        }
         let question = "that another value than the constant is dropped";
-        if let Some(rule) = self.dropped(place, question) {
-            plan.rule = rule;
-        } else {
+        plan.rule = self.dropped(place, question);
+        if plan.rule.is_none() {
+            plan.rule = Some(UNDECIDED.to_owned());
             let was = match words::presence(&source.presence) {
                 fixed if matches!(source.presence, Presence::Constant(_)) => fixed,
                 presence => format!("{}, {presence}", source.ty),

@@ -9,7 +9,7 @@ mod words;
 use methods::{error_codes, methods};
 use objects::pseudo;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use super::alike;
@@ -154,6 +154,8 @@ struct Planner<'m> {
     hop: Hop<'m>,
     known: BTreeSet<(End, End)>,
     open: VecDeque<(End, End)>,
+    /// The member by whose value an object becomes one of several, by the two ends.
+    splits: BTreeMap<(String, String), String>,
     /// What no rule answers, by place.
     found: Vec<(String, Finding)>,
     /// Rules that answer another question than the one at their place.
@@ -169,6 +171,7 @@ impl<'m> Planner<'m> {
             hop,
             known: BTreeSet::new(),
             open: VecDeque::new(),
+            splits: BTreeMap::new(),
             found: Vec::new(),
             unfit: Vec::new(),
         }
@@ -180,6 +183,7 @@ impl<'m> Planner<'m> {
             hop: self.hop,
             known: self.known.clone(),
             open: self.open.clone(),
+            splits: self.splits.clone(),
             found: Vec::new(),
             unfit: Vec::new(),
         };
@@ -393,6 +397,12 @@ impl<'m> Planner<'m> {
         } = self.hop;
         let from_def = self.def(source, from);
         let to_def = self.def(target, to);
+        if let Some((rule, path)) = from_def
+            .zip(to_def)
+            .and_then(|(def, _)| self.hop.rules.custom(&def.doc_key, self.hop.way))
+        {
+            return Body::Custom(hook(rule, path));
+        }
         let empty = Object {
             members: Vec::new(),
             rest: Rest::Open,

@@ -15,25 +15,41 @@ impl<'m> Planner<'m> {
         to: &Object,
     ) -> Body {
         let to_key = to_def.map_or(from_def.doc_key.as_str(), |def| def.doc_key.as_str());
-        let from_key = match from_def.definition.is_none() && from_def.places.is_empty() {
+        let is_opaque = from_def.definition.is_none() && from_def.places.is_empty();
+        let from_key = match is_opaque {
             // An opaque object has no name of its own.
             true => to_key,
             false => from_def.doc_key.as_str(),
         };
         let (mut fields, mut dropped, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut kept, mut foreign) = (Vec::<&str>::new(), Vec::new());
         for target in &to.members {
             let place = format!("{to_key}.{}", target.wire);
-            let source = from.member(&target.wire);
+            let own = from.member(&target.wire);
             if let Presence::Constant(constant) = &target.presence {
-                settled.extend(source.and_then(|source| self.settled(source, constant, &place)));
+                let split = self.is_split_by(from_def, to_def, &target.wire);
+                match own {
+                    Some(source) => settled.extend(self.settled(source, constant, &place, split)),
+                    // An opaque object may have the very constant.
+                    None if is_opaque => {}
+                    None => foreign.push(target.wire.clone()),
+                }
                 continue;
             }
+            let Hop { rules, way, .. } = self.hop;
+            let (key, other) = ((from_key, from), (to_key, target));
+            let renamed = match own {
+                None => rules.renamed_member(key, other, way),
+                Some(_) => None,
+            };
+            let source = own.or(renamed);
+            kept.extend(source.map(|source| source.wire.as_str()));
             let mut fitted = Vec::new();
             let source = match source {
                 Some(Member {
                     presence: Presence::Constant(constant),
                     ..
-                }) => self.constant(constant, target, &place),
+                }) => self.constant(constant, target, &place, from_key),
                 Some(source) => {
                     let defs = [Some(from_def), to_def];
                     fitted = self.limited([source, target], defs, [from_key, to_key]);
@@ -45,17 +61,21 @@ impl<'m> Planner<'m> {
                 wire: target.wire.clone(),
                 field: target.field.clone(),
                 source,
+                renamed: renamed.is_some(),
                 fitted,
             });
         }
         for source in &from.members {
             let constant = matches!(source.presence, Presence::Constant(_));
-            let kept = to.member(&source.wire).is_some();
+            let kept = kept.contains(&&*source.wire) || to.member(&source.wire).is_some();
             if !constant && !kept {
                 dropped.push(self.gone_member(source, &format!("{from_key}.{}", source.wire)));
             }
         }
         let rest = self.rest(&from.rest, &to.rest, from_key);
+        if from.rest == Rest::Closed {
+            foreign.clear();
+        }
         let hooks = |key: &str, wanted: fn(&Action) -> Option<&String>| -> Vec<Hook> {
             (self.hop.rules.decisions(key.to_owned(), self.hop.way))
                 .filter_map(|(rule, action)| wanted(action).map(|path| hook(rule, path)))
@@ -74,6 +94,7 @@ impl<'m> Planner<'m> {
             fields,
             dropped,
             settled,
+            foreign,
             rest,
             after,
         })

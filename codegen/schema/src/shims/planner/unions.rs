@@ -1,33 +1,84 @@
 //! What becomes of each variant of a union.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Arm, ArmPlan, Body, End, Step};
+use super::super::plan::{Arm, ArmPlan, Body, End, SplitArm, SplitPlan, Step};
 use super::super::rules::{Action, Reject};
-use super::{Planner, REFUSED, hook, rejection};
+use super::{Hop, Planner, REFUSED, hook, rejection};
 use crate::diff::{Profile, pair};
-use crate::model::{Model, Ty, TypeDef, Union, Variant};
+use crate::model::{Member, Model, Presence, Shape, Ty, TypeDef, Union, Variant};
 
 impl<'m> Planner<'m> {
-    /// A type that became one variant of a union.
+    /// A type that became one variant of a union, or several of them.
     pub(super) fn variant_that_holds(&mut self, def: &TypeDef, union: &Union, to: &str) -> Body {
-        // Other rules of the type are hooks, which ask for nothing here.
-        let rules = (self.hop.rules).decisions(def.doc_key.clone(), self.hop.way);
-        let custom = rules.into_iter().find_map(|(rule, action)| match action {
-            Action::Custom(path) => Some(hook(rule, path)),
-            _ => None,
-        });
-        if let Some(hook) = custom {
-            return Body::Custom(hook);
+        let held: Vec<(&Variant, &String)> = (union.variants.iter())
+            .filter_map(|variant| match &variant.ty {
+                Ty::Named(name) if self.is_one(&def.name, name) => Some((variant, name)),
+                _ => None,
+            })
+            .collect();
+        match held[..] {
+            [] => self.recast(def, to),
+            [(variant, wanted)] => {
+                let step = self.call(End::Type(def.name.clone()), End::Type(wanted.clone()));
+                Body::IntoVariant(variant.name.clone(), variant.boxed, step)
+            }
+            _ => match self.split(def, &held) {
+                Some(plan) => Body::Split(plan),
+                None => self.refused(def, &format!("it became several of `{to}`")),
+            },
         }
-        let found = union.variants.iter().find_map(|variant| match &variant.ty {
-            Ty::Named(name) if self.is_one(&def.name, name) => Some((variant, name.clone())),
-            _ => None,
-        });
-        let Some((variant, wanted)) = found else {
-            return self.recast(def, to);
+    }
+
+    /// Tells the variants that a type became apart by a member that each has as another constant, one for every value
+    /// that the type has there.
+    fn split(&mut self, def: &TypeDef, held: &[(&Variant, &String)]) -> Option<SplitPlan> {
+        let Hop { from, to, .. } = self.hop;
+        let is_constant = |name: &str, wire: &str, value: &str| {
+            let member = to.shape(name).and_then(Shape::object)?.member(wire)?;
+            Some(matches!(&member.presence, Presence::Constant(it) if it == value))
         };
-        let step = self.call(End::Type(def.name.clone()), End::Type(wanted));
-        Body::IntoVariant(variant.name.clone(), variant.boxed, step)
+        let by = |member: &'m Member| {
+            let (Presence::Required, false, Ty::Named(ty)) =
+                (&member.presence, member.boxed, from.resolve(&member.ty))
+            else {
+                return None;
+            };
+            let Some(Shape::StringEnum(values)) = from.shape(ty) else {
+                return None;
+            };
+            let arms = values.iter().map(|value| {
+                let mut all = held.iter();
+                let found =
+                    all.find(|(_, name)| is_constant(name, &member.wire, value) == Some(true));
+                found.map(|found| (value, *found))
+            });
+            let arms: Vec<_> = arms.collect::<Option<_>>()?;
+            (arms.len() == held.len()).then_some((member, ty, arms))
+        };
+        let object = from.shape(&def.name).and_then(Shape::object)?;
+        let (member, ty, arms) = object.members.iter().find_map(by)?;
+        let arms = arms.into_iter().map(|(value, (variant, name))| {
+            let ends = (def.name.clone(), name.clone());
+            self.splits.insert(ends, member.wire.clone());
+            SplitArm {
+                value: value.clone(),
+                variant: variant.name.clone(),
+                boxed: variant.boxed,
+                step: self.call(End::Type(def.name.clone()), End::Type(name.clone())),
+            }
+        });
+        let arms = arms.collect();
+        Some(SplitPlan {
+            field: member.field.clone(),
+            ty: ty.clone(),
+            arms,
+        })
+    }
+
+    /// Whether the value of a member is what led from a type to this one of several.
+    pub(super) fn is_split_by(&self, from: &TypeDef, to: Option<&TypeDef>, wire: &str) -> bool {
+        let by = to.and_then(|to| self.splits.get(&(from.name.clone(), to.name.clone())));
+        by.is_some_and(|by| by == wire)
     }
 
     /// What becomes of each variant; the target is a union, or one type that a variant holds.

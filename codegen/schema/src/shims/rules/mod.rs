@@ -19,6 +19,7 @@ use toml::Spanned;
 use super::changes::Changes;
 use super::pair::{Pair, Sender, Way};
 use crate::Error;
+use crate::model::{Member, Object};
 use crate::rules::matches;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
@@ -123,27 +124,66 @@ impl PairRules {
     /// Whether two types of different names are one, by a rule.
     pub(super) fn renamed(&self, from: &str, to: &str, way: Way) -> bool {
         let (wanted_old, wanted_new) = way.of((from, to), (to, from));
-        let row = placed(&self.rows.rename).find(|(_, row)| {
-            let Rename {
-                old, new, method, ..
-            } = row;
-            !method && wanted_old == old && wanted_new == new
+        let row = self.names().find(|(.., row, new)| {
+            let Rename { old, method, .. } = row;
+            !method && wanted_old == old && wanted_new == *new
         });
-        if let Some((offset, _)) = row {
-            self.uses_row(offset);
+        if let Some((offset, at, ..)) = row {
+            self.used.borrow_mut().insert((offset, at, Way::Up));
         }
         row.is_some()
     }
 
+    /// The rows about names, with the place of each and every newer name that it gives.
+    fn names(&self) -> impl Iterator<Item = (usize, usize, &Rename, &str)> {
+        placed(&self.rows.rename).flat_map(|(offset, row)| {
+            let new = row.new.all().iter().enumerate();
+            new.map(move |(at, new)| (offset, at, row, new.as_str()))
+        })
+    }
+
     /// The methods that go by another name in the newer revision: the place of the row, the old name and the new one.
     pub(super) fn renamed_methods(&self) -> impl Iterator<Item = (usize, &str, &str)> {
-        let rows = placed(&self.rows.rename).filter(|(_, row)| row.method);
-        rows.map(|(offset, row)| (offset, row.old.as_str(), row.new.as_str()))
+        let rows = self.names().filter(|(.., row, _)| row.method);
+        rows.map(|(offset, _, row, new)| (offset, row.old.as_str(), new))
+    }
+
+    /// The member of `from` that goes by another name in `to`, where it is the `target`.
+    pub(super) fn renamed_member<'m>(
+        &self,
+        (key, from): (&str, &'m Object),
+        (to_key, target): (&str, &Member),
+        way: Way,
+    ) -> Option<&'m Member> {
+        let wanted = format!("{to_key}.{}", target.wire);
+        self.names().find_map(|(offset, at, row, new)| {
+            let [source, goal] = way.of([row.old.as_str(), new], [new, row.old.as_str()]);
+            let (_, name) = source.split_once('.')?;
+            let is_it = matches(goal, &wanted) && matches(source, &format!("{key}.{name}"));
+            let member = from.member(name).filter(|_| is_it)?;
+            self.used.borrow_mut().insert((offset, at, Way::Up));
+            Some(member)
+        })
     }
 
     /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
     pub(super) fn offer(&self, place: &str, way: Way) -> Option<Offer<'_>> {
-        placed(&self.rows.rule).find_map(|(offset, rule)| {
+        self.offers(place, way).next()
+    }
+
+    /// The hand-written function that converts the whole of what stands at a place, if a rule names one.
+    pub(super) fn custom(&self, place: &str, way: Way) -> Option<(&Rule, &str)> {
+        self.offers(place, way).find_map(|offer| {
+            let Action::Custom(path) = offer.action else {
+                return None;
+            };
+            self.uses(&offer);
+            Some((offer.rule, path.as_str()))
+        })
+    }
+
+    fn offers(&self, place: &str, way: Way) -> impl Iterator<Item = Offer<'_>> {
+        placed(&self.rows.rule).filter_map(move |(offset, rule)| {
             let action = rule.action(way)?;
             let at = at(rule, place)?;
             Some(Offer {
@@ -231,9 +271,10 @@ impl PairRules {
         let idle = |offset: usize| idle_at(offset, 0);
         let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
         let help = "it matches nothing that changed";
-        for (offset, row) in placed(&self.rows.rename) {
-            if idle(offset) {
-                errors.push(self.error(offset, &row.id(), help, &row.reason));
+        for (offset, at, row, new) in self.names() {
+            if idle_at(offset, at) {
+                let problem = format!("{help}: `{new}`");
+                errors.push(self.error(offset, &row.id(), &problem, &row.reason));
             }
         }
         for (offset, rule) in placed(&self.rows.rule) {

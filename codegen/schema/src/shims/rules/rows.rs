@@ -76,12 +76,13 @@ pub(super) struct Also {
     pub(super) reason: String,
 }
 
-/// Two types that are one, under two names; or two methods.
+/// Two types that are one, under two names; or two methods, or two members of one type (`Type.member`).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rename {
     pub(super) old: String,
-    pub(super) new: String,
+    /// A type that was split has several.
+    pub(super) new: OneOrMany<String>,
     /// Whether methods are meant, and not types.
     #[serde(default)]
     pub(super) method: bool,
@@ -91,7 +92,7 @@ pub(super) struct Rename {
 impl Rename {
     /// How errors name it.
     pub(super) fn id(&self) -> String {
-        format!("{} -> {}", self.old, self.new)
+        format!("{} -> {}", self.old, self.new.all().join(", "))
     }
 }
 
