@@ -12,17 +12,18 @@ use mcp_wire::{Direction, ErrorObject, Json, Map, Packet};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::revisions::stand_in;
+use crate::revisions::way;
+use crate::route::{Protocol, Route};
 use crate::whole::{self, About, Refused, Whole};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Protocol revision of the input
+    /// Protocol revision of the input, or an extension: `tasks`
     #[arg(long, value_name = "ID")]
-    from: Revision,
-    /// Protocol revision of the output
+    from: Protocol,
+    /// Protocol revision of the output, or an extension
     #[arg(long, value_name = "ID")]
-    to: Revision,
+    to: Protocol,
     /// Read the file as this definition of the schema [default: a whole message, or a batch]
     #[arg(long = "type", value_name = "NAME", conflicts_with = "part")]
     ty: Option<String>,
@@ -100,16 +101,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Ok(text) => text,
         Err(error) => return Ok(unreadable(&error, *json)),
     };
-    let cx = context(arguments)?;
+    // A candidate is the revision that it became, as far as its values read as that.
+    let (start, end) = (from.stand_in(), to.stand_in());
+    let route = &Route::between(start, end).map_err(anyhow::Error::msg)?;
+    let cx = context(arguments, start, end)?;
     let direction = arguments.sender.map(|sender| match sender {
         Sender::Client => Direction::ClientToServer,
         Sender::Server => Direction::ServerToClient,
     });
-    // A candidate is the revision that it became, as far as its values read as that.
-    let (start, end) = (stand_in(*from), stand_in(*to));
     let unknown = |what: String| {
         format!("{what}; see `mcp-rev list types {from}` and `mcp-rev list methods {from}`")
     };
+    let stands_in = from.revision() != start.revision();
     let whole = match (ty, part) {
         (None, None) => Some(None),
         (Some(ty), None) => whole::envelope(*from, ty),
@@ -125,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             }
         }
     }
-    if let (Some(ty), true) = (ty, *from != start || whole.is_some())
+    if let (Some(ty), true) = (ty, stands_in || whole.is_some())
         && let Err(error) = whole::check(*from, ty, &text)
     {
         return Ok(invalid(*from, error.pointer(), &error.to_string(), *json));
@@ -140,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             sender: direction,
         };
         if ty.is_some() && whole::is_bare(&text) {
-            return match whole::bare(&text, (start, end), about, cx) {
+            return match whole::bare(&text, route, about, cx) {
                 Ok(outcome) => Ok(report(outcome, *json)),
                 Err(refused) => failed(refused),
             };
@@ -154,17 +157,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             }
         };
         let made = || cx.clone();
-        return match whole::convert(packet, (start, end), about, &made) {
+        return match whole::convert(packet, route, about, &made) {
             Ok(whole) => Ok(report_whole(whole, *json)),
             Err(refused) => failed(refused),
         };
     }
     let converted = match (ty, method, part) {
         (None, Some(method), Some(Part::Error)) => {
-            if let Err(refused) = whole::is_answered(*from, method) {
+            if let Err(refused) = whole::is_answered(route, method) {
                 return failed(refused);
             }
-            error(method, start, end, &text, cx)
+            error(method, route, &text, cx)
         }
         (None, Some(method), part) => {
             let part = match part {
@@ -172,9 +175,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 _ => mcp_protocol::Part::Params,
             };
             let subject = Subject::Method(method, part, direction);
-            mcp_protocol::convert(subject, start, end, &text, cx)
+            route.convert(subject, route.to, &text, cx)
         }
-        (Some(ty), _, _) => mcp_protocol::convert(Subject::Type(ty), start, end, &text, cx),
+        (Some(ty), _, _) => route.convert(Subject::Type(ty), route.to, &text, cx),
         (None, None, _) => bail!("give --type, or --method with --part"),
     };
     match converted {
@@ -216,21 +219,20 @@ fn report_whole(whole: Whole, as_json: bool) -> Outcome {
 
 fn error(
     method: &str,
-    from: Revision,
-    to: Revision,
+    route: &Route,
     text: &str,
     cx: Context,
 ) -> Result<Conversion<Json>, Failure> {
     let error: ErrorObject = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
-    Ok(mcp_protocol::convert_error(method, from, to, error, cx).map(|error| Json::of(&error)))
+    Ok((route.convert_error(method, error, cx)).map(|error| Json::of(&error)))
 }
 
 /// The context, with what the options say of a session: each is read, and converted to the revision that needs it.
-fn context(arguments: &Arguments) -> anyhow::Result<Context> {
+fn context(arguments: &Arguments, from: Protocol, to: Protocol) -> anyhow::Result<Context> {
     let policy = UnknownFields::from(arguments.unknown_fields);
-    let (from, to) = (stand_in(arguments.from), stand_in(arguments.to));
+    let (from, to) = (from.revision(), to.revision());
     let stands_alone = |revision: &Revision| revision.lifecycle() == Lifecycle::PerRequest;
-    let first = whole::way(from, to).into_iter().find(stands_alone);
+    let first = way(from, to).into_iter().find(stands_alone);
     let told = |option: &str, name: &str, text: &Option<String>| match text {
         Some(text) => {
             converted(option, name, text, (from, first.unwrap_or(from)), policy).map(Some)
@@ -375,7 +377,7 @@ const OTHERWISE: &str =
     "; the file was read as a whole message: use --type, or --method with --part, if it is not one";
 
 /// Exit code 1.
-fn invalid(from: Revision, pointer: &str, problem: &str, as_json: bool) -> Outcome {
+fn invalid(from: Protocol, pointer: &str, problem: &str, as_json: bool) -> Outcome {
     let text = match as_json {
         true => {
             let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });

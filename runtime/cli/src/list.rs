@@ -7,14 +7,15 @@ use clap::{Args, ValueEnum};
 use mcp_protocol::{Extension, Revision};
 
 use crate::Outcome;
+use crate::route::Protocol;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// What to list
     what: What,
-    /// Protocol revision [default: the latest release]
-    #[arg(value_name = "ID", default_value_t = Revision::LATEST, hide_default_value = true)]
-    revision: Revision,
+    /// Protocol revision, or an extension: `tasks` [default: the latest release]
+    #[arg(value_name = "ID", default_value_t = Revision::LATEST.into(), hide_default_value = true)]
+    of: Protocol,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -26,19 +27,25 @@ enum What {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let revision = arguments.revision;
+    // A revision is listed with the extensions that rest on it.
+    let (types, methods, added) = match arguments.of {
+        Protocol::Revision(revision) => (revision.types(), revision.methods(), Some(revision)),
+        Protocol::Extension(extension) => (extension.types, extension.methods, None),
+    };
+    let added = || added.into_iter().flat_map(Extension::of);
     let mut text = String::new();
     match arguments.what {
         What::Types => {
-            let added = Extension::of(revision).flat_map(|extension| extension.types);
-            let types = revision.types().iter().chain(added);
+            let types = types
+                .iter()
+                .chain(added().flat_map(|extension| extension.types));
             for ty in types.filter(|ty| ty.definition) {
                 let _ = writeln!(text, "{}", ty.name);
             }
         }
         What::Methods => {
-            let added = Extension::of(revision).flat_map(|extension| extension.methods);
-            let methods: Vec<_> = revision.methods().iter().chain(added).collect();
+            let added = added().flat_map(|extension| extension.methods);
+            let methods: Vec<_> = methods.iter().chain(added).collect();
             let width = methods.iter().map(|method| method.name.len()).max();
             let width = width.unwrap_or(0);
             for method in methods {

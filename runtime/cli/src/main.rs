@@ -20,6 +20,7 @@ mod manual;
 mod message;
 mod report;
 mod revisions;
+mod route;
 mod tap;
 mod transcript;
 mod whole;

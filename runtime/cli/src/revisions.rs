@@ -45,6 +45,23 @@ pub(crate) fn similar<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Str
     }
 }
 
+/// Returns the revisions on the way from one to another, with both.
+pub(crate) fn way(from: Revision, to: Revision) -> Vec<Revision> {
+    let place = |of: Revision| {
+        let mut all = Revision::CONVERTED.iter();
+        all.position(|one| one.same_types(of))
+    };
+    let between = |start: usize, end: usize| {
+        let all = Revision::CONVERTED.iter().skip(start);
+        all.take(end + 1 - start).copied()
+    };
+    match place(from).zip(place(to)) {
+        Some((start, end)) if start <= end => between(start, end).collect(),
+        Some((start, end)) => between(end, start).rev().collect(),
+        None => Vec::new(),
+    }
+}
+
 /// Returns the revision that is converted in place of a candidate: the one with the same protocol version.
 pub(crate) fn stand_in(revision: Revision) -> Revision {
     match revision.is_converted() {

@@ -1,13 +1,11 @@
 //! Whole messages on their way to another revision: the envelope stays, what it carries is converted by its method.
 
-use mcp_protocol::{
-    Adapter, Context, Failure, Outcome, Part, Rejected, RequiresState, Revision, Subject, TABLES,
-};
+use mcp_protocol::{Adapter, Context, Failure, Outcome, Part, Rejected, RequiresState, Subject};
 use mcp_wire::{
     Direction, Error, ErrorObject, Extra, Json, JsonArray, Message, MethodKind, Packet,
 };
 
-use crate::revisions::methods;
+use crate::route::{Protocol, Route};
 
 /// A message, or a batch of them, that was converted.
 pub(crate) struct Whole {
@@ -65,32 +63,33 @@ impl From<Failure> for Refused {
 /// Converts a message or a batch; `context` makes the context of each.
 ///
 /// # Errors
-/// A text that is not a message of `from`, or whose kind `about` leaves open.
+/// A text that is not a message of the protocol where the route begins, or whose kind `about` leaves open.
 pub(crate) fn convert(
     packet: Packet,
-    (from, to): (Revision, Revision),
+    route: &Route,
     about: About<'_>,
     context: &dyn Fn() -> Context,
 ) -> Result<Whole, Refused> {
-    let has_batches = |revision: Revision| revision.type_named("JSONRPCBatchRequest").is_some();
+    let has_batches = |at| route.type_named(at, "JSONRPCBatchRequest").is_some();
     match packet {
         Packet::Single(message) => Ok(Whole {
-            messages: vec![(String::new(), one(message, (from, to), about, context())?)],
+            messages: vec![(String::new(), one(message, route, about, context())?)],
             is_batch: false,
         }),
-        Packet::Batch(_) if !has_batches(from) => {
-            Err(Refused::Unknown(format!("revision {from} has no batches")))
-        }
+        Packet::Batch(_) if !has_batches(route.from) => Err(Refused::Unknown(format!(
+            "{} has no batches",
+            route.told(route.from)
+        ))),
         Packet::Batch(messages) => {
             let convert = |(index, message)| {
-                let outcome = one(message, (from, to), about, context())?;
+                let outcome = one(message, route, about, context())?;
                 Ok((format!("/{index}"), outcome))
             };
             Ok(Whole {
                 messages: (messages.into_iter().enumerate())
                     .map(convert)
                     .collect::<Result<_, Refused>>()?,
-                is_batch: has_batches(to),
+                is_batch: has_batches(route.to),
             })
         }
     }
@@ -118,21 +117,21 @@ impl Whole {
 
 fn one(
     message: Message,
-    (from, to): (Revision, Revision),
+    route: &Route,
     about: About<'_>,
     cx: Context,
 ) -> Result<Outcome<Json>, Refused> {
     let carry = |method: &str, part: Part, member: &'static str, text: &str, cx: Context| {
-        let sender = sender(from, method, about)?;
+        let sender = sender(route, method, about)?;
         let subject = Subject::Method(method, part, sender);
-        let to = crossing(method, (from, to), about);
-        let end = to
+        let crossing = crossing(method, route, about);
+        let end = crossing
             .as_ref()
-            .map_or_else(|end| *end, |crossing| crossing.before);
-        let outcome = mcp_protocol::convert(subject, from, end, text, cx.within(member));
+            .map_or(route.to, |crossing| crossing.before);
+        let outcome = route.convert(subject, end, text, cx.within(member));
         let outcome = outcome.map_err(|failure| Refused::within(&format!("/{member}"), failure))?;
-        Ok::<_, Refused>(match (to, outcome) {
-            (Ok(crossing), Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..)) => {
+        Ok::<_, Refused>(match (crossing, outcome) {
+            (Some(crossing), Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..)) => {
                 Outcome::RequiresState(crossing.needs)
             }
             (_, outcome) => outcome,
@@ -140,30 +139,30 @@ fn one(
     };
     Ok(match message {
         Message::Request(mut request) => {
-            is_kind(from, &request.method, MethodKind::Request, about)?;
+            is_kind(route, &request.method, MethodKind::Request, about)?;
             let given = request.params.take();
             let text = given.as_ref().map_or("{}", Json::text);
             let outcome = carry(&request.method, Part::Params, "params", text, cx)?;
             outcome.map(|params| {
-                request.method = renamed(from, to, &request.method, about);
+                request.method = renamed(route, &request.method, about);
                 request.params = kept(given.as_ref(), params);
                 Json::of(&Message::Request(request))
             })
         }
         Message::Notification(mut notification) => {
-            is_kind(from, &notification.method, MethodKind::Notification, about)?;
+            is_kind(route, &notification.method, MethodKind::Notification, about)?;
             let given = notification.params.take();
             let text = given.as_ref().map_or("{}", Json::text);
             let outcome = carry(&notification.method, Part::Params, "params", text, cx)?;
             outcome.map(|params| {
-                notification.method = renamed(from, to, &notification.method, about);
+                notification.method = renamed(route, &notification.method, about);
                 notification.params = kept(given.as_ref(), params);
                 Json::of(&Message::Notification(notification))
             })
         }
         Message::Response(mut response) => {
             let method = about.method.ok_or_else(nameless)?;
-            is_answered(from, method)?;
+            is_answered(route, method)?;
             let outcome = carry(method, Part::Result, "result", response.result.text(), cx)?;
             outcome.map(|result| {
                 response.result = result;
@@ -172,117 +171,81 @@ fn one(
         }
         Message::Error(mut error) => {
             let method = about.method.ok_or_else(nameless)?;
-            is_answered(from, method)?;
-            reads_as_error(from, &Json::of(&Message::Error(error.clone())))
+            is_answered(route, method)?;
+            reads_as_error(route, route.from, &Json::of(&Message::Error(error.clone())))
                 .map_err(|error| Refused::from(Failure::Invalid(error)))?;
             let cx = cx.within("error");
-            let outcome = mcp_protocol::convert_error(method, from, to, error.error.clone(), cx);
+            let outcome = route.convert_error(method, error.error.clone(), cx);
             let outcome = outcome.map(|converted| {
                 error.error = converted;
                 Json::of(&Message::Error(error))
             });
-            with_id((from, to), outcome)
+            with_id(route, outcome)
         }
     })
 }
 
-/// What the revision at the end of the way calls a method.
-fn renamed(from: Revision, to: Revision, method: &str, about: About<'_>) -> String {
-    name_in(from, to, method, about).to_owned()
+/// What the end of the way calls a method.
+fn renamed(route: &Route, method: &str, about: About<'_>) -> String {
+    name_at(route, route.to, method, about).to_owned()
 }
 
-/// What another revision calls a method.
-fn name_in<'m>(from: Revision, to: Revision, method: &'m str, about: About<'_>) -> &'m str {
+/// What a place on the way calls a method.
+fn name_at<'m>(route: &Route, at: usize, method: &'m str, about: About<'_>) -> &'m str {
     // What is unclear about the sender was refused before.
-    let sender = sender(from, method, about).ok().flatten();
-    let sender = sender.unwrap_or(Direction::ClientToServer);
-    mcp_protocol::method_name(method, sender, from, to)
+    let sender = sender(route, method, about).ok().flatten();
+    route.method_name(method, sender.unwrap_or(Direction::ClientToServer), at)
 }
 
 /// Where a request of the server, which is a message of its own, becomes one that is embedded in a result.
 struct Crossing {
-    /// The last revision in which it is a message.
-    before: Revision,
+    /// The last place in which it is a message.
+    before: usize,
     needs: RequiresState,
 }
 
-/// The place where a method stops to be a message of its own on the way; without one, the end of the way.
-fn crossing(
-    method: &str,
-    (from, to): (Revision, Revision),
-    about: About<'_>,
-) -> Result<Crossing, Revision> {
-    let name = |revision| name_in(from, revision, method, about);
-    let has = |revision, kind| methods(revision, name(revision)).any(|row| row.kind == kind);
-    let stops = |(one, other): &(Revision, Revision)| {
+/// The place where a method stops to be a message of its own on the way.
+fn crossing(method: &str, route: &Route, about: About<'_>) -> Option<Crossing> {
+    let name = |at| name_at(route, at, method, about);
+    let has = |at, kind| route.methods(at, name(at)).any(|row| row.kind == kind);
+    let stops = |(one, other): &(usize, usize)| {
         has(*one, MethodKind::Request)
             && has(*other, MethodKind::Input)
             && !has(*other, MethodKind::Request)
     };
-    let (before, after) = steps(from, to).find(stops).ok_or(to)?;
+    let step = route.steps().find(stops)?;
+    let (pair, hop) = route.step(step)?;
+    let (before, _) = step;
     let adapter = Adapter::MultiRoundTrip;
-    let pair = TABLES.pairs.iter().find(|pair| joins(pair, before, after));
-    let pair = pair.ok_or(to)?;
-    let rule = pair
-        .hands_to(adapter, name(before))
-        .map_or("", |rule| rule.id());
+    let rule = pair.hands_to(adapter, name(before));
     let needs = RequiresState {
         adapter,
-        rule,
-        hop: pair.hop(pair.old == before.id()),
+        rule: rule.map_or("", |rule| rule.id()),
+        hop,
         pointer: String::new(),
     };
-    Ok(Crossing { before, needs })
-}
-
-/// The revisions on the way from one to another, with both.
-pub(crate) fn way(from: Revision, to: Revision) -> Vec<Revision> {
-    let place = |of: Revision| {
-        let mut all = Revision::CONVERTED.iter();
-        all.position(|one| one.same_types(of))
-    };
-    let between = |start: usize, end: usize| {
-        let all = Revision::CONVERTED.iter().skip(start);
-        all.take(end + 1 - start).copied()
-    };
-    match place(from).zip(place(to)) {
-        Some((start, end)) if start <= end => between(start, end).collect(),
-        Some((start, end)) => between(end, start).rev().collect(),
-        None => Vec::new(),
-    }
-}
-
-/// Returns the pairs of adjacent revisions from one revision to another, in order.
-fn steps(from: Revision, to: Revision) -> impl Iterator<Item = (Revision, Revision)> {
-    let way = way(from, to);
-    let next = way.clone().into_iter().skip(1);
-    way.into_iter().zip(next)
-}
-
-fn joins(pair: &mcp_protocol::Pair, one: Revision, other: Revision) -> bool {
-    let ids = [one.id(), other.id()];
-    ids == [pair.old, pair.new] || ids == [pair.new, pair.old]
+    Some(Crossing { before, needs })
 }
 
 /// The outcome of an error, refused where it goes to a revision in which every error has the id of its request.
-fn with_id((from, to): (Revision, Revision), outcome: Outcome<Json>) -> Outcome<Json> {
+fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
     let refused = match &outcome {
         Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => {
-            steps(from, to).find_map(|(before, after)| {
-                let error = reads_as_error(after, text).err()?;
-                let pair = TABLES
-                    .pairs
-                    .iter()
-                    .find(|pair| joins(pair, before, after))?;
-                Some((error, pair.hop(pair.old == before.id()), after))
+            route.steps().find_map(|step| {
+                let error = reads_as_error(route, step.1, text).err()?;
+                let (_, hop) = route.step(step)?;
+                Some((error, hop, step.1))
             })
         }
         _ => None,
     };
-    let Some((error, hop, revision)) = refused else {
+    let Some((error, hop, after)) = refused else {
         return outcome;
     };
-    let why = format!("an error response that revision {revision} does not have: {error}");
+    let why = format!(
+        "an error response that {} does not have: {error}",
+        route.told(after)
+    );
     Outcome::Rejected(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
         rule: mcp_protocol::Rule::NO_COUNTERPART.id(),
@@ -291,24 +254,20 @@ fn with_id((from, to): (Revision, Revision), outcome: Outcome<Json>) -> Outcome<
     })
 }
 
-/// Whether a text is an error response of a revision.
-fn reads_as_error(revision: Revision, text: &Json) -> Result<(), Error> {
+/// Whether a text is an error response at a place on the way.
+fn reads_as_error(route: &Route, at: usize, text: &Json) -> Result<(), Error> {
     let names = ["JSONRPCErrorResponse", "JSONRPCError"];
-    match names.iter().find_map(|name| revision.type_named(name)) {
+    match names.iter().find_map(|name| route.type_named(at, name)) {
         Some(ty) => ty.read(text.text()).map(drop),
         None => Ok(()),
     }
 }
 
 /// Checks that a message is of the kind that its method has; a method that the revision lacks is left to the conversion.
-fn is_kind(
-    revision: Revision,
-    method: &str,
-    kind: MethodKind,
-    about: About<'_>,
-) -> Result<(), Refused> {
+fn is_kind(route: &Route, method: &str, kind: MethodKind, about: About<'_>) -> Result<(), Refused> {
     let is_sent = |direction| about.sender.is_none_or(|sender| sender == direction);
-    let rows: Vec<MethodKind> = methods(revision, method)
+    let rows: Vec<MethodKind> = route
+        .methods(route.from, method)
         .filter(|row| is_sent(row.direction))
         .map(|row| row.kind)
         .collect();
@@ -316,7 +275,7 @@ fn is_kind(
         return Ok(());
     }
     let (pointer, what) = match rows.first() {
-        Some(MethodKind::Input) => ("/method", embedded(revision, method)),
+        Some(MethodKind::Input) => ("/method", embedded(route, method)),
         Some(MethodKind::Notification) => {
             let what = format!("expected no `id`, since `{method}` is a notification, found one");
             ("/id", what)
@@ -329,25 +288,28 @@ fn is_kind(
     Err(Refused::Invalid(pointer.to_owned(), what))
 }
 
-fn embedded(revision: Revision, method: &str) -> String {
+fn embedded(route: &Route, method: &str) -> String {
+    let told = route.told(route.from);
     format!(
-        "`{method}` is no message of its own in revision {revision}: it stands in a result, and its answer in the next request"
+        "`{method}` is no message of its own in {told}: it stands in a result, and its answer in the next request"
     )
 }
 
 /// Checks that a method is one that a response can answer.
 ///
 /// # Errors
-/// A method that the revision does not have, or that nothing answers.
-pub(crate) fn is_answered(revision: Revision, method: &str) -> Result<(), Refused> {
-    let kinds: Vec<MethodKind> = methods(revision, method).map(|row| row.kind).collect();
+/// A method that is not there where the way begins, or that nothing answers.
+pub(crate) fn is_answered(route: &Route, method: &str) -> Result<(), Refused> {
+    let rows = route.methods(route.from, method);
+    let kinds: Vec<MethodKind> = rows.map(|row| row.kind).collect();
     match kinds.first() {
         _ if kinds.contains(&MethodKind::Request) => Ok(()),
         None => Err(Refused::Unknown(format!(
-            "revision {revision} has no method `{method}`"
+            "{} has no method `{method}`",
+            route.told(route.from)
         ))),
         Some(MethodKind::Input) => {
-            let what = embedded(revision, method);
+            let what = embedded(route, method);
             Err(Refused::Invalid(String::new(), what))
         }
         Some(_) => Err(Refused::Unknown(format!(
@@ -368,7 +330,7 @@ pub(crate) fn is_bare(text: &str) -> bool {
 /// As [`convert`].
 pub(crate) fn bare(
     text: &str,
-    (from, to): (Revision, Revision),
+    route: &Route,
     about: About<'_>,
     cx: Context,
 ) -> Result<Outcome<Json>, Refused> {
@@ -377,10 +339,11 @@ pub(crate) fn bare(
     let method = method.map(|method| method.to_string()).unwrap_or_default();
     let given = members.get("params").cloned();
     let text = given.as_ref().map_or("{}", Json::text);
-    let subject = Subject::Method(&method, Part::Params, sender(from, &method, about)?);
-    let outcome = mcp_protocol::convert(subject, from, to, text, cx.within("params"))
+    let subject = Subject::Method(&method, Part::Params, sender(route, &method, about)?);
+    let outcome = (route.convert(subject, route.to, text, cx.within("params")))
         .map_err(|failure| Refused::within("/params", failure))?;
-    let name = |revision| name_in(from, revision, &method, about);
+    let name = |at| name_at(route, at, &method, about);
+    let to = route.to;
     let outcome = outcome.map(|params| {
         match kept(given.as_ref(), params) {
             Some(params) => members.insert("params", params),
@@ -397,24 +360,20 @@ pub(crate) fn bare(
         return Ok(outcome);
     };
     // In later revisions a request is its whole message.
-    let has_its_name = |(_, after): &(Revision, Revision)| name(*after) == name(to);
-    let refused = steps(from, to)
-        .filter(has_its_name)
-        .find_map(|(before, after)| {
-            let mut types =
-                methods(after, name(after)).filter_map(|row| after.type_named(row.message));
-            let error = types.find_map(|ty| ty.read(value.text()).err())?;
-            let pair = TABLES
-                .pairs
-                .iter()
-                .find(|pair| joins(pair, before, after))?;
-            Some((error, pair, before, after))
-        });
-    let Some((error, pair, before, after)) = refused else {
+    let has_its_name = |(_, after): &(usize, usize)| name(*after) == name(to);
+    let refused = route.steps().filter(has_its_name).find_map(|step| {
+        let (_, after) = step;
+        let rows = route.methods(after, name(after));
+        let mut types = rows.filter_map(|row| route.type_named(after, row.message));
+        let error = types.find_map(|ty| ty.read(value.text()).err())?;
+        Some((error, route.step(step)?, step))
+    });
+    let Some((error, (pair, hop), (before, after))) = refused else {
         return Ok(outcome);
     };
-    let hop = pair.hop(pair.old == before.id());
-    let was_embedded = methods(before, name(before)).any(|row| row.kind == MethodKind::Input);
+    let was_embedded = route
+        .methods(before, name(before))
+        .any(|row| row.kind == MethodKind::Input);
     let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
     if let (true, Some(rule)) = (was_embedded, rule) {
         return Ok(Outcome::RequiresState(RequiresState {
@@ -424,7 +383,8 @@ pub(crate) fn bare(
             pointer: String::new(),
         }));
     }
-    let why = format!("revision {after} has it as a whole message only: {error}");
+    let told = route.told(after);
+    let why = format!("{told} has it as a whole message only: {error}");
     Ok(Outcome::Rejected(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
         rule: mcp_protocol::Rule::NO_COUNTERPART.id(),
@@ -442,16 +402,13 @@ fn kept(given: Option<&Json>, params: Json) -> Option<Json> {
     (given.is_some() || params.text() != "{}").then_some(params)
 }
 
-/// Returns the sender of a method: as given, or the only one that the revision allows.
-fn sender(from: Revision, method: &str, about: About<'_>) -> Result<Option<Direction>, Refused> {
+/// Returns the sender of a method: as given, or the only one where the route begins.
+fn sender(route: &Route, method: &str, about: About<'_>) -> Result<Option<Direction>, Refused> {
     if about.sender.is_some() {
         return Ok(about.sender);
     }
-    let mut directions = from
-        .methods()
-        .iter()
-        .filter(|row| row.name == method)
-        .map(|row| (row.direction, row.kind));
+    let rows = route.methods(route.from, method);
+    let mut directions = rows.map(|row| (row.direction, row.kind));
     match (directions.next(), directions.next()) {
         (Some((direction, _)), None) => Ok(Some(direction)),
         (Some((_, MethodKind::Notification)), Some(_)) => Err(Refused::Unknown(format!(
@@ -462,8 +419,8 @@ fn sender(from: Revision, method: &str, about: About<'_>) -> Result<Option<Direc
 }
 
 /// Whether a definition is that of a whole message, and the method that it answers, if one names it.
-pub(crate) fn envelope(revision: Revision, name: &str) -> Option<Option<&'static str>> {
-    let rows = revision.methods();
+pub(crate) fn envelope(of: Protocol, name: &str) -> Option<Option<&'static str>> {
+    let rows = of.methods();
     if rows.iter().any(|row| row.message == name) {
         return Some(None);
     }
@@ -487,12 +444,12 @@ pub(crate) fn envelope(revision: Revision, name: &str) -> Option<Option<&'static
     generic.then_some(None)
 }
 
-/// Reads a text as a definition, if the revision has it.
+/// Reads a text as a definition, if there is one of that name.
 ///
 /// # Errors
 /// A text that is none.
-pub(crate) fn check(revision: Revision, name: &str, text: &str) -> Result<(), Error> {
-    match revision.type_named(name) {
+pub(crate) fn check(of: Protocol, name: &str, text: &str) -> Result<(), Error> {
+    match of.type_named(name) {
         Some(ty) => ty.read(text).map(drop),
         None => mcp_wire::from_str::<JsonArray>(text).map(drop),
     }

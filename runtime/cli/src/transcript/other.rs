@@ -9,6 +9,7 @@ use mcp_wire::{Message, Packet};
 use super::said::Said;
 use super::talk::Talk;
 use crate::revisions::stand_in;
+use crate::route::Route;
 use crate::whole::{self, About};
 
 /// What a rule costs a message.
@@ -102,9 +103,12 @@ impl Other {
                 subscription_id: None,
             })
         };
-        let ends = (stand_in(said.revision), stand_in(self.revision));
+        let [from, to] = [said.revision, self.revision].map(|revision| stand_in(revision).into());
+        let Ok(route) = Route::between(from, to) else {
+            return;
+        };
         // What its own revision does not know was counted, and goes nowhere.
-        let Ok(whole) = whole::convert(Packet::Single(message), ends, about, &context) else {
+        let Ok(whole) = whole::convert(Packet::Single(message), &route, about, &context) else {
             return;
         };
         let method = said.method.clone().unwrap_or_default();

@@ -1,0 +1,234 @@
+//! Where a conversion begins and ends, and the tables that lead from the one to the other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use mcp_protocol::{
+    Context, Extension, Failure, Outcome, Pair, Revision, Subject, TABLES, Tables, UnknownRevision,
+};
+use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
+
+use crate::revisions::stand_in;
+
+/// A revision, or an extension of one.
+#[derive(Clone, Copy)]
+pub(crate) enum Protocol {
+    Revision(Revision),
+    Extension(&'static Extension),
+}
+
+impl Protocol {
+    /// Returns the revision that it is, or rests on.
+    pub(crate) fn revision(self) -> Revision {
+        match self {
+            Self::Revision(revision) => revision,
+            Self::Extension(extension) => extension.revision,
+        }
+    }
+
+    pub(crate) fn methods(self) -> &'static [MethodInfo] {
+        match self {
+            Self::Revision(revision) => revision.methods(),
+            Self::Extension(extension) => extension.methods,
+        }
+    }
+
+    pub(crate) fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
+        match self {
+            Self::Revision(revision) => revision.type_named(name),
+            Self::Extension(extension) => extension.type_named(name),
+        }
+    }
+
+    /// Returns what errors call it.
+    fn told(self) -> String {
+        match self {
+            Self::Revision(revision) => format!("revision {revision}"),
+            Self::Extension(extension) => format!("extension {}", extension.name),
+        }
+    }
+
+    /// Returns what is converted in its place: a candidate is the revision that it became.
+    pub(crate) fn stand_in(self) -> Self {
+        match self {
+            Self::Revision(revision) => Self::Revision(stand_in(revision)),
+            extension => extension,
+        }
+    }
+
+    /// Returns its place in some tables.
+    fn place(self, tables: &Tables) -> Option<usize> {
+        let mut rows = tables.revisions.iter();
+        match self {
+            Self::Revision(revision) => rows.position(|row| {
+                let other = row.id.parse::<Revision>();
+                other.is_ok_and(|other| other.same_types(revision))
+            }),
+            Self::Extension(extension) => rows.position(|row| row.id == extension.name),
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Revision(revision) => revision.fmt(f),
+            Self::Extension(extension) => f.pad(extension.name),
+        }
+    }
+}
+
+impl From<Revision> for Protocol {
+    fn from(revision: Revision) -> Self {
+        Self::Revision(revision)
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut extensions = Extension::ALL.iter();
+        match extensions.find(|one| one.name == name || one.identifier == name) {
+            Some(extension) => Ok(Self::Extension(extension)),
+            None => name
+                .parse()
+                .map(Self::Revision)
+                .map_err(|error: UnknownRevision| {
+                    let names: Vec<&str> = Extension::ALL.iter().map(|one| one.name).collect();
+                    format!("{error}; extensions: {}", names.join(", "))
+                }),
+        }
+    }
+}
+
+/// The way of a conversion.
+#[derive(Clone, Copy)]
+pub(crate) struct Route {
+    tables: &'static Tables,
+    ends: [Protocol; 2],
+    /// The place in the tables where it begins.
+    pub(crate) from: usize,
+    /// The place where it ends.
+    pub(crate) to: usize,
+}
+
+impl Route {
+    /// Finds the tables that both ends are in.
+    ///
+    /// # Errors
+    /// An end that takes no part in conversions, and two that are not converted into each other.
+    pub(crate) fn between(from: Protocol, to: Protocol) -> Result<Self, String> {
+        let ends = [from, to];
+        let extension = ends.iter().find_map(|end| match end {
+            Protocol::Extension(extension) => Some(*extension),
+            Protocol::Revision(_) => None,
+        });
+        let tables = match extension {
+            None => Some(&TABLES),
+            Some(extension) => extension.core,
+        };
+        let places = |tables: &Tables| Some((from.place(tables)?, to.place(tables)?));
+        if let Some(tables) = tables
+            && let Some((from, to)) = places(tables)
+        {
+            return Ok(Self {
+                tables,
+                ends,
+                from,
+                to,
+            });
+        }
+        let core = tables.and_then(|tables| tables.revisions.first());
+        Err(match (extension, core) {
+            (Some(extension), Some(core)) => format!(
+                "messages of the extension `{}` are converted from and to {}, whose core had them; revision {} has them as they are",
+                extension.name, core.id, extension.revision
+            ),
+            (Some(extension), None) => format!(
+                "no revision had the messages of the extension `{}` in its core: there is nothing to convert them to",
+                extension.name
+            ),
+            (None, _) => {
+                let out = |end: &&Protocol| end.place(&TABLES).is_none();
+                let end = ends.iter().find(out).unwrap_or(&ends[0]).revision();
+                format!(
+                    "revision {end} is a {}, and takes no part in conversions",
+                    end.status()
+                )
+            }
+        })
+    }
+
+    /// Returns what errors call a place.
+    pub(crate) fn told(&self, at: usize) -> String {
+        let [from, to] = self.ends;
+        match self.tables.revisions.get(at) {
+            _ if at == self.from => from.told(),
+            _ if at == self.to => to.told(),
+            Some(row) => format!("revision {}", row.id),
+            None => String::new(),
+        }
+    }
+
+    /// The neighbours on the way, in order.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (from, to) = (self.from, self.to);
+        (0..from.abs_diff(to)).map(move |at| match from < to {
+            true => (from + at, from + at + 1),
+            false => (from - at, from - at - 1),
+        })
+    }
+
+    /// Returns the pair of a step, and the name of the step in losses.
+    pub(crate) fn step(
+        &self,
+        (before, after): (usize, usize),
+    ) -> Option<(&'static Pair, &'static str)> {
+        let pair = self.tables.pairs.get(before.min(after))?;
+        Some((pair, pair.hop(before < after)))
+    }
+
+    /// Returns the rows of a method at a place; `ping` of the handshake revisions has two.
+    pub(crate) fn methods(
+        &self,
+        at: usize,
+        name: &str,
+    ) -> impl Iterator<Item = &'static MethodInfo> {
+        let rows = self.tables.revisions.get(at).into_iter();
+        rows.flat_map(|row| row.methods)
+            .filter(move |row| row.name == name)
+    }
+
+    pub(crate) fn type_named(&self, at: usize, name: &str) -> Option<&'static TypeInfo> {
+        self.tables.revisions.get(at)?.type_named(name)
+    }
+
+    /// Returns what a method of the beginning is called at another place.
+    pub(crate) fn method_name<'m>(&self, method: &'m str, sender: Direction, at: usize) -> &'m str {
+        self.tables.method_name(method, Some(sender), self.from, at)
+    }
+
+    /// Converts a text up to a place on the way.
+    pub(crate) fn convert(
+        &self,
+        subject: Subject<'_>,
+        to: usize,
+        text: &str,
+        mut cx: Context,
+    ) -> Result<Outcome<Json>, Failure> {
+        let result = self.tables.convert(subject, self.from, to, text, &mut cx)?;
+        Ok(cx.finish(result))
+    }
+
+    /// Converts the error that answers a method.
+    pub(crate) fn convert_error(
+        &self,
+        method: &str,
+        error: ErrorObject,
+        mut cx: Context,
+    ) -> Outcome<ErrorObject> {
+        let result = (self.tables).convert_error(method, self.from, self.to, error, &mut cx);
+        cx.finish(result)
+    }
+}
