@@ -77,10 +77,7 @@ pub(super) fn extension_alone(
     adapt: impl FnOnce(&mut CrateFacts),
 ) -> Result<Crate, Error> {
     let [of] = &models.extensions[..] else {
-        return Err(Error::Emit {
-            step: "alone",
-            problem: "expected one extension".into(),
-        });
+        return Err(Error::defect("alone", "expected one extension"));
     };
     let base = models.get(&of.extension.revision)?;
     extension_crate(models, of, base, &pieces_of(models, base)?, adapt)

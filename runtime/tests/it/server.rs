@@ -465,3 +465,50 @@ fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
         -32601
     );
 }
+
+#[test]
+fn extensions_that_nobody_here_knows_are_declared_to_clients_of_every_revision_and_heard_of_them() {
+    let charts = json!({"com.example/charts": {"depth": 2, "of": ["bars"]}});
+    let own = json!({"tools": {}, "extensions": charts}).to_string();
+    let server = Server::new(Revision::LATEST, profile_text(&own)).unwrap();
+    for revision in Revision::NEGOTIATED {
+        let mut channel = Channel::new();
+        let call = json!({"name": "add", "arguments": {}});
+        let (asked, call) = match revision.lifecycle() {
+            Lifecycle::PerRequest => {
+                let with = |method: &str, params| {
+                    let mut text: serde_json::Value =
+                        serde_json::from_str(&claim(method, params)).unwrap();
+                    let meta = &mut text["params"]["_meta"];
+                    meta["io.modelcontextprotocol/clientCapabilities"]["extensions"] =
+                        charts.clone();
+                    text.to_string()
+                };
+                (with("server/discover", json!({})), with("tools/call", call))
+            }
+            Lifecycle::Handshake => {
+                let text = initialize(revision.protocol_version());
+                let mut text: serde_json::Value = serde_json::from_str(&text).unwrap();
+                text["params"]["capabilities"]["extensions"] = charts.clone();
+                let call =
+                    json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call});
+                (text.to_string(), call.to_string())
+            }
+        };
+        let answer = get(&server, &mut channel, &asked);
+        let declared = &answer["result"]["capabilities"]["extensions"];
+        assert_eq!(*declared, charts, "{revision}: {answer}");
+        if revision.lifecycle() == Lifecycle::Handshake {
+            let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+            server.receive(&mut channel, None, note, NOW);
+        }
+        let received = server.receive(&mut channel, None, call.as_bytes(), NOW);
+        let [call] = &calls(&received)[..] else {
+            panic!("{received:?}");
+        };
+        let told = call.caller.capabilities_in(Revision::LATEST);
+        let told = told.unwrap().unwrap().value().unwrap();
+        let told: serde_json::Value = told.parse().unwrap();
+        assert_eq!(told["extensions"], charts, "{revision}: {told}");
+    }
+}

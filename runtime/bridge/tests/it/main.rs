@@ -220,3 +220,44 @@ async fn requests_of_an_isolated_client_share_no_connection_that_is_not_known() 
         service.shutdown().await;
     }
 }
+
+/// What a server of one revision declares of an extension, and a tool that says what its client declared.
+fn charts(revision: Revision, declared: &Value) -> Upstream {
+    let info = Json::from(json!({ "name": revision.id(), "version": "1" }));
+    let own = Json::from(json!({ "tools": {}, "extensions": declared }));
+    let server = Server::new(Revision::LATEST, Profile::new(&info, &own)).unwrap();
+    let server = server.serving(RevisionSet::none().with(revision));
+    let draws = |call: IncomingRequest, _: Peer| async move {
+        let told = call.caller.capabilities_in(Revision::LATEST);
+        let told = told.ok().flatten().and_then(|told| told.value());
+        let told: Value = told.unwrap_or_default().parse().unwrap();
+        let text = told["extensions"]["com.example/charts"].to_string();
+        let content = json!([{ "type": "text", "text": text }]);
+        Ok(Json::from(
+            json!({ "resultType": "complete", "content": content }),
+        ))
+    };
+    Upstream::service(http::Service::new(server, draws))
+}
+
+#[tokio::test]
+async fn extensions_that_the_bridge_does_not_know_pass_between_peers_of_any_revision() {
+    let (ours, theirs) = (json!({ "depth": 2 }), json!({ "of": ["bars"] }));
+    for upstream in Revision::NEGOTIATED {
+        let declared = json!({ "com.example/charts": theirs });
+        let service = Bridge::new(charts(*upstream, &declared)).into_service();
+        for revision in Revision::NEGOTIATED {
+            let own = Json::from(json!({ "extensions": { "com.example/charts": ours } }));
+            let client = client(*revision).with_capabilities(&own);
+            let client = client.http(Http::in_process(service.clone()));
+            let said = text(&client, "draw").await;
+            let said: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(said, ours, "{revision}, {upstream}");
+            let facts = client.server().unwrap();
+            let heard: Value = facts.capabilities.unwrap().parse().unwrap();
+            assert_eq!(heard["extensions"], declared, "{revision}, {upstream}");
+            client.close().await.unwrap();
+        }
+        service.shutdown().await;
+    }
+}

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use mcp_revisions::sansio::client::{Channel, Event, Options};
-use mcp_revisions::{Revision, RevisionSet};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::sansio::client::{Channel, Event, Options, Profile};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet};
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, client, discovered, error, hear, latest, list, open, options, profile, result, say,
+    End, NOW, client, discovered, error, hear, initialized, latest, list, open, options, profile,
+    result, say,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -368,4 +370,58 @@ fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
 
     let none = Options::new(Channel::Stdio, profile()).with_revisions(RevisionSet::none());
     assert!(open(Revision::V2025_11_25, none).ask(list(), NOW).is_err());
+}
+
+/// What peers declare of an extension that this project has never heard of.
+const CHARTS: &str = r#"{"com.example/charts":{"depth":2,"of":["bars"]}}"#;
+
+#[test]
+fn extensions_that_nobody_here_knows_are_declared_to_servers_of_every_revision_and_heard_of_them() {
+    let charts: Value = serde_json::from_str(CHARTS).unwrap();
+    let own = json!({"roots": {}, "extensions": charts});
+    for revision in Revision::NEGOTIATED {
+        for takes_tasks in [false, true] {
+            let info = json!({"name": "tester", "version": "1.0"});
+            let profile = Profile::new(&Json::from(info), &Json::from(own.clone()));
+            let mut options = Options::new(Channel::Stdio, profile);
+            if takes_tasks {
+                options = options.with_tasks();
+            }
+            let mut client = open(Revision::LATEST, options);
+            client.ask(list(), NOW).unwrap();
+            let (_, probe) = hear(&mut client).only();
+            let (sent, version) = (
+                |sent: &Value| sent["params"].clone(),
+                revision.protocol_version(),
+            );
+            let (declared, mut answer) = match revision.lifecycle() {
+                Lifecycle::PerRequest => {
+                    let meta = &sent(&probe)["_meta"];
+                    let declared = meta["io.modelcontextprotocol/clientCapabilities"].clone();
+                    (declared, result(&probe["id"], discovered()))
+                }
+                Lifecycle::Handshake => {
+                    say(&mut client, &error(&probe["id"], -32601, Value::Null));
+                    let (_, initialize) = hear(&mut client).only();
+                    let declared = sent(&initialize)["capabilities"].clone();
+                    (declared, result(&initialize["id"], initialized(version)))
+                }
+            };
+            let found = &declared["extensions"]["com.example/charts"];
+            assert_eq!(
+                *found, charts["com.example/charts"],
+                "{revision}: {declared}"
+            );
+            answer["result"]["capabilities"]["extensions"] = charts.clone();
+            say(&mut client, &answer);
+            let events = hear(&mut client).events;
+            let facts = events.iter().find_map(|event| match event {
+                Event::Settled(facts) => Some(facts),
+                _ => None,
+            });
+            let facts = facts.unwrap_or_else(|| panic!("{revision}: {events:?}"));
+            let heard: Value = facts.capabilities.as_ref().unwrap().parse().unwrap();
+            assert_eq!(heard["extensions"], charts, "{revision}: {heard}");
+        }
+    }
 }

@@ -42,3 +42,21 @@ fn an_unknown_member_is_taken_for_what_the_newer_revision_calls_so() {
         &[(mcp_convert::Rule::FOREIGN.id(), "/title", Cosmetic, Removed)],
     );
 }
+
+#[test]
+fn capabilities_of_an_extension_that_nobody_knows_travel_to_every_revision() {
+    let text = r#"{"extensions":{"com.example/charts":{"depth":2.0,"of":["bars"]}}}"#;
+    for name in ["ClientCapabilities", "ServerCapabilities"] {
+        for from in Revision::CONVERTED {
+            for to in Revision::CONVERTED {
+                for policy in [UnknownFields::Drop, UnknownFields::Preserve] {
+                    let outcome = under(policy, name, *from, *to, text);
+                    let Outcome::Exact(value) = outcome else {
+                        panic!("{name} from {from} to {to}: {outcome:?}")
+                    };
+                    assert!(text::same(&value, text), "from {from} to {to}: {value}");
+                }
+            }
+        }
+    }
+}
