@@ -160,7 +160,7 @@ impl Route {
         })
     }
 
-    /// Returns what errors call a place.
+    /// Returns the name of a place in errors.
     pub(crate) fn told(&self, at: usize) -> String {
         let [from, to] = self.ends;
         match self.tables.revisions.get(at) {
@@ -171,7 +171,7 @@ impl Route {
         }
     }
 
-    /// The neighbours on the way, in order.
+    /// Returns the pairs of adjacent places on the way, in order.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, usize)> {
         let (from, to) = (self.from, self.to);
         (0..from.abs_diff(to)).map(move |at| match from < to {
