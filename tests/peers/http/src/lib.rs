@@ -1,5 +1,9 @@
 //! What the programs of the comparison have in common.
 
+mod client;
+
+pub use client::{Client, Failure, Mode, at};
+
 /// So many arguments as are named, and no others.
 ///
 /// # Errors
