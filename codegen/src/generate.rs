@@ -8,7 +8,7 @@ use mcp_schema::decision::Decision;
 use mcp_schema::files::{FileSet, Section};
 use mcp_schema::names::package;
 use mcp_schema::spec::Spec;
-use mcp_schema::{Error, Models, Problems};
+use mcp_schema::{Error, Models};
 
 pub use alone::{Alone, WireSource, alone};
 pub use crates::{registry_crate, revision_crate, sections, shims_crate, type_crates};
@@ -125,7 +125,7 @@ impl From<&Crate> for Report {
 /// # Errors
 /// All that stands in the way, each once: what cannot be read or typed, rules without effect, and what is left open
 /// for a revision that is released or a candidate.
-pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
+pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     let models = Models::open(spec)?;
     let mut problems = models.refused();
     problems.extend(models.unused_docs());
@@ -148,7 +148,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
             Err(error) => problems.push(error),
         }
     }
-    Problems::check(problems)?;
+    Error::check(problems)?;
     Ok(Generated {
         files: file_set(&crates, true)?,
         sections: sections(&models),

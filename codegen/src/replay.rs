@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::generate::{Generated, generate};
+use mcp_schema::Error;
 use mcp_schema::decision::{Decision, Question};
 use mcp_schema::diff::{self, Level, Sources};
 use mcp_schema::spec::{Directory, ImportOptions, Lifecycle, Spec, Status, Upstream};
-use mcp_schema::{Error, Problems};
 
 /// A spec that drafts are tried on.
 #[derive(Debug)]
@@ -45,12 +45,12 @@ pub enum Refused {
     /// It is no schema by itself: not JSON, or it refers to what is not there.
     Invalid(Error),
     /// The generator has no safe answer for it.
-    Unanswered(Problems),
+    Unanswered(Error),
 }
 
-impl<E: Into<Problems>> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Self::Unanswered(error.into())
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Unanswered(error)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use mcp_codegen::replay::{Refused, Replay, Step};
-use mcp_schema::Problems;
+use mcp_schema::Error;
 use mcp_schema::decision::Question;
 use mcp_schema::diff::Level;
 use mcp_schema::spec::Directory;
@@ -58,8 +58,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut history = History::default();
     tell(&history.heading(compile));
     for (name, path) in schemas {
-        let text = std::fs::read_to_string(&path)
-            .map_err(|cause| mcp_schema::Error::io("read", &path, cause))?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
         let begun = Instant::now();
         let made = replay.step(&name, &text);
         let ms = begun.elapsed().as_millis();
@@ -102,8 +102,7 @@ fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<(Step, Option<u64
 /// The schemas of a folder by their names, oldest first.
 fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
-    let entries =
-        std::fs::read_dir(dir).map_err(|cause| mcp_schema::Error::io("read", dir, cause))?;
+    let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
     for entry in entries {
         let path = entry
             .with_context(|| format!("cannot list {}", dir.display()))?
@@ -135,15 +134,10 @@ fn is_dated(stem: &str) -> bool {
 }
 
 /// The first of some problems, and how many more there are.
-fn first(problems: &Problems) -> String {
-    let first = problems
-        .iter()
-        .next()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    match problems.len() - 1 {
-        0 => first,
-        more => format!("{first}\nand {more} more"),
+fn first(problems: &Error) -> String {
+    match problems.each() {
+        [first, more @ ..] if !more.is_empty() => format!("{first}\nand {} more", more.len()),
+        _ => problems.to_string(),
     }
 }
 

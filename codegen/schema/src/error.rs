@@ -1,10 +1,10 @@
 //! What can go wrong, told so that the reader can mend it: where, what, what was expected, what to do.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::decision::{Asked, Decision};
-use crate::problems::Problems;
 
 /// A failure of reading, importing or checking.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +26,9 @@ pub enum Error {
     /// What the input leaves open, where no safe answer may be taken.
     #[error("{}\n  {}", Asked(.0), .0.settle)]
     Open(Box<Decision>),
-    /// Several failures.
-    #[error("{0}")]
-    Many(Problems),
+    /// Several failures: no two of the same text, ordered by file and line.
+    #[error("{}{} problems", .0.iter().map(|one| format!("{one}\n")).collect::<String>(), .0.len())]
+    Many(Vec<Error>),
 }
 
 /// Something that is wrong: where it stands, what it is, and how to mend it.
@@ -130,6 +130,18 @@ impl Diagnostic {
         let mut notes = self.notes.iter();
         let help = notes.find_map(|(label, text)| (*label == HELP).then_some(&**text));
         help.unwrap_or_default()
+    }
+}
+
+impl IntoIterator for Error {
+    type Item = Self;
+    type IntoIter = std::vec::IntoIter<Self>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        match self {
+            Self::Many(errors) => errors.into_iter(),
+            one => vec![one].into_iter(),
+        }
     }
 }
 
@@ -264,12 +276,35 @@ impl Error {
         diagnostic.help(help).into()
     }
 
-    /// Ok for no failure, the failure itself for one, else [`Error::Many`].
+    /// Returns what is left of some failures when each is said once: [`Error::Many`], or the only one. `None` for none.
+    #[must_use]
+    pub fn of(errors: Vec<Self>) -> Option<Self> {
+        let mut flat: Vec<Self> = errors.into_iter().flatten().collect();
+        let mut said = BTreeSet::new();
+        flat.retain(|error| said.insert(error.to_string()));
+        // Those of one line stay in the order in which they were found.
+        flat.sort_by_cached_key(Self::place);
+        match flat.len() {
+            0 | 1 => flat.pop(),
+            _ => Some(Self::Many(flat)),
+        }
+    }
+
+    /// Ok for no failure.
     ///
     /// # Errors
-    /// When `errors` is not empty.
+    /// What [`Error::of`] makes of `errors`.
     pub fn check(errors: Vec<Self>) -> Result<(), Self> {
-        Ok(Problems::check(errors)?)
+        Self::of(errors).map_or(Ok(()), Err)
+    }
+
+    /// Returns each of several failures, or the only one.
+    #[must_use]
+    pub fn each(&self) -> &[Self] {
+        match self {
+            Self::Many(errors) => errors,
+            one => std::slice::from_ref(one),
+        }
     }
 
     /// Returns the diagnostic that it is.

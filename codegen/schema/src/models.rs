@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
 use crate::docs::{Docs, TypeDocs};
@@ -17,7 +18,6 @@ use crate::spec::errors::ErrorRules;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleFile;
 use crate::spec::{Extension, Revision, Spec, Status};
-use crate::{Error, Problems};
 
 /// The model of one revision, with the revision it is of.
 #[derive(Debug)]
@@ -75,9 +75,9 @@ impl<'s> Models<'s> {
     ///
     /// # Errors
     /// What cannot be typed, and every rule that matches nothing.
-    pub fn open(spec: &'s Spec) -> Result<Self, Problems> {
+    pub fn open(spec: &'s Spec) -> Result<Self, Error> {
         let (models, idle) = Self::and_idle(spec)?;
-        Problems::check(idle)?;
+        Error::check(idle)?;
         Ok(models)
     }
 
@@ -85,7 +85,7 @@ impl<'s> Models<'s> {
     ///
     /// # Errors
     /// What cannot be typed.
-    pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Problems> {
+    pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Error> {
         let rules = Rules::read(&spec.rules)?;
         let models = Self::by(&rules, spec)?;
         // A rule can only be called useless once every revision has had a chance to use it.
@@ -96,13 +96,13 @@ impl<'s> Models<'s> {
     ///
     /// # Errors
     /// What cannot be typed.
-    pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Problems> {
+    pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Error> {
         let (models, mut errors) = Self::and_idle(spec)?;
         errors.extend(models.unused_docs());
         Ok(errors)
     }
 
-    fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Problems> {
+    fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Error> {
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
         let stated = ErrorRules::read(spec)?;
@@ -147,7 +147,7 @@ impl<'s> Models<'s> {
                 Err(error) => errors.push(error),
             }
         }
-        Problems::check(errors)?;
+        Error::check(errors)?;
         Ok(Self {
             revisions,
             extensions,

@@ -3,7 +3,7 @@
 use crate::Models;
 use crate::decision::Decision;
 use crate::docs;
-use crate::{Error, Problems, Spec};
+use crate::{Error, Spec};
 
 /// What has to be decided, written or mended before a spec stands.
 #[derive(Debug, Default)]
@@ -37,8 +37,8 @@ impl Open {
                 open.problems = idle;
                 models
             }
-            Err(problems) => {
-                open.take(problems);
+            Err(errors) => {
+                open.take(errors);
                 return open;
             }
         };
@@ -51,7 +51,7 @@ impl Open {
         for pair in models.all_pairs() {
             match models.plan_pair(&pair, spec.rules.get(&pair.file())) {
                 Ok(plan) => open.decisions.extend(plan.open),
-                Err(error) => open.take(error.into()),
+                Err(errors) => open.take(errors),
             }
         }
         open.decisions.sort();
@@ -89,8 +89,8 @@ impl Open {
         self.decisions.is_empty() && self.undocumented.is_empty() && self.problems.is_empty()
     }
 
-    fn take(&mut self, problems: Problems) {
-        for error in problems {
+    fn take(&mut self, errors: Error) {
+        for error in errors {
             match error {
                 Error::Open(decision) => self.decisions.push(*decision),
                 other => self.problems.push(other),

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
-use mcp_schema::{Decision, Error, Problems, Spec};
+use mcp_schema::{Decision, Error, Spec};
 use serde_json::{Map, Value, json};
 
 mod keywords;
@@ -65,7 +65,7 @@ fn refused(definitions: &Value) -> String {
 #[track_caller]
 fn strictly(one: &Crate) -> String {
     let refused = one.decisions.iter().cloned().map(Decision::refused);
-    helpful(&Problems::of(refused.collect()).unwrap().into())
+    helpful(&Error::of(refused.collect()).unwrap())
 }
 
 /// The refusal names the place, and says this.

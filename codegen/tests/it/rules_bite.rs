@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use mcp_schema::Models;
-use mcp_schema::{Problems, Spec};
+use mcp_schema::{Error, Spec};
 
 mod docs;
 
@@ -61,12 +61,9 @@ fn said(files: &[(&str, &str)]) -> Vec<String> {
         all.entry((*name).to_owned()).or_default().push_str(text);
     }
     let outcome = Spec::from_files(all)
-        .and_then(|spec| Models::build(&spec).map(|models| Problems::of(models.unused_docs())));
-    let errors = match outcome {
-        Ok(unused) => unused,
-        Err(error) => Some(Problems::from(error)),
-    };
-    let errors = errors.iter().flat_map(Problems::iter);
+        .and_then(|spec| Models::build(&spec).map(|models| Error::of(models.unused_docs())));
+    let errors = outcome.unwrap_or_else(Some);
+    let errors = errors.iter().flat_map(Error::each);
     errors.map(ToString::to_string).collect()
 }
 

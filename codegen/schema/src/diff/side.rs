@@ -16,8 +16,7 @@ use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions;
 use crate::spec::methods::MethodRules;
-use crate::spec::rules::RuleFile;
-use crate::spec::{Erratum, Extension, Revision, Spec, Status, canonical, errata, json, sha256};
+use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
 #[derive(Debug)]
@@ -196,14 +195,7 @@ impl<'s> Sources<'s> {
         }
         let mut errata = Vec::new();
         if let Some(known) = known.filter(|_| !raw) {
-            let file = RuleFile::new(name, "");
-            for erratum in known {
-                let one = std::slice::from_ref(erratum);
-                if let Ok(mended) = errata::apply(&schema, one, &file, name, Status::Released) {
-                    schema = mended.schema;
-                    errata.push(erratum.clone());
-                }
-            }
+            (schema, errata) = errata::fitting(schema, known, name);
         }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;

@@ -113,7 +113,7 @@ impl Walker<'_> {
                     }
                 }
                 Task::Enter(site, trail, hides_next, edge) => {
-                    if !self.useful[site] || self.on_way[site] || self.is_spent() {
+                    if !self.useful[site] || self.is_spent() {
                         continue;
                     }
                     self.visits += 1;
@@ -128,8 +128,13 @@ impl Walker<'_> {
                     }
                     self.arrive(root, site, &trail, hides_next);
                     tasks.push(Task::Leave(site));
-                    for (index, (steps, child)) in sites[site].edges.iter().enumerate().rev() {
-                        let mut trail = trail.clone();
+                    let edges = sites[site].edges.iter().enumerate().rev();
+                    let ahead: Vec<_> = edges
+                        .filter(|(_, (_, child))| self.useful[*child] && !self.on_way[*child])
+                        .collect();
+                    // The last one takes the trail itself: a chain of sites copies none.
+                    let trails = vec![trail; ahead.len()];
+                    for ((index, (steps, child)), mut trail) in ahead.into_iter().zip(trails) {
                         let skip = usize::from(hides_next);
                         for step in steps.iter().skip(skip) {
                             trail.push(step);

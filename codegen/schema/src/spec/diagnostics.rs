@@ -2,7 +2,7 @@
 
 use super::{Files, REVISIONS, Spec, errata, errata_file, errors, methods};
 use crate::error::Fault;
-use crate::{Diagnostic, Error, Place, Problems};
+use crate::{Diagnostic, Error, Place};
 
 /// What the readers of the rule files that name revisions say of them.
 pub(super) fn diagnostics(root: &str, files: &Files) -> Vec<Diagnostic> {
@@ -42,7 +42,7 @@ pub(super) fn placed(errors: Vec<Error>) -> Vec<Diagnostic> {
         let line = matches!(of.place, Place::Line(_));
         line && of.fault == Fault::Input && !of.file.ends_with(&list)
     };
-    let errors = Problems::of(errors).into_iter().flatten();
+    let errors = Error::of(errors).into_iter().flatten();
     let diagnostics = errors.filter_map(|error| match error {
         Error::Wrong(of) => Some(*of),
         _ => None,

@@ -297,6 +297,42 @@ pub(crate) fn apply(
     })
 }
 
+/// Applies the errata that fit a schema, each by itself; returns the schema, and those.
+pub(crate) fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, Vec<Erratum>) {
+    fn applied(schema: &mut Value, erratum: &Erratum) -> bool {
+        match erratum.at.as_slice() {
+            [only] => put(schema, only, erratum).is_ok(),
+            several => {
+                let mut mended = schema.clone();
+                let fits = |pointer: &String| put(&mut mended, pointer, erratum).is_ok();
+                let fits = several.iter().all(fits);
+                if fits {
+                    *schema = mended;
+                }
+                fits
+            }
+        }
+    }
+    let is_clean = |schema: &Value| canonicalize(schema, file).is_ok_and(|clean| clean == *schema);
+    let mut mended = schema.clone();
+    let mut fitting = errata.to_vec();
+    fitting.retain(|erratum| applied(&mut mended, erratum));
+    if is_clean(&mended) {
+        return (mended, fitting);
+    }
+    // Only now that something is wrong, find out which erratum did it.
+    mended = schema;
+    fitting.retain(|erratum| {
+        let mut next = mended.clone();
+        let fits = applied(&mut next, erratum) && is_clean(&next);
+        if fits {
+            mended = next;
+        }
+        fits
+    });
+    (mended, fitting)
+}
+
 fn failure(
     file: &RuleFile,
     erratum: &Erratum,
@@ -366,5 +402,52 @@ fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), Strin
             }
         }
         Some(_) | None => Err(unresolved()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use serde_json::json;
+
+    use super::{fitting, read};
+    use crate::spec::rules::RuleFile;
+
+    #[test]
+    fn an_erratum_that_leaves_a_reference_to_nothing_is_left_out_and_the_others_apply() {
+        let row = |id: &str, at: &str, rest: &str| {
+            format!(
+                "[[erratum]]\nid = \"{id}\"\nreason = \"r\"\nsource = \"s\"\nat = \"/$defs/{at}\"\n{rest}\n"
+            )
+        };
+        let text = row(
+            "dangling",
+            "B",
+            "expect = { type = \"string\" }\nremove = true",
+        ) + &row(
+            "fits",
+            "C",
+            "expect = { type = \"string\" }\nreplace = { type = \"integer\" }",
+        ) + &row(
+            "other",
+            "C",
+            "expect = { type = \"boolean\" }\nremove = true",
+        );
+        let errata = read(&RuleFile::new("errata.toml", text), None).unwrap();
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": {
+                "A": { "$ref": "#/$defs/B" },
+                "B": { "type": "string" },
+                "C": { "type": "string" },
+            },
+        });
+        let (mended, fitted) = fitting(schema.clone(), &errata, "draft.json");
+        let ids: Vec<&str> = fitted.iter().map(|erratum| erratum.id.as_str()).collect();
+        assert_eq!(ids, ["fits"]);
+        let mut expected = schema;
+        expected["$defs"]["C"]["type"] = json!("integer");
+        assert_eq!(mended, expected);
     }
 }

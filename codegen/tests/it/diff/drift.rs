@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::witnesses::{Judge, check};
-use super::{latest, schema, sources};
+use super::{latest, opened, schema};
 use crate::changes::{json as parsed, read};
 
 /// What a member says before, what it says after, and values that only the first admits.
@@ -53,7 +53,7 @@ fn with_probe(probe: &Value) -> Value {
 }
 
 fn open(name: &str, schema: &Value) -> Side {
-    sources().of_text(name, &schema.to_string(), true).unwrap()
+    opened(name, schema, true)
 }
 
 /// Whether a schema admits a tool with that probe, as the validator sees it.

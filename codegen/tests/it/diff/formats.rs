@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use mcp_schema::diff::{Diff, Filter, Kind, Level, between, history};
 use mcp_schema::render::brief::brief;
@@ -32,18 +33,19 @@ fn is_described(validator: &jsonschema::Validator, text: &str) {
     assert_eq!(errors, [] as [String; 0]);
 }
 
-fn all() -> Vec<Diff> {
+/// The diffs of all pairs of revisions.
+fn all() -> &'static [Diff] {
+    static ALL: OnceLock<Vec<Diff>> = OnceLock::new();
     let ids = || spec().revisions.iter().map(|revision| revision.id.as_str());
-    ids()
-        .flat_map(|old| ids().map(move |new| between(sources(), old, new, false).unwrap()))
-        .collect()
+    let of = |old| ids().map(move |new| between(sources(), old, new, false).unwrap());
+    ALL.get_or_init(|| ids().flat_map(of).collect())
 }
 
 #[test]
 fn every_json_is_as_published() {
     let validator = published();
     for diff in all() {
-        is_described(&validator, &json::diff(&diff).unwrap());
+        is_described(&validator, &json::diff(diff).unwrap());
     }
     is_described(
         &validator,
@@ -130,7 +132,7 @@ fn the_text_tells_the_summary_first_and_every_row() {
 #[test]
 fn an_annotation_stays_on_its_line() {
     for diff in all() {
-        for line in github::render(&diff, None).lines() {
+        for line in github::render(diff, None).lines() {
             let known = ["::error title=", "::warning title=", "::notice title="];
             assert!(known.iter().any(|start| line.starts_with(start)), "{line}");
         }
@@ -152,9 +154,9 @@ fn an_annotation_stays_on_its_line() {
 #[test]
 fn the_changelog_has_every_change_once_and_closes_its_code() {
     for diff in all() {
-        let markdown = markdown::render(&diff);
+        let markdown = markdown::render(diff);
         assert!(markdown.starts_with(&format!("## MCP {} → {}", diff.old, diff.new)));
-        let themes = themes(&diff);
+        let themes = themes(diff);
         let changes = || themes.iter().flat_map(|theme| &theme.changes);
         let rows: BTreeSet<&str> = changes().flat_map(|change| change.fingerprints()).collect();
         assert_eq!(rows.len(), diff.rows.len(), "each row in one change");

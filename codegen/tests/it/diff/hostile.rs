@@ -4,7 +4,7 @@ use mcp_schema::Error;
 use mcp_schema::diff::compare;
 use serde_json::{Value, json};
 
-use super::{schema, side, sources};
+use super::{opened, schema, side, sources};
 
 fn refused(text: &str) -> String {
     match sources().of_text("bad.json", text, false) {
@@ -111,9 +111,7 @@ fn with_definitions(definitions: impl IntoIterator<Item = (String, Value)>) -> V
 }
 
 fn open(schema: &Value) -> mcp_schema::diff::Side {
-    sources()
-        .of_text("made.json", &schema.to_string(), true)
-        .unwrap()
+    opened("made.json", schema, true)
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mcp_schema::diff::{Diff, End, Kind, Row, Verdicts, compare};
+use mcp_schema::diff::{Diff, End, Kind, Row, Side, Verdicts, compare};
 use serde_json::Value;
 
-use super::{diff_of, schema, sides, sources, spec};
+use super::{diff_of, opened, schema, sides, sources, spec};
 use crate::changes::{apply, changed};
 
 #[test]
@@ -149,10 +149,9 @@ fn is_named_by_the_protocol(name: &str) -> bool {
     ends.iter().any(|end| name.ends_with(end))
 }
 
-/// The diff of two schemas as they stand.
-fn raw_diff_of(old: &Value, new: &Value) -> Diff {
-    let open = |name, schema: &Value| sources().of_text(name, &schema.to_string(), true).unwrap();
-    compare(&open("old.json", old), &open("new.json", new))
+/// The diff to a schema as it stands.
+fn raw_diff_of(old: &Side, new: &Value) -> Diff {
+    compare(old, &opened("new.json", new, true))
 }
 
 #[test]
@@ -172,7 +171,7 @@ fn renaming_every_definition_gives_renames_and_nothing_else() {
             revision.id
         );
         // Errata name definitions by their old names: compare without them.
-        let diff = raw_diff_of(&old, &new);
+        let diff = raw_diff_of(&opened("old.json", &old, true), &new);
         for row in &diff.rows {
             assert_eq!(
                 row.kind,
@@ -197,6 +196,7 @@ fn inlining_a_definition_gives_no_wire_row() {
     for revision in &spec().revisions {
         let old = schema(&revision.id);
         let definitions = old["$defs"].as_object().unwrap();
+        let side = opened("old.json", &old, true);
         let mut inlined = 0;
         for (name, definition) in definitions {
             let refers_to_itself = definition
@@ -207,7 +207,7 @@ fn inlining_a_definition_gives_no_wire_row() {
             }
             let new = changed(&old, &format!("inline {name}"));
             // An erratum that went into the definition no longer finds it: compare without errata.
-            let diff = raw_diff_of(&old, &new);
+            let diff = raw_diff_of(&side, &new);
             assert_eq!(diff.rows, [], "{}: {name} inlined", revision.id);
             inlined += 1;
         }
@@ -231,7 +231,7 @@ fn extracting_inline_params_gives_no_wire_row() {
         }
     }
     assert!(extracted > 10);
-    let diff = raw_diff_of(&old, &new);
+    let diff = raw_diff_of(&opened("old.json", &old, true), &new);
     assert_eq!(diff.rows, []);
 }
 

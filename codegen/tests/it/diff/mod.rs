@@ -48,10 +48,17 @@ fn schema(id: &str) -> Value {
     spec().revision(id).unwrap().raw.clone()
 }
 
+/// A side that is given as the text of a file; `raw` leaves out its errata.
+fn opened(name: &str, schema: &Value, raw: bool) -> Side {
+    let text = schema.to_string();
+    sources().of_text(name, &text, raw).unwrap()
+}
+
 /// The diff of two schemas, given as the texts of files.
 fn diff_of(old: &Value, new: &Value) -> Diff {
-    let open = |name, schema: &Value| sources().of_text(name, &schema.to_string(), false).unwrap();
-    compare(&open("old.json", old), &open("new.json", new))
+    let [old, new] =
+        [("old.json", old), ("new.json", new)].map(|(name, it)| opened(name, it, false));
+    compare(&old, &new)
 }
 
 fn kinds_of(diff: &Diff) -> Vec<Kind> {
