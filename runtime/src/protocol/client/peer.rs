@@ -12,6 +12,7 @@ use super::{Called, Client, Pending, Purpose};
 use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::json::member;
+use crate::protocol::tasks::NOTIFICATIONS_TASKS;
 use crate::protocol::{
     Answer, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event, Exchange,
     Fate, Ignored, IncomingRequest, NeedsAdapter, Notification, Said, Token,
@@ -243,6 +244,7 @@ impl Connection<Client> {
             }
         }
         let params = params.unwrap_or_else(no_params);
+        let is_of_call = method == NOTIFICATIONS_TASKS && self.told_of_task(&params, now);
         if self.is_other(method) {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
@@ -250,6 +252,9 @@ impl Connection<Client> {
                 peer: revision,
                 about,
             }));
+        }
+        if is_of_call {
+            return;
         }
         let carried = self.role.translator.params_in(method, &params, revision);
         self.role.on_loss.tell(method, revision, None, &carried);

@@ -16,6 +16,7 @@ use crate::protocol::json::with_members;
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::tasks::TASK_IDS;
+use crate::protocol::tasks::server::with_task_ids;
 use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};
 use crate::{errors, meta};
 
@@ -98,8 +99,11 @@ impl Connection<Server> {
                 let text = given.as_ref().map_or("{}", Json::text);
                 let id = Json::of(&pending.id);
                 given = Json::from_text(&meta::with(text, meta::SUBSCRIPTION_ID, &id)).ok();
+                if method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED {
+                    given = given.map(|params| with_task_ids(&params, &pending.task_ids));
+                }
                 let peer_name = |method| self.role.peer_name(method, peer);
-                let of_tasks = self.role.tasks.is_some();
+                let of_tasks = self.role.tasks_for(peer).is_some();
                 if let Some(first) = acknowledgement(pending, method, of_tasks, peer_name) {
                     self.send(first);
                 }
@@ -192,7 +196,7 @@ fn acknowledgement(
     let mut agreed: Map<Json> = Map::new();
     let mut wanted = params.get("notifications")?;
     if of_tasks {
-        // The runtime sends none of its tasks: their clients look at them.
+        // Of tasks it tells only if it was acknowledged with them.
         wanted = with_members(&wanted, &[(TASK_IDS, None)]);
     }
     agreed.insert("notifications", wanted);

@@ -58,6 +58,10 @@ impl Connection<Server> {
             Ok(task) => pending.task = task,
             Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
         }
+        match self.tasks_followed(message, wanted.name(), peer, &pending.caller) {
+            Ok(ids) => pending.task_ids = ids,
+            Err(refusal) => return Reply::refused(Some(&pending.id), &refusal),
+        }
         let asks_back = self.asks_back(wanted, peer);
         let issued = match self.handed_back(incoming, wanted) {
             Some(Err(broken)) => {
@@ -286,6 +290,7 @@ fn pending_of(
         is_acknowledged: false,
         is_other: matches!(wanted, Wanted::Other),
         task: None,
+        task_ids: Vec::new(),
         bytes: message.text.len(),
     }
 }

@@ -86,6 +86,8 @@ pub(in crate::protocol) struct Pending {
     pub(in crate::protocol) is_other: bool,
     /// The task that its client takes in the place of its result.
     pub(in crate::protocol) task: Option<TaskWanted>,
+    /// The tasks that the stream which this opens is to tell of: those that were asked for, then those that were agreed to.
+    pub(in crate::protocol) task_ids: Vec<String>,
     /// How many bytes the request is.
     pub(in crate::protocol) bytes: usize,
 }

@@ -288,6 +288,26 @@ impl Connection<Client> {
         }
     }
 
+    /// Takes what a stream tells of a task as what a look at it finds. Returns whether it is the task of a call.
+    pub(in crate::protocol) fn told_of_task(&mut self, task: &Json, now: Duration) -> bool {
+        let id = member(task, TASK_ID).and_then(|id| id.read::<String>().ok());
+        let is_it = |poll: &Poll| poll.form == Form::Extension && id.as_ref() == Some(&poll.id);
+        let open = self.state.polls.open.iter();
+        let told: Vec<Token> = open
+            .filter(|(_, poll)| is_it(poll))
+            .map(|(token, _)| *token)
+            .collect();
+        for token in &told {
+            let looks = (self.state.polls.open.get(token)).is_some_and(|poll| poll.at.is_none());
+            self.looked_at_task(*token, Look::Status, Ok(task.clone()), now);
+            // The answer to a look that is on its way says when the next one is.
+            if looks && let Some(poll) = self.state.polls.open.get_mut(token) {
+                poll.at = None;
+            }
+        }
+        !told.is_empty()
+    }
+
     /// A look at a task has no answer: the next one may have.
     pub(in crate::protocol) fn not_looked_at_task(
         &mut self,

@@ -12,7 +12,7 @@ mod store;
 
 use mcp_protocol::extensions::tasks as extension;
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{Direction, Json, Map, MethodKind, Request};
+use mcp_wire::{Direction, Json, Map, MethodKind, Notification, Request};
 
 use super::json::{declares, member, with_members};
 use super::revisions::find_method;
@@ -29,6 +29,8 @@ pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 pub(crate) const EXTENSION: &str = extension::IDENTIFIER;
 /// The method of the extension that answers what a task wants to know.
 pub(crate) const TASKS_UPDATE: &str = extension::UpdateTaskRequest::METHOD;
+/// The notification of the extension that tells how a task is.
+pub(crate) const NOTIFICATIONS_TASKS: &str = extension::TaskStatusNotification::METHOD;
 /// The key of `_meta` that names the task of a message in [`Form::Core`].
 pub(crate) const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The `resultType` of an answer that is a task.

@@ -7,10 +7,11 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
 use super::{
-    Count, Form, RESULT_TYPE, TASK_IDS, Task, TaskOptions, TaskQuestion, TaskStatus, TaskSupport,
-    TaskWanted, declares_extension, extension_capability, plain_tools,
+    Count, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TASK_IDS, Task, TaskOptions, TaskQuestion,
+    TaskStatus, TaskSupport, TaskWanted, declares_extension, extension_capability, plain_tools,
 };
 use crate::errors::{self, Refusal, shortened};
+use crate::meta;
 use crate::methods;
 use crate::protocol::input_required::known;
 use crate::protocol::json::{declares, member, with_members};
@@ -131,11 +132,19 @@ impl Server {
 
     /// What a client gets that looks at a task.
     pub(crate) fn task_state(&self, task: &Task, form: Form, peer: Revision) -> Json {
-        let mut members = task.members(form);
-        if form == Form::Core {
-            return Json::of(&members);
+        let mut members = match form {
+            Form::Core => task.members(form),
+            Form::Extension => self.task_detail(task, peer),
+        };
+        if form == Form::Extension {
+            members.insert("resultType", Json::of("complete"));
         }
-        members.insert("resultType", Json::of("complete"));
+        Json::of(&members)
+    }
+
+    /// A task with its questions or its outcome, as the extension has it.
+    pub(crate) fn task_detail(&self, task: &Task, peer: Revision) -> Map<Json> {
+        let mut members = task.members(Form::Extension);
         match task.status {
             TaskStatus::InputRequired => {
                 let questions = (task.questions.iter()).filter_map(|question| {
@@ -156,7 +165,7 @@ impl Server {
             },
             TaskStatus::Working | TaskStatus::Cancelled => {}
         }
-        Json::of(&members)
+        members
     }
 
     /// What the request of a task is answered with, for a client of this revision.
@@ -243,6 +252,65 @@ impl Connection<Server> {
         })
     }
 
+    /// The tasks whose notifications a client wants on the stream that it opens.
+    ///
+    /// # Errors
+    /// A client without the extension, too many tasks, and what is not a list of ids.
+    pub(in crate::protocol) fn tasks_followed(
+        &self,
+        message: &Peeked<'_>,
+        method: &str,
+        peer: Revision,
+        caller: &Caller,
+    ) -> Result<Vec<String>, Box<Refusal>> {
+        if method != methods::SUBSCRIPTIONS_LISTEN || self.role.tasks_for(peer).is_none() {
+            return Ok(Vec::new());
+        }
+        let params = message.params.map(Raw::to_json);
+        let wanted = params.and_then(|params| member(&params, "notifications"));
+        let Some(ids) = wanted.and_then(|wanted| member(&wanted, TASK_IDS)) else {
+            return Ok(Vec::new());
+        };
+        if !caller.capabilities.as_ref().is_some_and(declares_extension) {
+            return Err(errors::missing_capability(&extension_capability()));
+        }
+        let invalid = |_| errors::invalid_params("`taskIds` holds ids of tasks");
+        let mut ids: Vec<String> = ids.read().map_err(invalid)?;
+        ids.sort();
+        ids.dedup();
+        let most = self.role.limits.max_subscriptions;
+        match ids.len() > most {
+            true => Err(errors::too_many_subscriptions(most)),
+            false => Ok(ids),
+        }
+    }
+
+    /// The tasks whose notifications a stream is for, and the revision of its client.
+    pub(crate) fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
+        let pending = self.state.get(stream)?;
+        Some((pending.peer, pending.task_ids.clone()))
+    }
+
+    /// Agrees to tell of these tasks on a stream, before it is acknowledged.
+    pub(crate) fn agree_to_tasks(&mut self, stream: Token, ids: Vec<String>) {
+        if let Some(pending) = self.state.get_mut(stream) {
+            pending.task_ids = ids;
+        }
+    }
+
+    /// Tells of a task on a stream; false if that is over.
+    pub(crate) fn tell_of_task(&mut self, stream: Token, task: &Map<Json>) -> bool {
+        let Some(pending) = self.state.get(stream) else {
+            return false;
+        };
+        let id = Json::of(&pending.id);
+        let params = meta::with(&mcp_wire::to_string(task), meta::SUBSCRIPTION_ID, &id);
+        let body = write::notification(NOTIFICATIONS_TASKS, Some(&params));
+        let exchange = Some(pending.exchange);
+        self.send(Outgoing::on_its_way(exchange, body));
+        true
+    }
+
     /// Which task a call may become.
     ///
     /// # Errors
@@ -255,15 +323,6 @@ impl Connection<Server> {
         caller: &Caller,
     ) -> Result<Option<TaskWanted>, Box<Refusal>> {
         let declares = || caller.capabilities.as_ref().is_some_and(declares_extension);
-        if method == methods::SUBSCRIPTIONS_LISTEN && self.role.tasks_for(peer).is_some() {
-            let params = message.params.map(Raw::to_json);
-            let wanted = params.and_then(|params| member(&params, "notifications"));
-            let ids = wanted.and_then(|wanted| member(&wanted, TASK_IDS));
-            return match ids {
-                Some(_) if !declares() => Err(errors::missing_capability(&extension_capability())),
-                _ => Ok(None),
-            };
-        }
         if method != methods::TOOLS_CALL || self.role.tasks_for(peer).is_none() {
             return Ok(None);
         }
@@ -346,6 +405,16 @@ impl Connection<Server> {
             self.send(Outgoing::on_its_way(None, body));
         }
     }
+}
+
+/// The params of an acknowledgement, with the tasks that the stream tells of.
+pub(in crate::protocol) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
+    let agreed = member(params, "notifications").filter(|_| !ids.is_empty());
+    let Some(agreed) = agreed else {
+        return params.clone();
+    };
+    let agreed = with_members(&agreed, &[(TASK_IDS, Some(Json::of(ids)))]);
+    with_members(params, &[("notifications", Some(agreed))])
 }
 
 /// The members of a notification of a task, for clients that ask for tasks themselves.

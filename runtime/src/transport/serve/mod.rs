@@ -204,6 +204,15 @@ impl Peer {
         if let Some(task) = self.task() {
             return task.notify(method, params).await;
         }
+        if let Some(task) = &self.task
+            && method == crate::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+        {
+            return task.acknowledge(self, params).await;
+        }
+        self.notify_in_turn(method, params).await
+    }
+
+    async fn notify_in_turn(&self, method: &str, params: Option<&Json>) -> Fate {
         // Room first: nobody holds the lane while a slow reader is waited for. One that is gone may come again.
         let route = self.line.route(self.token);
         let _turn = match &route {

@@ -2,6 +2,8 @@
 //!
 //! What is true of a task stands in its [`TaskStore`]; a change wakes those who wait for it, here and at other replicas.
 
+mod listening;
+
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,6 +110,13 @@ impl Taskable {
     }
 }
 
+impl Taskable {
+    /// Acknowledges the stream that a call opens, with the tasks that it tells of from now on.
+    pub(super) async fn acknowledge(&self, peer: &Peer, params: Option<&Json>) -> Fate {
+        listening::acknowledge(&self.tasks, peer, params).await
+    }
+}
+
 /// Returns the handlers of a server, and around them its tasks if it has any.
 pub(crate) fn with_tasks(
     handler: Arc<dyn AnyHandler>,
@@ -140,13 +149,17 @@ impl AnyHandler for Tasks {
             tasks: Arc::clone(&self),
             running: Arc::default(),
         });
+        let listens = call.method == methods::SUBSCRIPTIONS_LISTEN;
         let handled = caught(Arc::clone(&self.handler).call(call, peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
             if self.server.has_own_tasks {
                 start_if_asked(&peer).await?;
             }
-            finished(&peer, handled.await).await
+            match handled.await {
+                Err(error) if listens => listening::without_handler(&peer, error).await,
+                result => finished(&peer, result).await,
+            }
         })
     }
 

@@ -117,6 +117,43 @@ fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
 }
 
 #[test]
+fn what_a_stream_tells_of_a_task_is_as_good_as_a_look_at_it() {
+    let told = |state: Value| {
+        let mut params = state;
+        params.as_object_mut().unwrap().remove("resultType");
+        params["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": 9});
+        json!({"jsonrpc": "2.0", "method": "notifications/tasks", "params": params})
+    };
+    let (mut client, _) = given(task("working"));
+    let more = json!({"pollIntervalMs": 60_000, "statusMessage": "half way"});
+    say(&mut client, &told(state("working", more)));
+    let messages: Vec<_> = (hear(&mut client).events.into_iter())
+        .filter_map(|event| match event {
+            Event::Task { task, .. } => task.message,
+            _ => None,
+        })
+        .collect();
+    assert_eq!(messages, ["half way"]);
+    assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
+    // One of somebody else is nothing to the call.
+    let done = json!({"result": {"content": [{"type": "text", "text": "built"}]}});
+    let mut other = state("completed", done.clone());
+    other["taskId"] = json!("t2");
+    say(&mut client, &told(other));
+    assert!(hear(&mut client).answers().is_empty());
+    // The answer to a look that is on its way is for nobody once the task is told to be over.
+    let id = look(&mut client);
+    say(&mut client, &told(state("working", json!({}))));
+    assert_eq!(client.wake_at(), None);
+    say(&mut client, &told(state("completed", done)));
+    let answer = hear(&mut client).answer().unwrap();
+    assert_eq!(answer["content"][0]["text"], "built");
+    say(&mut client, &result(&id, state("working", json!({}))));
+    assert!(hear(&mut client).answers().is_empty());
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
+}
+
+#[test]
 fn a_server_cannot_have_its_task_looked_at_without_a_pause() {
     for (interval, expected) in [(0, 20), (1, 20), (86_400_000, 60_000), (-5, 1_000)] {
         let mut answer = task("working");

@@ -1,5 +1,6 @@
 //! Tasks of several replicas: each serves them all, and one that is gone takes only its own work with it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::http::attacks::send_as;
-use crate::http::replicas::{in_session, request};
+use crate::http::replicas::{in_session, next, request};
 use crate::http::{MODERN, Post, message, open};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -282,6 +283,8 @@ async fn a_session_waits_for_the_result_of_its_task_at_any_replica() {
     let created = say(&replicas[1], &session, "tools/call", call).await;
     let lost = json!({"taskId": created["result"]["task"]["taskId"]});
     let [home, other, third] = replicas;
+    home.close();
+    home.leave();
     drop(home);
     let list = say(&other, &session, "tasks/list", json!({})).await;
     let listed = list["result"]["tasks"].as_array().unwrap();
@@ -299,4 +302,70 @@ async fn a_session_waits_for_the_result_of_its_task_at_any_replica() {
     assert!(why.contains("gone"), "{failed}");
     let done = say(&third, &session, "tasks/result", task).await;
     assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_at_one_replica_is_told_of_a_task_of_another_as_it_changes() {
+    let work = Work::default();
+    let [home, other, third]: [_; 3] = work.replicas(|it| it);
+    let [ada, eve] = ["ada", "eve"].map(|name| Principal(name.to_owned()));
+    let created = async |name: &str| {
+        let created = message(send_as(&home, &ada, tool(name)).await).await;
+        created["result"]["taskId"].clone()
+    };
+    let (asks, waits) = (created("asks").await, created("waits").await);
+    let wanted = json!({"notifications": {"taskIds": [asks, waits]}});
+    let listen = modern("subscriptions/listen", wanted);
+    let mut stream = send_as(&other, &ada, listen).await.into_body();
+    let (_, agreed) = next(&mut stream).await;
+    let agreed = agreed["params"]["notifications"]["taskIds"].as_array();
+    assert_eq!(agreed.unwrap().len(), 2);
+    // Somebody else is promised nothing.
+    let wanted = json!({"notifications": {"taskIds": [waits]}});
+    let listen = modern("subscriptions/listen", wanted);
+    let mut foreign = send_as(&other, &eve, listen).await.into_body();
+    let (_, none) = next(&mut foreign).await;
+    assert_eq!(none["params"]["notifications"], json!({}));
+    let mut states: HashMap<String, Value> = HashMap::new();
+    let mut told = async |task: &Value, status: &str| loop {
+        let task = task.as_str().unwrap();
+        match states.get(task) {
+            Some(state) if state["status"] == status => return state.clone(),
+            _ => {}
+        }
+        let (_, told) = next(&mut stream).await;
+        assert_eq!(told["method"], "notifications/tasks", "{told}");
+        let of = told["params"]["taskId"].as_str().unwrap().to_owned();
+        states.insert(of, told["params"].clone());
+    };
+    told(&waits, "working").await;
+    let asked = told(&asks, "input_required").await;
+    // From here on time passes only if nobody has anything to do.
+    let begun = tokio::time::Instant::now();
+    let updated = send_as(&third, &ada, answer(&asks, &asked)).await;
+    assert_eq!(message(updated).await["result"]["resultType"], "complete");
+    let done = told(&asks, "completed").await;
+    assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada", "{done}");
+    work.leave.notify_one();
+    told(&waits, "completed").await;
+    assert!(begun.elapsed() < Duration::from_secs(1), "it was not told");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_hears_that_the_replica_of_a_task_is_gone() {
+    let work = Work::default();
+    let [home, other]: [_; 2] = work.replicas(|it| it);
+    let waits = created(&home, "waits").await;
+    let wanted = json!({"notifications": {"taskIds": [waits]}});
+    let listen = modern("subscriptions/listen", wanted);
+    let mut stream = listen.to(&other).await.into_body();
+    for method in [
+        "notifications/subscriptions/acknowledged",
+        "notifications/tasks",
+    ] {
+        assert_eq!(next(&mut stream).await.1["method"], method);
+    }
+    drop(home);
+    let (_, told) = next(&mut stream).await;
+    assert_eq!(told["params"]["status"], "failed", "{told}");
 }

@@ -669,31 +669,80 @@ async fn a_program_that_was_started_again_fetches_the_result_of_its_task() {
 }
 
 #[tokio::test]
-async fn a_stream_is_not_promised_notifications_of_tasks() {
-    let changes = Changes::new();
-    let router = || {
-        let router = Router::new().with_changes(&changes);
-        router
-            .tool("only", "Runs as a task alone.", || async { "only" })
-            .only_as_task()
-    };
+async fn a_stream_tells_of_the_tasks_that_its_client_asked_for() {
+    for revision in revisions().filter(|it| it.lifecycle() == Lifecycle::PerRequest) {
+        let world = World::default();
+        let made_up = "0123456789abcdef0123456789abcdef";
+        let wanted =
+            |ids: Value| json!({"notifications": {"toolsListChanged": true, "taskIds": ids}});
+        let mut peer = world.peer(revision).await;
+        let refused = peer.once("subscriptions/listen", wanted(json!([made_up])));
+        assert_eq!(refused.await.unwrap_err()["code"], -32021);
+        let mut peer = peer.with_extension(EXTENSION);
+        let refused = peer.once("subscriptions/listen", wanted(json!("t")));
+        assert_eq!(refused.await.unwrap_err()["code"], -32602);
+        let created = peer.once("tools/call", call("asks")).await.unwrap();
+        let id = &created["taskId"];
+        let asked = until(&mut peer, id, "input_required").await;
+        let stream = peer
+            .begins("subscriptions/listen", wanted(json!([made_up, id, id])))
+            .await;
+        let agreed = peer.hears("notifications/subscriptions/acknowledged").await;
+        assert_eq!(
+            agreed["params"]["notifications"],
+            json!({"taskIds": [id]}),
+            "{revision}: no handler has lists, and no such task"
+        );
+        // Each tells all that a look at the task would have found, and which stream it is of.
+        let told = peer.hears("notifications/tasks").await["params"].take();
+        assert_eq!(told["inputRequests"], asked["inputRequests"], "{told}");
+        assert_eq!(told.get("resultType"), None);
+        let of = "io.modelcontextprotocol/subscriptionId";
+        assert_eq!(told["_meta"][of], json!(stream), "{told}");
+        let key = asked["inputRequests"].as_object().unwrap().keys().next();
+        let accept = json!({"action": "accept", "content": {"name": "Ada"}});
+        let params = json!({"taskId": id, "inputResponses": {key.unwrap(): accept}});
+        peer.once("tasks/update", params).await.unwrap();
+        let done = loop {
+            let told = peer.hears("notifications/tasks").await["params"].take();
+            assert_eq!(told["taskId"], *id);
+            if told["status"] != "working" {
+                break told;
+            }
+        };
+        assert_eq!(done["status"], "completed", "{done}");
+        assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada", "{done}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_tells_of_tasks_beside_what_its_handler_tells() {
     let world = World::default();
-    let wanted = json!({"notifications": {"toolsListChanged": true, "taskIds": ["t"]}});
-    let server = router().build("example", "1").unwrap();
+    let changes = Changes::new();
+    let router = Router::new().with_changes(&changes);
+    let router = router.tool("task", "Runs as a task.", || async { "done" });
+    let server = router.as_task().build("example", "1").unwrap();
     let mut peer = world.peer_of(server, Revision::LATEST).await;
-    let refused = peer
-        .once("subscriptions/listen", wanted.clone())
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], -32021, "{refused}");
-    let server = router().build("example", "1").unwrap();
-    let peer = world.peer_of(server, Revision::LATEST).await;
-    let mut peer = peer.with_extension(EXTENSION);
+    peer = peer.with_extension(EXTENSION);
+    let created = peer.once("tools/call", call("task")).await.unwrap();
+    let id = &created["taskId"];
+    until(&mut peer, id, "completed").await;
+    let wanted = json!({"notifications": {"toolsListChanged": true, "taskIds": [id]}});
+    peer.begins("subscriptions/listen", wanted.clone()).await;
+    let agreed = peer.hears("notifications/subscriptions/acknowledged").await;
+    assert_eq!(agreed["params"]["notifications"], wanted["notifications"]);
+    // One that has ended meanwhile is told of, too.
+    let told = peer.hears("notifications/tasks").await;
+    assert_eq!(told["params"]["status"], "completed", "{told}");
+    changes.tools();
+    peer.hears("notifications/tools/list_changed").await;
+    // A server without tasks promises none.
+    let router = Router::new().with_changes(&changes);
+    let server = router.tool("plain", "Answers.", || async { "plain" });
+    let peer = world.peer_of(server.build("example", "1").unwrap(), Revision::LATEST);
+    let mut peer = peer.await.with_extension(EXTENSION);
     peer.begins("subscriptions/listen", wanted).await;
     let agreed = peer.hears("notifications/subscriptions/acknowledged").await;
     let agreed = &agreed["params"]["notifications"];
-    assert_eq!(
-        (&agreed["toolsListChanged"], agreed.get("taskIds")),
-        (&json!(true), None)
-    );
+    assert_eq!(*agreed, json!({"toolsListChanged": true}));
 }

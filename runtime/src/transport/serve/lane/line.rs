@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp_protocol::Revision;
 use mcp_wire::{Json, Map};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -120,6 +121,27 @@ impl Lane {
         let mut state = self.state();
         state.connection.notify_of_task(members);
         self.carry(state, Manner::Unbidden);
+    }
+
+    /// The tasks whose notifications a stream is for, and the revision of its client.
+    pub(in crate::transport) fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
+        self.state().connection.task_ids(stream)
+    }
+
+    pub(in crate::transport) fn agree_to_tasks(&self, stream: Token, ids: Vec<String>) {
+        self.state().connection.agree_to_tasks(stream, ids);
+    }
+
+    /// Tells of a task on a stream, once its reader has room; false if the stream is over.
+    pub(in crate::transport) async fn tell_of_task(&self, stream: Token, task: &Map<Json>) -> bool {
+        let Some(route) = self.route(stream) else {
+            return false;
+        };
+        let _turn = route.turn().await;
+        let mut state = self.state();
+        let is_told = state.connection.tell_of_task(stream, task);
+        self.carry(state, Manner::InTurn);
+        is_told
     }
 
     pub(in crate::transport) fn principal_of(&self, request: Token) -> Option<String> {

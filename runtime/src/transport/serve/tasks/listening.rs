@@ -1,0 +1,90 @@
+//! Streams that tell of tasks: each task in a task of its own, so that one stream tells of many.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use mcp_protocol::Revision;
+use mcp_wire::{ErrorObject, Json};
+
+use super::{Peer, Tasks, owner_of, wait};
+use crate::methods;
+use crate::protocol::Fate;
+
+/// How often a task is read that has not changed: its replica may be gone.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// Acknowledges a stream, with those of the tasks that its client asked for which it may use, and tells of them.
+pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<&Json>) -> Fate {
+    let (revision, wanted) = match peer.line.task_ids(peer.token) {
+        Some(wanted) => wanted,
+        None => return Fate::Unknown,
+    };
+    let owner = owner_of(peer, revision);
+    let mut agreed = Vec::new();
+    for id in wanted {
+        if tasks.find(&id, owner.as_deref()).await.is_ok() {
+            agreed.push(id);
+        }
+    }
+    peer.line.agree_to_tasks(peer.token, agreed.clone());
+    let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
+    let fate = peer.notify_in_turn(method, params).await;
+    for id in agreed {
+        // A stream does not keep the tasks.
+        let peer = Peer {
+            task: None,
+            ..peer.clone()
+        };
+        let owner = owner.clone();
+        tokio::spawn(tell(Arc::downgrade(tasks), peer, revision, id, owner));
+    }
+    fate
+}
+
+/// Serves a stream whose handlers have none, if its client asked for tasks.
+pub(super) async fn without_handler(peer: &Peer, error: ErrorObject) -> Result<Json, ErrorObject> {
+    let wanted = peer.line.task_ids(peer.token);
+    let has_none = wanted.is_none_or(|(_, ids)| ids.is_empty());
+    if has_none || error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) {
+        return Err(error);
+    }
+    let params = Json::from_text(r#"{"notifications":{}}"#).ok();
+    let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
+    let _ = peer.notify(method, params.as_ref()).await;
+    // Until its client hangs up, or the server stops.
+    std::future::pending().await
+}
+
+/// Tells how a task is, now and with each change, until it has ended or the stream has.
+async fn tell(
+    tasks: Weak<Tasks>,
+    peer: Peer,
+    revision: Revision,
+    id: String,
+    owner: Option<String>,
+) {
+    let mut told = None;
+    while let Some(tasks) = tasks.upgrade() {
+        let changed = tasks.subscribe(&id);
+        match tasks.find(&id, owner.as_deref()).await {
+            Ok(task) => {
+                let is_news = told.replace(task.version) != Some(task.version);
+                let state = tasks.server.task_detail(&task, revision);
+                if is_news && !peer.line.tell_of_task(peer.token, &state).await {
+                    return;
+                }
+                if task.status.is_terminal() {
+                    return;
+                }
+            }
+            // It has expired; a store that is away comes again.
+            Err(error) if error.code.as_i64() == Some(ErrorObject::INVALID_PARAMS) => return,
+            Err(_) => {}
+        }
+        if peer.line.task_ids(peer.token).is_none() {
+            return;
+        }
+        drop(tasks);
+        wait(changed, QUIET).await;
+    }
+}
