@@ -87,13 +87,26 @@ impl Alone<'_> {
 
 /// Emits the crate of an extension.
 fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: Extension) -> Result<Crate, Error> {
-    let base = package(&extension.revision);
+    let (id, base) = (extension.revision.clone(), package(&extension.revision));
     let spec = Spec {
         extensions: vec![extension],
         ..spec.clone()
     };
     // Rules that other extensions alone use have none here.
-    let (models, _) = Models::and_idle(&spec)?;
+    let (mut models, _) = Models::and_idle(&spec)?;
+    // A type that the file repeats is described as its revision describes it, or it would be another one.
+    let revision = models.get(&id)?;
+    let repeated: BTreeSet<String> = (revision.model.types.values())
+        .map(|def| def.doc_key.clone())
+        .collect();
+    for of in &mut models.extensions {
+        let is_own = |key: &str| {
+            key.split('.')
+                .next()
+                .is_none_or(|name| !repeated.contains(name))
+        };
+        of.prose.retain(|key, _| is_own(key));
+    }
     extension_alone(&models, |facts| {
         facts.package = alone.package.to_owned();
         facts.source = alone.source();

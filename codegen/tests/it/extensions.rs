@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::generate::{Crate, type_crates};
+use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
 use mcp_schema::diff::{self, Sources};
 use mcp_schema::open::Open;
 use mcp_schema::render::text::{self, TextOptions};
@@ -349,4 +349,55 @@ fn another_state_of_an_extension_is_compared_with_it() {
         !paths.is_empty() && paths.iter().all(|method| *method == "dice/roll"),
         "{paths:?}"
     );
+}
+
+/// The crate that `generate --schema FILE` makes of the extension.
+fn made(spec: &Spec, package: &str, wire: WireSource<'_>) -> Crate {
+    let file = Alone {
+        text: DICE,
+        file: "dice.json",
+        package,
+        wire,
+        sha256: "",
+    };
+    alone(spec, &file).unwrap()
+}
+
+/// Of one that the spec knows, and of one that it has never seen: who sends its messages is left open there.
+#[test]
+fn a_crate_from_the_file_of_an_extension_uses_the_types_of_its_revision() {
+    let wire = WireSource::Path("../../runtime/wire");
+    let mut workspace = Workspace::new("extension-files");
+    for one in crates(files()) {
+        if one.package == "mcp-2027-01-01" {
+            workspace.add("generated/mcp-2027-01-01", &one);
+        }
+    }
+    let known = Spec::from_files(files()).unwrap();
+    let unknown = core().spec().unwrap();
+    for (spec, package) in [(known, "known-dice"), (unknown, "unknown-dice")] {
+        let dice = made(&spec, package, wire);
+        let text = sources(&dice);
+        assert!(
+            !text.contains("pub struct Level "),
+            "{}",
+            dice.files["src/lib.rs"]
+        );
+        assert!(text.contains("pub at: Option<Level>"), "{package}");
+        assert!(text.contains("pub struct Word "), "{package}");
+        let has_name = text.contains("pub const IDENTIFIER: &str = \"com.example/dice\"");
+        assert_eq!(has_name, package == "known-dice", "{package}");
+        let open = (dice.decisions.iter()).any(|one| one.place == "/$defs/RollRequest");
+        assert_eq!(open, package == "unknown-dice", "{:?}", dice.decisions);
+        let manifest = &dice.files["Cargo.toml"];
+        let base = "mcp-2027-01-01 = { path = \"../../generated/mcp-2027-01-01\" }";
+        assert!(manifest.contains(base), "{manifest}");
+        let of_version = made(&spec, package, WireSource::Version("0.1"));
+        let manifest = &of_version.files["Cargo.toml"];
+        assert!(manifest.contains("mcp-2027-01-01 = \"0.1\""), "{manifest}");
+        workspace.add(&format!("made/{package}"), &dice);
+    }
+    if let Err(said) = workspace.cargo(&["clippy"]) {
+        panic!("{said}");
+    }
 }

@@ -354,7 +354,10 @@ static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;
 mod tests {
     use mcp_wire::{AnyValue, Direction, Json, MethodInfo, MethodKind, TypeInfo};
 
-    use super::{Failure, Hop, Pair, Part, RenamedMethod, RevisionTables, Subject, Tables};
+    use super::{
+        Failure, Hop, MethodFate, MethodHop, Pair, Part, RenamedMethod, RevisionTables, Rule,
+        Subject, Tables,
+    };
     use crate::context::Context;
     use crate::outcome::Stop;
 
@@ -416,6 +419,51 @@ mod tests {
             rules: &[],
         }],
     };
+
+    /// As the tables above, with a rule about the method, under its newer name.
+    static RULED: Tables = Tables {
+        revisions: &[&OLD, &NEW],
+        pairs: &[Pair {
+            old: "old",
+            new: "new",
+            up_hop: "old -> new",
+            down_hop: "new -> old",
+            up: HOPS,
+            down: HOPS,
+            alike: &[],
+            methods: &[MethodHop {
+                method: "things/query",
+                direction: Direction::ClientToServer,
+                stays_the_other_way: false,
+                rule: &Rule::NO_COUNTERPART,
+                up: Some(MethodFate::Drop),
+                down: None,
+            }],
+            renamed: &[RenamedMethod {
+                direction: Direction::ClientToServer,
+                old: "things/ask",
+                new: "things/query",
+            }],
+            errors: &[],
+            instead: &[],
+            open_results: None,
+            rules: &[],
+        }],
+    };
+
+    #[test]
+    fn a_rule_about_a_method_holds_for_it_under_its_older_name() {
+        for sender in [Some(Direction::ClientToServer), None] {
+            let convert = |name, from, to| {
+                let subject = Subject::Method(name, Part::Params, sender);
+                RULED.convert(subject, from, to, r#"{"a":1}"#, &mut Context::default())
+            };
+            let up = convert("things/ask", 0, 1);
+            assert!(matches!(up, Ok(Err(Stop::Dropped(_)))), "{up:?}");
+            let down = convert("things/query", 1, 0);
+            assert!(matches!(down, Ok(Ok(_))), "{down:?}");
+        }
+    }
 
     #[test]
     fn a_method_goes_on_under_the_name_that_the_neighbour_has_for_it() {

@@ -237,7 +237,8 @@ impl Extension {
             revision: base.id.clone(),
             source: String::new(),
             sha256: String::new(),
-            reference: String::new(),
+            // It has no page of its own that anybody knows.
+            reference: base.reference.clone(),
             settings: None,
             methods: methods.collect(),
             results: Vec::new(),

@@ -658,3 +658,46 @@ fn only_what_a_subscription_delivers_bears_its_id() {
     assert_eq!((told.code, told.err.as_str()), (0, ""));
     assert!(!told.out.contains("subscriptionId"), "{}", told.out);
 }
+
+const TASK: &str = r#"{"taskId":"7","status":"working","createdAt":"a","lastUpdatedAt":"b","ttl":60000,"pollInterval":500}"#;
+
+#[test]
+fn messages_of_an_extension_are_converted_from_and_to_the_revision_whose_core_had_them() {
+    let of_answer = ["--method", "tasks/get", "--part", "result", "-"];
+    let convert = |from: &str, to: &str, more: &[&str], input: &str| {
+        run(&[&["--from", from, "--to", to], more].concat(), input)
+    };
+    for name in ["tasks", "io.modelcontextprotocol/tasks"] {
+        let up = convert("2025-11-25", name, &of_answer, TASK);
+        assert_eq!((up.code, up.err.as_str()), (0, ""));
+        let value: Value = serde_json::from_str(&up.out).unwrap();
+        assert_eq!(
+            (&value["ttlMs"], &value["pollIntervalMs"]),
+            (&json!(60_000), &json!(500))
+        );
+        let down = convert(name, "2025-11-25", &of_answer, &up.out);
+        assert_eq!(down.code, 0, "{}", down.err);
+        let value: Value = serde_json::from_str(&down.out).unwrap();
+        assert_eq!(value, serde_json::from_str::<Value>(TASK).unwrap());
+    }
+    let note =
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{TASK}}}"#);
+    let session = ["--sender", "server", "--session-subscription", "7", "-"];
+    let told = convert("2025-11-25", "tasks", &session, &note);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(told["method"], "notifications/tasks");
+    let ended = TASK.replace("working", "failed");
+    let ended = convert("2025-11-25", "tasks", &of_answer, &ended);
+    assert_eq!(
+        ended.code, 5,
+        "the error is not in the status: {}",
+        ended.err
+    );
+    for (from, to) in [("2025-06-18", "tasks"), ("tasks", "2026-07-28")] {
+        let refused = convert(from, to, &of_answer, "{}");
+        assert_eq!(refused.code, 2);
+        let expected = "converted from and to 2025-11-25, whose core had them";
+        assert!(refused.err.contains(expected), "{}", refused.err);
+    }
+}
