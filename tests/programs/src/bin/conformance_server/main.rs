@@ -23,7 +23,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let memory = Memory::new();
     let mut services = Vec::new();
     for _ in 0..number(1).unwrap_or(1) {
-        let (changes, options) = (Changes::new(), Options::default());
+        // haproxy asks there which replicas are ready.
+        let (changes, options) = (Changes::new(), Options::new().with_readiness("/readyz"));
         let (changes, options) = match arguments.get(2) {
             #[cfg(feature = "redis")]
             Some(url) => {
