@@ -30,11 +30,18 @@ pub struct Session {
     pub subscription_id: Option<Json>,
 }
 
+/// The session of a conversion that knows none.
+static UNKNOWN: Session = Session {
+    client_capabilities: None,
+    client_info: None,
+    subscription_id: None,
+};
+
 /// A conversion in progress: one step between adjacent revisions.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     policy: UnknownFields,
-    session: Session,
+    session: Option<Arc<Session>>,
     supplied: Option<(Adapter, Json)>,
     hop: &'static str,
     root: Vec<Step>,
@@ -53,8 +60,8 @@ impl Context {
 
     /// Sets what is known from the handshake.
     #[must_use]
-    pub fn with_session(mut self, session: Session) -> Self {
-        self.session = session;
+    pub fn with_session(mut self, session: impl Into<Arc<Session>>) -> Self {
+        self.session = Some(session.into());
         self
     }
 
@@ -81,9 +88,16 @@ impl Context {
 
     /// Runs a conversion of what no subscription delivers: the id of the session's is not for it.
     pub(crate) fn undelivered<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let id = self.session.subscription_id.take();
+        let id = match &mut self.session {
+            Some(session) if session.subscription_id.is_some() => {
+                Arc::make_mut(session).subscription_id.take()
+            }
+            _ => None,
+        };
         let result = run(self);
-        self.session.subscription_id = id;
+        if let (Some(session), true) = (&mut self.session, id.is_some()) {
+            Arc::make_mut(session).subscription_id = id;
+        }
         result
     }
 
@@ -94,7 +108,7 @@ impl Context {
 
     /// Returns what is known from the handshake.
     pub fn session(&self) -> &Session {
-        &self.session
+        self.session.as_deref().unwrap_or(&UNKNOWN)
     }
 
     /// Returns the losses so far.
@@ -248,7 +262,7 @@ impl Context {
     /// Without a session the handshake adapter has to help.
     #[doc(hidden)]
     pub fn session_capabilities<T: Decode>(&self, rule: &'static Rule) -> Result<T, Stop> {
-        match self.session.client_capabilities.as_ref().map(Json::read) {
+        match self.session().client_capabilities.as_ref().map(Json::read) {
             Some(Ok(capabilities)) => Ok(capabilities),
             _ => Err(self.needs(rule, Adapter::Handshake)),
         }
@@ -270,7 +284,7 @@ impl Context {
     /// Returns a fact of the session, if it is known.
     #[doc(hidden)]
     pub fn known<T: Decode>(&self, fact: fn(&Session) -> &Option<Json>) -> Option<T> {
-        fact(&self.session).as_ref()?.read().ok()
+        fact(self.session()).as_ref()?.read().ok()
     }
 
     /// Returns the members of an opaque object.

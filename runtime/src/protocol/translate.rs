@@ -107,7 +107,7 @@ impl Translator {
         method: &str,
         text: &str,
         peer: Revision,
-        session: Option<&Session>,
+        session: Option<&Arc<Session>>,
     ) -> Translated<Json> {
         let (from, to) = self.ends(way, peer);
         let called = |revision| self.peer_name(method, sender, revision);
@@ -144,7 +144,7 @@ impl Translator {
         method: &str,
         text: &str,
         peer: Revision,
-        session: Option<&Session>,
+        session: Option<&Arc<Session>>,
     ) -> Translated<Json> {
         let called = self.peer_name(method, sender, self.ends(way, peer).0);
         let subject = Subject::Method(called, Part::Result, Some(sender));
@@ -184,7 +184,7 @@ impl Translator {
         name: &str,
         text: &str,
         peer: Revision,
-        session: Option<&Session>,
+        session: Option<&Arc<Session>>,
     ) -> Option<Json> {
         let carried = self.run(way, Subject::Type(name), text, peer, session);
         carried.ok().map(|(json, _)| json)
@@ -203,7 +203,7 @@ impl Translator {
         subject: Subject<'_>,
         text: &str,
         peer: Revision,
-        session: Option<&Session>,
+        session: Option<&Arc<Session>>,
     ) -> Translated<Json> {
         if same(peer, self.app) {
             return match Json::from_text(text) {
@@ -214,10 +214,10 @@ impl Translator {
         self.convert(self.context(session), way, subject, text, peer)
     }
 
-    fn context(&self, session: Option<&Session>) -> Context {
+    fn context(&self, session: Option<&Arc<Session>>) -> Context {
         let context = Context::new(self.policy);
         match session {
-            Some(session) => context.with_session(session.clone()),
+            Some(session) => context.with_session(Arc::clone(session)),
             None => context,
         }
     }

@@ -47,7 +47,9 @@ mod tools;
 mod translate;
 mod unread;
 
-use mcp_protocol::{Lifecycle, Revision};
+use std::sync::Arc;
+
+use mcp_protocol::{Lifecycle, Revision, Session};
 
 pub use super::negotiate::lifecycle;
 pub use super::{
@@ -82,13 +84,15 @@ impl Client {
                 app,
                 policy: options.policy,
             },
-            session: mcp_protocol::Session::default(),
+            session: Arc::default(),
         };
         let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
-        translator.session.client_capabilities =
+        let capabilities =
             latest.and_then(|latest| translator.capabilities_of(&options.profile, latest));
-        let capabilities = &mut translator.session.client_capabilities;
-        *capabilities = capabilities.take().map(|it| options.with_extension(it));
+        translator.session = Arc::new(Session {
+            client_capabilities: capabilities.map(|it| options.with_extension(it)),
+            ..Session::default()
+        });
         Self {
             translator,
             on_loss: LossHook::default(),

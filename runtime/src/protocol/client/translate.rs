@@ -1,5 +1,7 @@
 //! What the two directions of a client are to the translator, and what their failures are to the application.
 
+use std::sync::Arc;
+
 use mcp_protocol::{Loss, Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 
@@ -13,7 +15,7 @@ use crate::protocol::translate::{Translated, Way};
 pub(in crate::protocol) struct Translator {
     pub(in crate::protocol) inner: crate::protocol::translate::Translator,
     /// The application's client capabilities, in the latest revision: for requests on the way up.
-    pub(in crate::protocol) session: Session,
+    pub(in crate::protocol) session: Arc<Session>,
 }
 
 impl Stopped {
@@ -51,7 +53,7 @@ impl Translator {
         (self.inner).peer_name(method, Direction::ClientToServer, to)
     }
 
-    fn session(&self) -> Option<&Session> {
+    fn session(&self) -> Option<&Arc<Session>> {
         Some(&self.session)
     }
 

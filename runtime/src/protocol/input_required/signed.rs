@@ -75,13 +75,10 @@ impl Server {
         let Some(own) = own.as_ref().and_then(Json::as_str) else {
             return Ok(result);
         };
-        let asked_for = pending
-            .subject
-            .clone()
-            .or_else(|| pending.params.as_ref().map(subject));
+        let asked_for = pending.subject.as_ref().or(pending.params.as_ref());
         let bound = Bound {
             method: pending.method,
-            subject: &asked_for.unwrap_or_default(),
+            subject: &asked_for.map(subject).unwrap_or_default(),
             principal: pending.principal.as_deref(),
         };
         let until = now + self.limits.client_response_timeout;

@@ -64,16 +64,15 @@ impl Server {
             caller: Arc::new(caller),
             log_level: None,
             is_initialized: false,
-            upgraded: mcp_protocol::Session::default(),
-            client_info: None,
+            upgraded: Arc::default(),
         };
         if self.modern {
             let capabilities = opened.caller.capabilities_in(self.app);
-            opened.upgraded = mcp_protocol::Session {
+            opened.upgraded = Arc::new(mcp_protocol::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
-                ..mcp_protocol::Session::default()
-            };
-            opened.client_info = said(opened.caller.info_in(self.app));
+                client_info: said(opened.caller.info_in(self.app)),
+                subscription_id: None,
+            });
         }
         opened
     }

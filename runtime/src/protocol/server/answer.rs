@@ -17,7 +17,7 @@ use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::suspend::in_place_of;
 use crate::protocol::json::declares;
 use crate::protocol::occasion::Occasion;
-use crate::protocol::revisions::{find_method, is_legacy};
+use crate::protocol::revisions::{find_method, is_legacy, same};
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };
@@ -86,7 +86,10 @@ impl Connection<Server> {
             error => error,
         };
         match result.map(|result| self.role.with_plain_tools(method, result, peer)) {
-            Ok(result) => match self.role.result_out(method, result.clone(), peer) {
+            Ok(result) if same(self.role.app, peer) => {
+                self.deliver(token, Ok((Ok(result), Vec::new())))
+            }
+            Ok(result) => match self.role.result_out(method, &result, peer) {
                 Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Ok(result), now),
                 translated => self.deliver(
                     token,

@@ -14,7 +14,6 @@ use super::state::{Asked, AskedBy};
 use super::told::Told;
 use super::translate::{Stopped, no_params};
 use crate::protocol::input_required::allowed;
-use crate::protocol::input_required::seal::subject;
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::{Caller, Connection, Fate, NeedsAdapter, OutgoingRequest, Said, Token};
@@ -60,7 +59,7 @@ impl Connection<Server> {
             && pending.subject.is_none()
             && !is_legacy(pending.peer)
         {
-            pending.subject = pending.params.as_ref().map(subject);
+            pending.subject = pending.params.clone();
         }
         let told = match about.map(|token| Told::of(&self.state, token, None)) {
             Some(None) => return Said::of(Fate::Unknown),

@@ -216,7 +216,7 @@ impl Connection<Server> {
                     meta::CLIENT_CAPABILITIES,
                     session.upgraded.client_capabilities.as_ref(),
                 ),
-                (meta::CLIENT_INFO, session.client_info.as_ref()),
+                (meta::CLIENT_INFO, session.upgraded.client_info.as_ref()),
             ];
             params = edit_meta(params, |meta| {
                 for (key, value) in members {

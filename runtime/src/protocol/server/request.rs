@@ -14,7 +14,7 @@ use super::told::Told;
 use super::translate::{Stopped, Translated, no_params};
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::input_required::seal::{Broken, Issued, subject};
+use crate::protocol::input_required::seal::{Broken, Issued};
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::{Caller, Connection, CustomRequest, Event, LogLevel, NeedsAdapter};
@@ -79,7 +79,7 @@ impl Connection<Server> {
         }
         let is_retry = issued.is_some();
         if is_retry || (asks_back && !self.role.modern) {
-            pending.subject = message.params.map(Raw::to_json).as_ref().map(subject);
+            pending.subject = message.params.map(Raw::to_json);
         }
         let carried = match (wanted, issued) {
             (Wanted::Known(_, name), Some(Issued::Own(own))) if self.role.modern => self

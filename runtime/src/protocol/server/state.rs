@@ -48,9 +48,7 @@ pub(in crate::protocol) struct Opened {
     pub(in crate::protocol) log_level: Option<LogLevel>,
     pub(in crate::protocol) is_initialized: bool,
     /// For an application of the per-request lifecycle: what every request says there.
-    pub(in crate::protocol) upgraded: mcp_protocol::Session,
-    /// The client's info, as the application's revision has it.
-    pub(in crate::protocol) client_info: Option<Json>,
+    pub(in crate::protocol) upgraded: Arc<mcp_protocol::Session>,
 }
 
 /// A request of the peer that waits for its answer.
@@ -72,8 +70,8 @@ pub(in crate::protocol) struct Pending {
     pub(in crate::protocol) adapter: Option<Adapter>,
     /// Who is behind the request, if the transport knows.
     pub(in crate::protocol) principal: Option<String>,
-    /// What it asks for, where it may be made again.
-    pub(in crate::protocol) subject: Option<String>,
+    /// The params of what it asks for, where it may be made again.
+    pub(in crate::protocol) subject: Option<Json>,
     /// How often the client was asked back.
     pub(in crate::protocol) rounds: u32,
     /// Whether the client was answered for now, and has to retry.
@@ -150,7 +148,10 @@ impl State {
         let Some(session) = &self.session else {
             return 0;
         };
-        let upgraded = [&session.upgraded.client_capabilities, &session.client_info];
+        let upgraded = [
+            &session.upgraded.client_capabilities,
+            &session.upgraded.client_info,
+        ];
         let upgraded = upgraded.into_iter().flatten();
         session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
     }

@@ -6,6 +6,7 @@ use mcp_protocol::Revision;
 use mcp_wire::Json;
 
 use super::state::State;
+use crate::protocol::input_required::seal::subject;
 use crate::protocol::occasion::About;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Token};
@@ -38,7 +39,7 @@ impl Told {
             peer: pending.peer,
             caller: Arc::clone(&pending.caller),
             principal: pending.principal.clone(),
-            subject: pending.subject.clone(),
+            subject: pending.subject.as_ref().map(subject),
             rounds: pending.rounds,
         })
     }

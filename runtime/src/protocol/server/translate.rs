@@ -1,6 +1,6 @@
 //! What the two directions of a server are to the translator: who sends, which session stands behind, whose fault it is.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use mcp_protocol::{Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, Raw};
@@ -68,11 +68,11 @@ impl Server {
     pub(in crate::protocol) fn result_out(
         &self,
         method: &'static str,
-        result: Json,
+        result: &Json,
         peer: Revision,
     ) -> Translated<Json> {
         if same(peer, self.app) {
-            return Ok((result, Vec::new()));
+            return Ok((result.clone(), Vec::new()));
         }
         let sender = Direction::ClientToServer;
         (self.translator()).result(Way::Out, sender, method, result.text(), peer, None)
@@ -120,32 +120,24 @@ impl Server {
 }
 
 /// Returns what a session says in place of a per-request client.
-fn upgraded(session: Option<&Opened>) -> &Session {
-    static UNKNOWN: LazyLock<Session> = LazyLock::new(|| Session {
-        client_capabilities: Some(no_params()),
-        ..Session::default()
+fn upgraded(session: Option<&Opened>) -> &Arc<Session> {
+    static UNKNOWN: LazyLock<Arc<Session>> = LazyLock::new(|| {
+        Arc::new(Session {
+            client_capabilities: Some(no_params()),
+            ..Session::default()
+        })
     });
     session.map_or(&*UNKNOWN, |session| &session.upgraded)
 }
 
-/// Returns params of a handshake peer, with the facts of its session that a per-request message has in itself.
+/// Returns params of a handshake peer, with the level of its session, which a per-request message has in itself.
 fn stamped(params: Json, session: Option<&Opened>) -> Json {
-    let Some(session) = session else {
+    let Some(level) = session.and_then(|session| session.log_level) else {
         return params;
     };
-    if session.client_info.is_none() && session.log_level.is_none() {
-        return params;
-    }
     edit_meta(params, |meta| {
-        let level = session.log_level.map(|level| Json::of(level.name()));
-        let known = [
-            (meta::CLIENT_INFO, session.client_info.clone()),
-            (meta::LOG_LEVEL, level),
-        ];
-        for (key, value) in known {
-            if let Some(value) = value.filter(|_| !meta.contains_key(key)) {
-                meta.insert(key, value);
-            }
+        if !meta.contains_key(meta::LOG_LEVEL) {
+            meta.insert(meta::LOG_LEVEL, Json::of(level.name()));
         }
     })
 }

@@ -173,7 +173,7 @@ impl Server {
         let method = known_method(&task.method);
         match (&task.result, &task.error) {
             (Some(result), _) => {
-                let carried = self.result_out(method, result.clone(), peer);
+                let carried = self.result_out(method, result, peer);
                 self.on_loss.tell(method, peer, None, &carried);
                 match carried {
                     Ok((result, _)) => Ok(result),
