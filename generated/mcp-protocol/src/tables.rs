@@ -239,8 +239,8 @@ pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
 };
 
 /// The converted revisions, oldest first, and the steps between them.
-pub static TABLES: Tables = Tables {
-    revisions: &[
+pub static TABLES: Tables = Tables::new(
+    &[
         #[cfg(feature = "v2024-11-05")]
         &V2024_11_05.tables,
         #[cfg(feature = "v2025-03-26")]
@@ -251,13 +251,13 @@ pub static TABLES: Tables = Tables {
         &V2025_11_25.tables,
         &V2026_07_28.tables,
     ],
-    pairs: mcp_shims::PAIRS,
-};
+    mcp_shims::PAIRS,
+);
 
 /// The core of 2025-11-25 and the extension `tasks`.
 #[cfg(feature = "v2025-11-25")]
-pub(crate) static EXT_TASKS: Tables = Tables {
-    revisions: &[
+pub(crate) static EXT_TASKS: Tables = Tables::new(
+    &[
         &V2025_11_25.tables,
         &RevisionTables {
             id: "tasks",
@@ -265,5 +265,5 @@ pub(crate) static EXT_TASKS: Tables = Tables {
             types: mcp_ext_tasks::TYPES,
         },
     ],
-    pairs: mcp_shims::EXT_TASKS,
-};
+    mcp_shims::EXT_TASKS,
+);

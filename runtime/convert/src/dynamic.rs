@@ -3,14 +3,16 @@
 //! The tables are generated; a value is boxed once and converted step by step, so that a chain of
 //! steps reads and writes its text once.
 
+mod plan;
 mod route;
 mod tables;
 
-use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Extra, Json, MethodInfo, TypeInfo};
+use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Extra, Json, MethodInfo};
 
 use crate::context::Context;
 use crate::outcome::Stop;
 use crate::rule::Rule;
+use plan::{How, Plans};
 
 pub use tables::{
     ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RenamedMethod,
@@ -114,6 +116,7 @@ pub struct Tables {
     pub revisions: &'static [&'static RevisionTables],
     /// One fewer: the pair at an index joins the revisions at it and after it.
     pub pairs: &'static [Pair],
+    plans: Plans,
 }
 
 /// What is converted: a type, or a part of a method's messages.
@@ -126,6 +129,18 @@ pub enum Subject<'s> {
 }
 
 impl Tables {
+    /// Creates the tables of these revisions, oldest first, and of the pairs of adjacent ones.
+    pub const fn new(
+        revisions: &'static [&'static RevisionTables],
+        pairs: &'static [Pair],
+    ) -> Self {
+        Self {
+            revisions,
+            pairs,
+            plans: Plans::new(),
+        }
+    }
+
     /// Returns the index of a revision.
     pub fn index(&self, id: &str) -> Option<usize> {
         self.revisions.iter().position(|revision| revision.id == id)
@@ -151,11 +166,15 @@ impl Tables {
         text: &str,
         cx: &mut Context,
     ) -> Result<Result<Json, Stop>, Failure> {
-        let (Some(start), Some(_)) = (self.revisions.get(from), self.revisions.get(to)) else {
-            return Err(Failure::Unknown("no such revision".to_owned()));
+        let planned;
+        let plan = match self.plans.of(self.revisions, (from, to), subject) {
+            Some(plan) => plan.get_or_init(|| self.plan(from, to, subject)),
+            None => {
+                planned = self.plan(from, to, subject);
+                &planned
+            }
         };
-        let mut subject = subject;
-        let mut ty = type_of(start, subject)?;
+        let mut ty = plan.start.clone()?;
         let mut value = match ty.read(text) {
             Ok(value) => value,
             Err(error) => {
@@ -165,43 +184,29 @@ impl Tables {
                 };
             }
         };
-        for step in route::steps(from, to) {
-            let (pair, hops, revision) = self.step(step)?;
-            cx.enter(pair.hop(step.up));
-            let delivers = pair.delivers(subject, start.methods, step.up);
-            if let Subject::Method(method, _, direction) = &mut subject {
-                if let Some(row) = pair.method(method, *direction, step.up)
-                    && let Some(stop) = row.stop(step.up, cx)
-                {
-                    return Ok(Err(stop));
-                }
-                *method = pair.neighbour_name(method, *direction, step.up);
+        for leg in &plan.legs {
+            cx.enter(leg.name);
+            if let Some(stop) = leg.method.and_then(|row| row.stop(leg.up, cx)) {
+                return Ok(Err(stop));
             }
-            let wanted = match subject {
-                Subject::Type(_) => None,
-                Subject::Method(..) => Some(type_of(revision, subject)?.rust_name),
+            (value, ty) = match &leg.how {
+                How::Convert(hop, next) => {
+                    let result = match leg.delivers {
+                        true => (hop.run)(value, cx),
+                        false => cx.undelivered(|cx| (hop.run)(value, cx)),
+                    };
+                    match result {
+                        Ok(value) => (value, *next),
+                        Err(stop) => return Ok(Err(stop)),
+                    }
+                }
+                How::Read(next) => {
+                    let text = ty.write(&value).unwrap_or_default();
+                    (next.read(text.text()).map_err(Failure::Invalid)?, *next)
+                }
+                How::Nowhere(revision) => return Ok(Err(no_counterpart(ty.name, revision, cx))),
+                How::Fail(failure) => return Err(failure.clone()),
             };
-            let Some(hop) = route::hop(hops, ty.rust_name, wanted) else {
-                let alike = pair.alike.contains(&ty.rust_name);
-                let Some(same) = revision.rust_type(ty.rust_name).filter(|_| alike) else {
-                    return Ok(Err(no_counterpart(ty.name, revision.id, cx)));
-                };
-                let text = ty.write(&value).unwrap_or_default();
-                value = same.read(text.text()).map_err(Failure::Invalid)?;
-                ty = same;
-                continue;
-            };
-            let result = match delivers {
-                true => (hop.run)(value, cx),
-                false => cx.undelivered(|cx| (hop.run)(value, cx)),
-            };
-            value = match result {
-                Ok(value) => value,
-                Err(stop) => return Ok(Err(stop)),
-            };
-            ty = revision
-                .rust_type(hop.to)
-                .ok_or_else(|| Failure::Unknown(format!("no type `{}`", hop.to)))?;
         }
         ty.write(&value)
             .map(Ok)
@@ -249,14 +254,6 @@ impl Tables {
             Some(pair) => pair.neighbour_name(method, direction, step.up),
             None => method,
         })
-    }
-
-    /// The parts of a step.
-    fn step(&self, step: route::Step) -> Result<(&Pair, &'static [Hop], &RevisionTables), Failure> {
-        match (self.pairs.get(step.pair), self.revisions.get(step.to)) {
-            (Some(pair), Some(revision)) => Ok((pair, pair.hops(step.up), revision)),
-            _ => Err(Failure::Unknown("no such pair of revisions".to_owned())),
-        }
     }
 
     /// Converts an error that answers a method; a code that changes is recorded.
@@ -324,24 +321,6 @@ impl Tables {
     }
 }
 
-/// The type that is converted, in a revision.
-fn type_of(revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static TypeInfo, Failure> {
-    let unknown =
-        |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
-    let name = match subject {
-        Subject::Type(name) => name,
-        Subject::Method(method, part, _) => {
-            let row = revision.methods.iter().find(|row| row.name == method);
-            let row = row.ok_or_else(|| unknown(format!("method `{method}`")))?;
-            part.of(row)
-                .ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
-        }
-    };
-    revision
-        .type_named(name)
-        .ok_or_else(|| unknown(format!("type `{name}`")))
-}
-
 /// What has no counterpart cannot go on.
 fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
     let what = format!("`{name}` has no counterpart in revision {revision}");
@@ -397,9 +376,9 @@ mod tests {
         methods: &[method("things/query")],
         types: &TYPES,
     };
-    static TABLES: Tables = Tables {
-        revisions: &[&OLD, &NEW],
-        pairs: &[Pair {
+    static TABLES: Tables = Tables::new(
+        &[&OLD, &NEW],
+        &[Pair {
             old: "old",
             new: "new",
             up_hop: "old -> new",
@@ -418,7 +397,7 @@ mod tests {
             open_results: None,
             rules: &[],
         }],
-    };
+    );
 
     /// As the tables above, with a rule about the method, under its newer name.
     static RULED: Tables = Tables {
