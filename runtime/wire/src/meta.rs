@@ -70,7 +70,7 @@ pub fn members(object: &str) -> Option<Extra> {
 /// A text that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn with(object: &str, key: &str, value: &Json) -> String {
-    edit(object, |meta| {
+    set(object, key, value, |meta| {
         meta.insert(key, value.clone());
     })
 }
@@ -78,11 +78,29 @@ pub fn with(object: &str, key: &str, value: &Json) -> String {
 /// Does the same as [`with`], unless the key is there already.
 #[must_use]
 pub fn with_default(object: &str, key: &str, value: &Json) -> String {
-    edit(object, |meta| {
+    set(object, key, value, |meta| {
         if !meta.contains_key(key) {
             meta.insert(key, value.clone());
         }
     })
+}
+
+/// The object with a key in its `_meta`: `edit` puts it into one that is there, and one that is not is written with it.
+fn set(object: &str, key: &str, value: &Json, edit: impl FnOnce(&mut Extra)) -> String {
+    let Some(place) = place(object) else {
+        return object.to_owned();
+    };
+    let changed = match place.meta {
+        Some(at) => changed(object, at, edit),
+        None => inserted(object, &place, |text| {
+            text.push('{');
+            crate::write_to(key, text);
+            text.push(':');
+            text.push_str(value.text());
+            text.push('}');
+        }),
+    };
+    changed.unwrap_or_else(|| object.to_owned())
 }
 
 /// Returns the object without `_meta[key]`; `_meta` itself stays.
@@ -102,36 +120,49 @@ pub fn without(object: &str, key: &str) -> String {
 /// A text that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn edit(object: &str, edit: impl FnOnce(&mut Extra)) -> String {
-    try_change(object, edit).unwrap_or_else(|| object.to_owned())
-}
-
-fn try_change(object: &str, edit: impl FnOnce(&mut Extra)) -> Option<String> {
-    let place = place(object)?;
-    let mut text = String::with_capacity(object.len() + 64);
-    match place.meta {
-        Some((start, end)) => {
-            let old = object.get(start..end)?;
-            let mut meta = match Reader::new(old).kind() {
-                Ok(Kind::Null) => Extra::new(),
-                _ => crate::from_str(old).ok()?,
-            };
-            edit(&mut meta);
-            text.push_str(object.get(..start)?);
-            crate::write_to(&meta, &mut text);
-            text.push_str(object.get(end..)?);
-        }
-        None => {
+    let changed = place(object).and_then(|place| match place.meta {
+        Some(at) => changed(object, at, edit),
+        None => inserted(object, &place, |text| {
             let mut meta = Extra::new();
             edit(&mut meta);
-            text.push_str(object.get(..place.inside)?);
-            text.push_str("\"_meta\":");
-            crate::write_to(&meta, &mut text);
-            if !place.empty {
-                text.push(',');
-            }
-            text.push_str(object.get(place.inside..)?);
-        }
+            crate::write_to(&meta, text);
+        }),
+    });
+    changed.unwrap_or_else(|| object.to_owned())
+}
+
+/// How much longer a text may become before it is moved: what the protocol puts in, and some.
+const GROWTH: usize = 128;
+
+/// The object whose `_meta` stands there, with it changed by `edit`.
+fn changed(
+    object: &str,
+    (start, end): (usize, usize),
+    edit: impl FnOnce(&mut Extra),
+) -> Option<String> {
+    let old = object.get(start..end)?;
+    let mut meta = match Reader::new(old).kind() {
+        Ok(Kind::Null) => Extra::new(),
+        _ => crate::from_str(old).ok()?,
+    };
+    edit(&mut meta);
+    let mut text = String::with_capacity(object.len() + GROWTH);
+    text.push_str(object.get(..start)?);
+    crate::write_to(&meta, &mut text);
+    text.push_str(object.get(end..)?);
+    Some(text)
+}
+
+/// The object, which has no `_meta`, with the one that `write` writes as its first member.
+fn inserted(object: &str, place: &Place, write: impl FnOnce(&mut String)) -> Option<String> {
+    let mut text = String::with_capacity(object.len() + GROWTH);
+    text.push_str(object.get(..place.inside)?);
+    text.push_str("\"_meta\":");
+    write(&mut text);
+    if !place.empty {
+        text.push(',');
     }
+    text.push_str(object.get(place.inside..)?);
     Some(text)
 }
 
