@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use mcp_revisions::http::{self as adapter, Options, Service};
+use mcp_revisions::http::{self as adapter, Options, PeerAddress, Service};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
@@ -65,6 +65,21 @@ async fn a_head_and_a_body_that_stall_are_given_up() {
     let stalled = exchange(address, &format!("{head}\r\n\r\n{{")).await;
     assert!(stalled.starts_with("HTTP/1.1 408"), "{stalled}");
     assert!(exchange(address, &whole).await.contains("\"text\":\"3\""));
+    serving.abort();
+}
+
+#[tokio::test]
+async fn handlers_see_the_address_that_a_call_comes_from() {
+    let (listener, address) = listening().await;
+    let seen = |_: IncomingRequest, peer: Peer| async move {
+        let from = peer.extension::<PeerAddress>();
+        let text = from.map_or("nowhere".to_owned(), |from| from.0.to_string());
+        let text = json!({"type": "text", "text": text});
+        Ok(Json::from(json!({"content": [text]})))
+    };
+    let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), seen)));
+    let answer = exchange(address, &call(true)).await;
+    assert!(answer.contains("\"text\":\"127.0.0.1\""), "{answer}");
     serving.abort();
 }
 
