@@ -248,6 +248,7 @@ pub(crate) fn unguessable() -> Option<Arc<str>> {
 }
 
 /// Whether a text can be one of these; of others no store is asked.
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn is_unguessable(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -20,6 +20,7 @@ use crate::methods;
 
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Count, Task, TaskAnswer, TaskQuestion, TaskStatus};
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) use record::{millis, now_ms};
 #[cfg(feature = "redis")]
 pub(crate) use store::bounds as store_bounds;
