@@ -11,7 +11,7 @@ async function step(name, work) {
   }
 }
 
-export async function steps(client, transport, revision) {
+export async function steps(client, transport, revision, tasks) {
   const connected = await step('connect', async () => {
     await client.connect(transport);
     return await revision();
@@ -36,6 +36,8 @@ export async function steps(client, transport, revision) {
       const prompt = await client.getPrompt({ name: 'greet', arguments: { name: 'Ada' } });
       return prompt.messages[0].content.text;
     });
+    const task = tasks?.();
+    if (task) await step('task', task);
   }
   await client.close().catch(() => {});
   process.exit(0);

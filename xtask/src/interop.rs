@@ -76,6 +76,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 continue;
             }
         };
+        let (name, version) = (peer.name, &installed.version);
+        notes.insert(format!(
+            "{name} {version} as the {}: {}",
+            peer.role, peer.tasks
+        ));
         for mode in peer.modes {
             for &channel in peer.channels {
                 let is_asked =
@@ -96,7 +101,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                                 peer.name, mode.name
                             ));
                             let steps = run::one(&installed, &examples, mode, channel, revision);
-                            judge::cell(&steps?, peer.role, revision)
+                            judge::cell(&steps?, &peer, revision)
                         }
                         false => judge::Cell::NotSpoken,
                     };

@@ -42,6 +42,7 @@ pub(crate) fn server(only: RevisionSet) -> Result<McpServer<Latest, Router>, Ser
         .tool("weather", "The weather, as structured output.", weather)
         .tool("fail", "Fails, and says so in its result.", fail)
         .tool("count", "Counts, and tells how far it is.", count)
+        .as_task()
         .resource_of(hello, || async { "Hello from every revision." })
         .prompt("greet", "Greets somebody.", greet)
         .completion("greet", "name", names);

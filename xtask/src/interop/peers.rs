@@ -57,6 +57,24 @@ impl Mode {
     }
 }
 
+/// The tasks that a peer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tasks {
+    /// Those of this revision, which it is tried with.
+    Of(&'static str),
+    /// None that could be tried, and why.
+    None(&'static str),
+}
+
+impl fmt::Display for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Of(revision) => write!(f, "tasks of {revision}"),
+            Self::None(why) => write!(f, "no tasks: {why}"),
+        }
+    }
+}
+
 /// An implementation of others.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
@@ -65,6 +83,7 @@ pub(super) struct Peer {
     pub(super) modes: &'static [Mode],
     /// What it is tried over; `sse` is the transport of 2024-11-05.
     pub(super) channels: &'static [&'static str],
+    pub(super) tasks: Tasks,
     source: Source,
 }
 
@@ -112,11 +131,12 @@ pub(super) fn all() -> [Peer; 7] {
         name: "server/discover",
         revisions: None,
     }];
-    let peer = |name, role, modes, channels, source| Peer {
+    let peer = |name, role, modes, channels, tasks, source| Peer {
         name,
         role,
         modes,
         channels,
+        tasks,
         source,
     };
     [
@@ -125,6 +145,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Client,
             HANDSHAKE,
             ALL,
+            Tasks::Of("2025-11-25"),
             Source::Npm("@modelcontextprotocol/sdk@1", "typescript-1.mjs"),
         ),
         peer(
@@ -132,6 +153,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Client,
             NAMED,
             BOTH,
+            Tasks::None("it sends no `tasks/get`"),
             Source::Npm("@modelcontextprotocol/client@2", "typescript-2.mjs"),
         ),
         peer(
@@ -139,6 +161,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Client,
             NAMED,
             ALL,
+            Tasks::None("the package has none"),
             Source::PyPi("mcp", "python_client.py"),
         ),
         peer(
@@ -146,6 +169,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Client,
             RMCP,
             BOTH,
+            Tasks::Of("2026-07-28"),
             Source::Cargo("rmcp", "client"),
         ),
         peer(
@@ -153,6 +177,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Server,
             OURS,
             &["stdio"],
+            Tasks::Of("2026-07-28"),
             Source::Cargo("rmcp", "server"),
         ),
         peer(
@@ -160,6 +185,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Server,
             OURS,
             SSE,
+            Tasks::None("its tools here run in every revision, and those with tasks would not"),
             Source::Npm("@modelcontextprotocol/sdk@1", "typescript-sse-server.mjs"),
         ),
         peer(
@@ -167,6 +193,7 @@ pub(super) fn all() -> [Peer; 7] {
             Role::Server,
             OURS,
             SSE,
+            Tasks::None("the package has none"),
             Source::PyPi("mcp", "python_sse_server.py"),
         ),
     ]
@@ -191,6 +218,7 @@ pub(super) fn old() -> [Peer; 5] {
         role: Role::Client,
         modes,
         channels: &["stdio", "http"],
+        tasks: Tasks::None("it knows no revision with tasks"),
         source: Source::Npm(package, "typescript-1.mjs"),
     };
     // What they use of pydantic is gone from newer ones.
@@ -199,6 +227,7 @@ pub(super) fn old() -> [Peer; 5] {
         role: Role::Client,
         modes,
         channels: &["stdio", "http"],
+        tasks: Tasks::None("it knows no revision with tasks"),
         source: Source::OldPyPi(packages, "python_1.py"),
     };
     [

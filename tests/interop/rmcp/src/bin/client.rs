@@ -3,7 +3,9 @@
 use std::fmt::Display;
 
 use rmcp::model::{
-    CallToolRequestParams, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig,
+    GetPromptRequestParams, GetTaskParams, Implementation, ProtocolVersion,
+    ReadResourceRequestParams, TaskPayload,
 };
 use rmcp::service::RunningService;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
@@ -11,7 +13,7 @@ use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-type Client = RunningService<RoleClient, ()>;
+type Client = RunningService<RoleClient, ClientConfig>;
 
 #[tokio::main]
 async fn main() {
@@ -28,9 +30,11 @@ async fn main() {
             legacy_version: None,
         },
     };
+    let capabilities = ClientCapabilities::builder().enable_tasks().build();
+    let config = ClientConfig::new(capabilities, Implementation::from_build_env());
     let client = match channel.as_str() {
         "http" => {
-            ().serve_with_lifecycle(
+            config.serve_with_lifecycle(
                 StreamableHttpClientTransport::from_uri(command.as_str()),
                 mode,
             )
@@ -40,7 +44,7 @@ async fn main() {
             let mut server = Command::new(command);
             server.args(rest);
             match TokioChildProcess::new(server) {
-                Ok(transport) => ().serve_with_lifecycle(transport, mode).await,
+                Ok(transport) => config.serve_with_lifecycle(transport, mode).await,
                 Err(error) => return say::<Value, _>("connect", Err(error)),
             }
         }
@@ -55,6 +59,7 @@ async fn steps(client: &Client) {
     let revision = client
         .peer_info()
         .map(|info| info.protocol_version.to_string());
+    let has_tasks = (revision.as_deref()).is_some_and(|revision| revision >= "2026");
     say("connect", Ok::<_, String>(revision));
     let tools = client.list_all_tools().await;
     say(
@@ -87,6 +92,29 @@ async fn steps(client: &Client) {
         "prompts/get",
         prompt.map(|prompt| json!(prompt)["messages"][0]["content"]["text"].clone()),
     );
+    if has_tasks {
+        say("task", task(client).await);
+    }
+}
+
+/// Calls a tool that becomes a task, and looks at that until it has ended.
+async fn task(client: &Client) -> Result<Value, String> {
+    let call = client.call_tool_once(CallToolRequestParams::new("count"));
+    let CallToolResponse::Task(created) = call.await.map_err(|error| error.to_string())? else {
+        return Err("the call became no task".to_owned());
+    };
+    loop {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let looked = client.peer().get_task(GetTaskParams::new(created.task.task_id.clone()));
+        let looked = looked.await.map_err(|error| error.to_string())?;
+        match looked.task.payload {
+            TaskPayload::Completed { result } => {
+                return Ok(json!(["taskCreated", json!(result)["content"][0]["text"]]));
+            }
+            _ if looked.task.status().is_terminal() => return Err("the task failed".to_owned()),
+            _ => {}
+        }
+    }
 }
 
 async fn call(client: &Client) -> Result<Value, rmcp::ServiceError> {

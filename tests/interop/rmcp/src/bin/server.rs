@@ -1,16 +1,22 @@
 //! rmcp as a server over stdio, with the tools, the resource and the prompt of the project's examples.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock,
+    CreateTaskResult, GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams,
+    GetTaskResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role,
     ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
+use rmcp::task_manager::{TaskManager, TaskOptions};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 
-struct Example;
+/// Its tool `add` is a task for clients that have tasks.
+#[derive(Default)]
+struct Example {
+    tasks: TaskManager,
+}
 
 impl ServerHandler for Example {
     fn get_info(&self) -> ServerConfig {
@@ -18,6 +24,7 @@ impl ServerHandler for Example {
             .enable_tools()
             .enable_resources()
             .enable_prompts()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
     }
@@ -40,7 +47,7 @@ impl ServerHandler for Example {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let number = |name: &str| {
@@ -58,7 +65,35 @@ impl ServerHandler for Example {
             "fail" => CallToolResult::error(vec![ContentBlock::text("there is no such city")]),
             other => return Err(ErrorData::invalid_params(format!("no tool {other}"), None)),
         };
+        let takes_tasks = (context.client_capabilities()).is_some_and(|it| it.supports_tasks());
+        if request.name == "add" && takes_tasks {
+            let options = TaskOptions::new().with_poll_interval_ms(20);
+            let later = std::time::Duration::from_millis(50);
+            let task = self.tasks.spawn(options, move |_| {
+                Box::pin(async move {
+                    tokio::time::sleep(later).await;
+                    Ok(result)
+                })
+            });
+            return Ok(CallToolResponse::Task(CreateTaskResult::new(task)));
+        }
         Ok(result.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.tasks.get_task(&request.task_id)?))
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel_task(&request.task_id)
     }
 
     async fn read_resource(
@@ -85,7 +120,7 @@ impl ServerHandler for Example {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let service = Example.serve(rmcp::transport::stdio()).await?;
+    let service = Example::default().serve(rmcp::transport::stdio()).await?;
     service.waiting().await?;
     Ok(())
 }
