@@ -400,9 +400,9 @@ mod tests {
     );
 
     /// As the tables above, with a rule about the method, under its newer name.
-    static RULED: Tables = Tables {
-        revisions: &[&OLD, &NEW],
-        pairs: &[Pair {
+    static RULED: Tables = Tables::new(
+        &[&OLD, &NEW],
+        &[Pair {
             old: "old",
             new: "new",
             up_hop: "old -> new",
@@ -428,7 +428,7 @@ mod tests {
             open_results: None,
             rules: &[],
         }],
-    };
+    );
 
     #[test]
     fn a_rule_about_a_method_holds_for_it_under_its_older_name() {
