@@ -1,6 +1,6 @@
 //! Tokens to text: parsed by syn, laid out by prettyplease, with a blank line between items.
 //!
-//! What does not parse is an error: output that nobody could format nobody can read.
+//! Text that does not parse is an error: it cannot be formatted.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;

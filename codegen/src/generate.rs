@@ -32,7 +32,7 @@ pub struct Crate {
     pub package: String,
     /// The revision that it is of, if it is of one.
     pub revision: Option<String>,
-    /// How many types it has; none for a re-export.
+    /// Number of its types; zero for a re-export.
     pub types: usize,
     /// How many methods.
     pub methods: usize,
@@ -58,7 +58,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// What belongs to some revisions alone, by id; the other crates are left as they lie.
+    /// Keeps only the crates of some revisions, by id; the other crates are left as they are.
     ///
     /// # Errors
     /// An id that has no crate.
@@ -164,7 +164,7 @@ fn decisions_of(crates: &[Crate]) -> Vec<Decision> {
     each.into_iter().collect()
 }
 
-/// The files of crates as they lie below the workspace.
+/// Returns the files of crates as they lie below the workspace.
 ///
 /// # Errors
 /// A path that cannot be written on every system.

@@ -1,4 +1,4 @@
-//! From the models of all revisions to Rust: types, conversions between neighbours, and one table of all.
+//! From the models of all revisions to Rust: types, conversions between adjacent revisions, and one table of all.
 //!
 //! A pure library: no clock, no network, no environment. What the input says is read by [`mcp_schema`].
 

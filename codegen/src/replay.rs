@@ -21,13 +21,13 @@ pub struct Replay {
     open: BTreeSet<Asked>,
 }
 
-/// What a decision is about, whatever words it is put in.
+/// What a decision is about, independent of its wording.
 type Asked = (Question, String);
 
 /// What became of one schema.
 #[derive(Debug)]
 pub struct Step {
-    /// Rows of the diff to the schema before, by level; none for the first one.
+    /// Rows of the diff to the schema before, by level; `None` for the first one.
     pub rows: Option<BTreeMap<Level, usize>>,
     /// The facts of the release before that do not hold for it.
     pub left: usize,
@@ -129,7 +129,7 @@ fn asked(decision: &Decision) -> Asked {
     (decision.question, decision.place.clone())
 }
 
-/// Rows of the diff between two schemas; none where one of them cannot be compared.
+/// Returns the rows of the diff between two schemas; `None` if one of them cannot be compared.
 fn levels(
     spec: &Spec,
     old: &(String, String),

@@ -1,6 +1,6 @@
 //! Decisions: what the input leaves open, the safe answer that stands in, and the line of `spec/` that would settle it.
 //!
-//! Whoever meets something open says so and goes on with the safe answer, so that one run names all that is open.
+//! A stage that meets an open question lists it and goes on with the default, so that one run names all open questions.
 //! Whether that was allowed is settled in one place, `mcp_codegen::generate`: a draft and a schema that stands alone take
 //! the answer and list it, for a released revision or a candidate each is a problem.
 
@@ -41,7 +41,7 @@ pub enum Scope {
     },
     /// A schema that is no revision, by the name of its file.
     Schema(String),
-    /// The conversions between two neighbours.
+    /// The conversions between two adjacent revisions.
     Pair(Pair),
 }
 
@@ -52,7 +52,7 @@ pub enum Question {
     Result,
     /// No union lists a message, so nothing says who sends it.
     Direction,
-    /// The variants of a union cannot be told apart.
+    /// The variants of a union cannot be distinguished.
     Union,
     /// Two schemas, members or choices would have one name.
     Name,
@@ -60,7 +60,7 @@ pub enum Question {
     Shape,
     /// An error code of which nothing says what it means.
     Code,
-    /// A change between neighbours that no rule covers.
+    /// A change between adjacent revisions that no rule covers.
     Change,
 }
 
@@ -74,7 +74,7 @@ pub struct Settle {
 }
 
 impl Decision {
-    /// The failure that it is where no safe answer may be taken.
+    /// Returns it as an error, for where no default may be taken.
     #[must_use]
     pub fn refused(self) -> Error {
         Error::Open(Box::new(self))
@@ -89,7 +89,7 @@ impl Settle {
 }
 
 impl Question {
-    /// Its name in lists and summaries.
+    /// Returns its name in lists and summaries.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ impl Question {
 }
 
 impl Scope {
-    /// The scope of an extension.
+    /// Returns the scope of an extension.
     #[must_use]
     pub fn of(extension: &Extension) -> Self {
         Self::Extension {

@@ -95,7 +95,7 @@ pub struct Diff {
     pub hidden: usize,
     /// What the reader should know about the inputs.
     pub notes: Vec<String>,
-    /// What the prose changes and no row shows, hop by hop; nothing where only some rows are asked for.
+    /// What the prose changes and no row shows, step by step; empty if only some rows are asked for.
     pub prose: Vec<Prose>,
     /// What left the core for an extension.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -109,13 +109,13 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// The counts, and what they come to.
+    /// Returns the counts, and what they come to.
     #[must_use]
     pub fn summary(&self) -> Summary {
         Summary::of(self)
     }
 
-    /// File and line that a row speaks of: in the new file, else in the old one; none where neither is a file.
+    /// Returns file and line of a row: in the new file, else in the old one; `None` if neither is a file.
     #[must_use]
     pub fn location(&self, row: &Row) -> Option<(&str, usize)> {
         let views = [&row.after, &row.before].into_iter().flatten();
@@ -147,7 +147,7 @@ impl Diff {
     }
 }
 
-/// The whole way for two names: open, compare, mark what errata do, apply `spec/diff.toml`.
+/// Compares two names in all steps: open, compare, mark what errata do, apply `spec/diff.toml`.
 ///
 /// # Errors
 /// An input that cannot be read, and an ignore that matches nothing.
@@ -223,7 +223,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     }
 }
 
-/// Sorts the rows and signs them. Rows that would have the same fingerprint are told apart by the whole of their
+/// Sorts the rows and signs them. Rows that would have the same fingerprint are distinguished by the whole of their
 /// shapes, and by a number only where these are the same, too.
 fn order(rows: &mut [Row], old: &Side, new: &Side) {
     let key = |row: &Row| {
@@ -307,7 +307,7 @@ fn facet(row: &Row) -> String {
     }
 }
 
-/// The findings of a comparison as rows, each finding once whatever ways lead to it.
+/// The findings of a comparison as rows, each finding once, however many ways lead to it.
 #[derive(Default)]
 struct Told {
     rows: Vec<Row>,
@@ -426,7 +426,7 @@ fn is_inside_an_envelope(path: &WirePath) -> bool {
         && (path.trail.steps().split_last()).is_some_and(|(_, around)| around.iter().any(is_part))
 }
 
-/// The code of an error is told as `error-code-renumbered`.
+/// Returns whether the finding is the code of an error, which `error-code-renumbered` reports.
 fn is_code_of_an_error(paths: &[WirePath], finding: &Finding) -> bool {
     finding.kind == Kind::ConstChanged
         && paths

@@ -271,7 +271,7 @@ impl<'d> TypeDocs<'d> {
         (!self.reference.is_empty()).then(|| self.reference.replace("{anchor}", &anchor))
     }
 
-    /// The lines of a type.
+    /// Returns the lines of a type.
     #[must_use]
     pub fn of(&'d self, def: &TypeDef) -> TypeLines<'d> {
         let key = def.doc_key.clone();
@@ -292,7 +292,7 @@ impl<'d> TypeDocs<'d> {
 }
 
 impl TypeLines<'_> {
-    /// The line of a member.
+    /// Returns the line of a member.
     #[must_use]
     pub fn member(&self, wire: &str) -> &str {
         (self.source.member_line(&self.key, wire))

@@ -1,4 +1,4 @@
-//! What can go wrong, told so that the reader can mend it: where, what, what was expected, what to do.
+//! Errors, each with what the reader needs to mend it: where, what, what was expected, what to do.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -48,7 +48,7 @@ pub struct Diagnostic {
     pub revision: Option<Box<str>>,
     /// What is wrong, with what was expected and found.
     pub problem: Box<str>,
-    /// What is told below, each with its label, which may be empty: the reason of a rule, differing lines, the help.
+    /// The lines below, each with its label, which may be empty: the reason of a rule, differing lines, the help.
     pub notes: Vec<(&'static str, Box<str>)>,
 }
 
@@ -99,7 +99,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a note; an empty one is not told.
+    /// Adds a note; an empty one is not printed.
     #[must_use]
     pub(crate) fn note(mut self, label: &'static str, text: impl Into<Box<str>>) -> Self {
         let text = text.into();
@@ -180,7 +180,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Error {
-    /// An [`Error::Io`].
+    /// Returns an [`Error::Io`].
     pub fn io(action: &'static str, path: impl AsRef<Path>, cause: std::io::Error) -> Self {
         use std::io::{Error as Cause, ErrorKind};
         let cause = match cause.kind() {
@@ -207,7 +207,7 @@ impl Error {
         diagnostic.into()
     }
 
-    /// A file that is not what it has to be; `detail` is evidence, and may be empty.
+    /// Returns the error of a file that is not what it has to be; `detail` is evidence, and may be empty.
     pub fn file(
         file: impl Into<Box<str>>,
         problem: impl Into<Box<str>>,
@@ -231,7 +231,7 @@ impl Error {
         diagnostic.help(help).into()
     }
 
-    /// A request that cannot be carried out as it was put, and what to do.
+    /// Returns the error of a request that cannot be carried out as it was put, and what to do.
     pub fn usage(problem: impl Into<Box<str>>, help: impl Into<Box<str>>) -> Self {
         Self::request(problem, HELP, help)
     }
@@ -247,7 +247,7 @@ impl Error {
         Self::usage(format!("no {kind} `{name}`"), help)
     }
 
-    /// A request for a revision that there is not.
+    /// Returns the error of a request for a revision that does not exist.
     pub fn unknown_revision<'k>(id: &str, known: impl Iterator<Item = &'k str>) -> Self {
         let known: Vec<&str> = known.collect();
         let known = match known.is_empty() {
@@ -267,7 +267,7 @@ impl Error {
         diagnostic.note(label, note).into()
     }
 
-    /// A step of emission that failed: a defect of the generator, not of the input.
+    /// Returns the error of a step of emission that failed: a defect of the generator, not of the input.
     pub fn defect(step: &str, problem: impl fmt::Display) -> Self {
         let problem = format!("{step} failed: {problem}");
         let mut diagnostic = Diagnostic::of("", Place::Whole, problem);
@@ -290,7 +290,7 @@ impl Error {
         }
     }
 
-    /// Ok for no failure.
+    /// Returns `Ok` for no failure.
     ///
     /// # Errors
     /// What [`Error::of`] makes of `errors`.
@@ -325,13 +325,13 @@ impl Error {
         }
     }
 
-    /// Whether the request cannot be carried out as it was put.
+    /// Returns whether the request cannot be carried out as it was put.
     #[must_use]
     pub fn is_of_the_request(&self) -> bool {
         (self.diagnostic()).is_some_and(|of| of.fault == Fault::Request)
     }
 
-    /// The input could not be read at all, as against read and found wrong.
+    /// Returns whether the input could not be read at all, as against read and found wrong.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         match self {

@@ -18,7 +18,7 @@ const SHOWN_LINES: usize = 10;
 /// Files by their path relative to a root, with `/` between the steps.
 ///
 /// The set owns directories: a file below one of them that is not in the set is an orphan.
-/// `target/` and `Cargo.lock`, which cargo puts there, are nobody's orphans.
+/// `target/` and `Cargo.lock`, which cargo puts there, are not orphans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSet {
     files: BTreeMap<String, Vec<u8>>,
@@ -26,7 +26,7 @@ pub struct FileSet {
 }
 
 impl FileSet {
-    /// An empty set that owns the given directories, relative to the root (`generated`).
+    /// Creates an empty set that owns the given directories, relative to the root (`generated`).
     #[must_use]
     pub fn new(owned: Vec<String>) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl FileSet {
         }
     }
 
-    /// Put a file into the set.
+    /// Puts a file into the set.
     ///
     /// # Errors
     /// When the path is not a plain relative one below an owned directory, is taken, or differs from another one by case alone.
@@ -74,13 +74,13 @@ impl FileSet {
         Ok(())
     }
 
-    /// The bytes of a file of the set.
+    /// Returns the bytes of a file of the set.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.files.get(path).map(Vec::as_slice)
     }
 
-    /// The files below some directories, which own nothing else.
+    /// Returns the files below some directories as a set of their own.
     ///
     /// # Errors
     /// As [`FileSet::insert`], which these paths have passed before.
@@ -94,26 +94,26 @@ impl FileSet {
         Ok(below)
     }
 
-    /// Path and bytes of each file, sorted by path.
+    /// Returns path and bytes of each file, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files
             .iter()
             .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// There are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Compare with what stands below `root`, writing nothing.
+    /// Compares the set with the files below `root`, writing nothing.
     ///
     /// # Errors
     /// [`Error::Io`] for what cannot be read.
@@ -133,7 +133,7 @@ impl FileSet {
         Ok(comparison)
     }
 
-    /// Make the disk below `root` equal to the set: delete orphans, write what differs, leave the rest untouched.
+    /// Makes the disk below `root` equal to the set: deletes orphans, writes what differs, leaves the rest untouched.
     ///
     /// Each file is written beside its place and then moved there, so that a reader never meets half a file.
     ///
@@ -171,7 +171,7 @@ impl FileSet {
             .collect())
     }
 
-    /// What cannot be removed is not empty, or somebody's: both are fine.
+    /// Removes directories that are empty now; one that is not empty, or not ours to remove, stays.
     fn remove_empty_parents(&self, root: &Path, path: &str) {
         let mut path = path;
         while let Some((parent, _)) = path.rsplit_once('/') {
@@ -210,13 +210,13 @@ pub struct Changed {
 }
 
 impl Comparison {
-    /// Nothing differs.
+    /// Returns whether nothing differs.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.orphan.is_empty()
     }
 
-    /// What differs, for people, and the command that mends it as the last line.
+    /// Describes what differs, with the command that mends it as the last line.
     #[must_use]
     pub fn report(&self, command: &str) -> String {
         let Self {
@@ -256,7 +256,7 @@ pub struct Written {
     pub unchanged: usize,
 }
 
-/// Write one file by way of a temporary one beside it; missing directories are made.
+/// Writes one file by way of a temporary one beside it; missing directories are made.
 ///
 /// # Errors
 /// [`Error::Io`]; the file is then as it was.

@@ -1,4 +1,4 @@
-//! The models of all revisions and extensions, and the plans of conversions between neighbours.
+//! The models of all revisions and extensions, and the plans of conversions between adjacent revisions.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub struct Models<'s> {
     pub docs: Docs,
     /// What the schemas do not say.
     pub stated: ErrorRules,
-    /// What the prose changes between neighbours.
+    /// What the prose changes between adjacent revisions.
     pub changes: Changes,
 }
 
@@ -81,7 +81,7 @@ impl<'s> Models<'s> {
         Ok(models)
     }
 
-    /// As [`Models::open`], with every rule that matches nothing beside the models.
+    /// Opens the models as [`Models::open`] does, and returns every rule that matches nothing beside them.
     ///
     /// # Errors
     /// What cannot be typed.
@@ -157,7 +157,7 @@ impl<'s> Models<'s> {
         })
     }
 
-    /// What is left open for revisions that may leave nothing open, and for extensions.
+    /// Returns what is left open for revisions that may leave nothing open, and for extensions.
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
         let firm = self
@@ -172,7 +172,7 @@ impl<'s> Models<'s> {
             .collect()
     }
 
-    /// The model of one revision.
+    /// Returns the model of one revision.
     ///
     /// # Errors
     /// An id that is not there, with the ids that there are.
@@ -211,7 +211,7 @@ impl<'s> Models<'s> {
         self.extensions.iter().map(of).collect()
     }
 
-    /// The doc lines of an extension.
+    /// Returns the doc lines of an extension.
     #[must_use]
     pub fn docs_of<'d>(&'d self, of: &'d ExtensionModel<'_>) -> TypeDocs<'d> {
         TypeDocs {
@@ -222,7 +222,7 @@ impl<'s> Models<'s> {
         }
     }
 
-    /// Doc lines that no revision uses; asks for every line first.
+    /// Returns doc lines that no revision uses; asks for every line first.
     #[must_use]
     pub fn unused_docs(&self) -> Vec<Error> {
         let _ = (self.undocumented(), self.undocumented_of_extensions());
@@ -230,8 +230,9 @@ impl<'s> Models<'s> {
         self.docs.unused().into_iter().chain(own).collect()
     }
 
-    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ; and
-    /// those between an extension and the core that had the feature before. What no rule answers between a draft and its neighbour is listed in [`PairPlan::open`].
+    /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
+    /// those between an extension and the core that had the feature before. A change to a draft without a rule is listed
+    /// in [`PairPlan::open`].
     ///
     /// # Errors
     /// Every change between released revisions without a rule, and every rule without a change.
@@ -259,7 +260,7 @@ impl<'s> Models<'s> {
         Ok(plans)
     }
 
-    /// The pairs of neighbours that are converted, oldest first.
+    /// Returns the pairs of adjacent revisions that are converted, oldest first.
     #[must_use]
     pub fn shim_pairs(&self) -> Vec<Pair> {
         let chain = self.chain();
@@ -270,7 +271,7 @@ impl<'s> Models<'s> {
             .collect()
     }
 
-    /// The pairs of neighbours, and after them those of each extension and the last revision whose core had it.
+    /// Returns the pairs of adjacent revisions, and after them those of each extension and the last revision whose core had it.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<Pair> {
         let succeeds = |of: &ExtensionModel<'_>| {
@@ -348,7 +349,7 @@ impl<'s> Models<'s> {
         Ok(plan)
     }
 
-    /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
+    /// Returns the revisions that are converted, oldest first: no candidates, and no draft that is another revision.
     #[must_use]
     pub fn chain(&self) -> Vec<&RevisionModel<'s>> {
         let converted = |of: &&RevisionModel<'_>| {
@@ -357,7 +358,7 @@ impl<'s> Models<'s> {
         self.revisions.iter().filter(converted).collect()
     }
 
-    /// The released revision that a draft is the same as: in its types, and in what its schema says beside them.
+    /// Returns the released revision that equals a draft: in its types, and in what its schema says beside them.
     #[must_use]
     pub fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
         self.revisions.iter().find(|other| {

@@ -2,31 +2,31 @@
 
 use crate::naming::pascal_case;
 
-/// The package: `mcp-2025-11-25`.
+/// Returns the package: `mcp-2025-11-25`.
 #[must_use]
 pub fn package(id: &str) -> String {
     format!("mcp-{id}")
 }
 
-/// The library: `mcp_2025_11_25`.
+/// Returns the library: `mcp_2025_11_25`.
 #[must_use]
 pub fn library(id: &str) -> String {
     format!("mcp_{}", words(id))
 }
 
-/// The package of an extension: `mcp-ext-tasks`.
+/// Returns the package of an extension: `mcp-ext-tasks`.
 #[must_use]
 pub fn extension_package(name: &str) -> String {
     package(&extension(name))
 }
 
-/// How an extension is told from a revision: `ext-tasks`.
+/// Returns the name that distinguishes an extension from a revision: `ext-tasks`.
 #[must_use]
 pub fn extension(name: &str) -> String {
     format!("ext-{name}")
 }
 
-/// The module that holds its types: `v2025_11_25`, `draft`.
+/// Returns the module that holds its types: `v2025_11_25`, `draft`.
 #[must_use]
 pub fn module(id: &str) -> String {
     match dated(id) {
@@ -35,19 +35,19 @@ pub fn module(id: &str) -> String {
     }
 }
 
-/// The feature that brings it, where it is not there anyway: `v2026-07-28-rc`.
+/// Returns the feature that brings it, where it is not there anyway: `v2026-07-28-rc`.
 #[must_use]
 pub fn feature(id: &str) -> String {
     module(id).replace('_', "-")
 }
 
-/// The constant of its row in a table: `V2025_11_25`, `DRAFT`.
+/// Returns the constant of its row in a table: `V2025_11_25`, `DRAFT`.
 #[must_use]
 pub fn constant(id: &str) -> String {
     module(id).to_uppercase()
 }
 
-/// Its variant and its marker type: `V2025_11_25`, `V2026_07_28Rc`, `Draft`.
+/// Returns its variant and its marker type: `V2025_11_25`, `V2026_07_28Rc`, `Draft`.
 #[must_use]
 pub fn variant(id: &str) -> String {
     if !dated(id) {

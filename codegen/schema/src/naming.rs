@@ -13,13 +13,13 @@ const RESERVED: &[&str] = &[
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// A field or module name: `nextCursor` becomes `next_cursor`, `type` becomes `type_`.
+/// Makes a field or module name: `nextCursor` becomes `next_cursor`, `type` becomes `type_`.
 #[must_use]
 pub fn snake_case(wire: &str) -> String {
     finish(wire.to_snake_case(), "n")
 }
 
-/// A type or variant name: `input_required` becomes `InputRequired`.
+/// Makes a type or variant name: `input_required` becomes `InputRequired`.
 #[must_use]
 pub fn pascal_case(wire: &str) -> String {
     let name = wire.to_upper_camel_case();
@@ -41,7 +41,7 @@ pub fn type_name(definition: &str) -> String {
     finish(name, "N")
 }
 
-/// Whether Rust takes a name as an identifier.
+/// Returns whether Rust takes a name as an identifier.
 #[must_use]
 pub fn is_identifier(name: &str) -> bool {
     let mut letters = name.chars();

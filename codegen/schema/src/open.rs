@@ -28,7 +28,7 @@ pub struct Undocumented {
 }
 
 impl Open {
-    /// What is open in a spec.
+    /// Returns what is open in a spec.
     #[must_use]
     pub fn of(spec: &Spec) -> Self {
         let mut open = Self::default();
@@ -83,7 +83,7 @@ impl Open {
         open
     }
 
-    /// Nothing is.
+    /// Returns whether nothing is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.decisions.is_empty() && self.undocumented.is_empty() && self.problems.is_empty()

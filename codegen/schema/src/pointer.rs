@@ -2,19 +2,19 @@
 
 use percent_encoding::percent_decode_str;
 
-/// One step, escaped.
+/// Escapes one step.
 #[must_use]
 pub fn escaped(step: &str) -> String {
     step.replace('~', "~0").replace('/', "~1")
 }
 
-/// What an escaped step stands for.
+/// Returns what an escaped step stands for.
 #[must_use]
 pub fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-/// The pointer in the fragment of a reference, which is a URI; `None` where the bytes that it stands for are no text.
+/// Returns the pointer in the fragment of a reference, which is a URI; `None` if its bytes are not text.
 #[must_use]
 pub fn of_fragment(fragment: &str) -> Option<String> {
     let pointer = percent_decode_str(fragment).decode_utf8().ok()?;

@@ -84,15 +84,15 @@ pub struct Revision {
 }
 
 impl Spec {
-    /// Read a spec directory.
+    /// Reads a spec directory.
     ///
     /// # Errors
-    /// What cannot be read, is no schema, or has an erratum that does not apply; all of it, not the first alone.
+    /// Every file that cannot be read or is not a schema, and every erratum that does not apply, not only the first.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         Self::load(&root_of(dir), &collect(dir)?)
     }
 
-    /// The same from memory: texts by their path below the spec directory, which failures print as `spec`.
+    /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
     ///
     /// # Errors
     /// As [`Spec::read`].
@@ -134,7 +134,7 @@ impl Spec {
         })
     }
 
-    /// The revision of that id.
+    /// Returns the revision of that id.
     ///
     /// # Errors
     /// An id that is not there, with the ids that there are.
@@ -204,7 +204,7 @@ impl Revision {
             .or_else(|| revisions.rev().find(released))
     }
 
-    /// The definitions of [`Revision::schema`], by name.
+    /// Returns the definitions of [`Revision::schema`], by name.
     pub fn definitions(&self) -> impl Iterator<Item = (&str, &Value)> {
         let defs = self.schema.get("$defs").and_then(Value::as_object);
         defs.into_iter()
@@ -212,13 +212,13 @@ impl Revision {
             .map(|(name, definition)| (name.as_str(), definition))
     }
 
-    /// One of them.
+    /// Returns one of them.
     #[must_use]
     pub fn definition(&self, name: &str) -> Option<&Value> {
         self.schema.get("$defs")?.get(name)
     }
 
-    /// The reference page of a definition.
+    /// Returns the reference page of a definition.
     #[must_use]
     pub fn reference_of(&self, definition: &str) -> String {
         self.reference

@@ -198,7 +198,7 @@ impl<'p> Sources<'p> {
     }
 }
 
-/// The files of a crate that re-exports another one.
+/// Returns the files of a crate that re-exports another one.
 ///
 /// # Errors
 /// A template that does not render.

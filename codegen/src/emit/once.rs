@@ -105,7 +105,7 @@ impl Once {
         types.collect()
     }
 
-    /// The name of a set: its runs of neighbours, each by its ends.
+    /// Returns the name of a set: its runs of adjacent revisions, each by its ends.
     fn module(&self, places: &[usize]) -> String {
         let mut runs: Vec<[usize; 2]> = Vec::new();
         for at in places {

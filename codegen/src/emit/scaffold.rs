@@ -14,7 +14,7 @@ use mcp_schema::Error;
 use mcp_schema::model::{Model, Shape};
 use mcp_schema::names;
 
-/// What a crate is told of itself.
+/// The facts about a crate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrateFacts {
     /// The name of the package: `mcp-2025-11-25`.
@@ -34,13 +34,13 @@ pub struct CrateFacts {
     /// `mcp-wire`, and the types of the revision that an extension rests on, as the manifest of a crate that stands alone
     /// depends on them; absent for a member of the workspace.
     pub dependencies: Option<[String; 2]>,
-    /// The methods that go away, each with what is said of that.
+    /// The deprecated methods, each with its note.
     pub deprecated: BTreeMap<String, String>,
     /// What there is to say of an extension, for the crate of one; the other facts are of its revision.
     pub extension: Option<ExtensionFacts>,
 }
 
-/// What the crate of an extension is told besides.
+/// Further facts about the crate of an extension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtensionFacts {
     /// The name of the extension.
@@ -54,7 +54,7 @@ pub struct ExtensionFacts {
 }
 
 impl CrateFacts {
-    /// The name of the library: `mcp_2025_11_25`.
+    /// Returns the name of the library: `mcp_2025_11_25`.
     #[must_use]
     pub fn library(&self) -> String {
         self.package.replace('-', "_")

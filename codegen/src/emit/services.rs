@@ -42,7 +42,7 @@ const SIDES: [Side; 2] = [
     },
 ];
 
-/// What whoever calls has as functions of its own: the two of `Caller`.
+/// The functions of `Caller` itself.
 const OWN: [&str; 2] = ["notification", "request"];
 
 /// A method as a function.
@@ -327,7 +327,7 @@ fn calls(
     }
 }
 
-/// Whether the params of a method can be made without being told anything.
+/// Returns whether the params of a method can be made without arguments.
 fn made_of_nothing(model: &Model, method: &Method) -> bool {
     let object = method.params.as_ref().and_then(|ty| model.object(ty));
     let taken = |member: &Member| matches!(member.given, Given::Taken(_));

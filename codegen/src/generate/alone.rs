@@ -1,4 +1,4 @@
-//! A crate from a schema that is no revision of the spec: a draft of the day.
+//! A crate from a schema that is not a revision of the spec.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -58,7 +58,7 @@ impl WireSource<'_> {
     }
 }
 
-/// A schema that is no revision of the spec: a draft of the day.
+/// A schema that is not a revision of the spec, such as a new draft.
 #[derive(Debug, Clone)]
 pub struct Alone<'a> {
     /// The text of the file, in upstream form.

@@ -21,7 +21,7 @@ use crate::shims::{self, ShimFacts, ShimRevision};
 /// Emits the crate of one revision by itself: no type of it is shared.
 ///
 /// # Errors
-/// An unknown revision, and whatever the emitters refuse.
+/// An unknown revision, and everything that the emitters refuse.
 pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
     let of = models.get(id)?;
     let pieces = pieces_of(models, of)?;
@@ -184,7 +184,7 @@ fn one_crate(
 /// Emits the crate of conversions.
 ///
 /// # Errors
-/// Whatever the emitters refuse.
+/// Everything that the emitters refuse.
 pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan], once: &Once) -> Result<Crate, Error> {
     let conversions = plans
         .iter()
@@ -270,7 +270,7 @@ pub fn registry_crate(
     })
 }
 
-/// What manifests that people write say of each revision: the facade's features, and what hooks depend on.
+/// Returns the sections of hand-written manifests that name revisions: the facade's features, and what hooks depend on.
 pub fn sections(models: &Models<'_>) -> Vec<Section> {
     let features = features_of(models);
     let converted: Vec<String> = (models.extensions.iter())

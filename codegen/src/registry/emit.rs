@@ -15,7 +15,7 @@ use mcp_schema::naming::pascal_case;
 use mcp_schema::spec::errors::ErrorRules;
 use mcp_schema::spec::{Extension, Lifecycle, Revision, Status};
 
-/// What the crate is told.
+/// The facts for the crate.
 #[derive(Debug)]
 pub struct RegistryFacts<'s> {
     /// The command that makes the crate.
@@ -54,7 +54,7 @@ pub struct Converted {
     pub types: Vec<String>,
 }
 
-/// The files of the crate.
+/// Returns the files of the crate.
 ///
 /// # Errors
 /// A list without a release, and templates that do not render.
@@ -175,7 +175,7 @@ fn is_optional(id: &str, facts: &RegistryFacts<'_>) -> bool {
     always.all(|feature| feature.name != name)
 }
 
-/// The features of the revisions that stand before a place; none for one that is always there.
+/// Returns the features of the revisions that stand before a place; `None` for one that is always there.
 fn before(place: usize, facts: &RegistryFacts<'_>) -> Vec<Option<String>> {
     let own = facts.revisions.iter().filter(|of| !of.twin);
     let earlier = own.filter(|of| of.place.is_some_and(|other| other < place));

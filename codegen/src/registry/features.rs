@@ -21,7 +21,7 @@ pub struct Link<'s> {
 pub struct Feature {
     /// Its name: `v2025-06-18`.
     pub name: String,
-    /// The revision's package, if it comes with the feature; none for that of handlers, which is there anyway.
+    /// The revision's package, if it comes with the feature; `None` for that of handlers, which is there anyway.
     pub package: Option<String>,
     /// The packages of the extensions that rest on it, where they come with the feature.
     pub extensions: Vec<String>,
@@ -34,13 +34,13 @@ pub struct Feature {
 }
 
 impl Feature {
-    /// The dependencies that come with it.
+    /// Returns the dependencies that come with it.
     pub fn packages(&self) -> impl Iterator<Item = &String> {
         self.package.iter().chain(&self.extensions)
     }
 }
 
-/// The condition under which all of these revisions are there; `None` if they always are.
+/// Returns the condition under which all of these revisions are there; `None` if they always are.
 #[must_use]
 pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     let brings = |feature: &&Feature| {
@@ -57,7 +57,7 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     }
 }
 
-/// The features of a chain of revisions, oldest first, with the extensions that rest on them: the id of the revision, and
+/// Returns the features of a chain of revisions, oldest first, with the extensions that rest on them: the id of the revision, and
 /// the name.
 #[must_use]
 pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature> {
@@ -84,7 +84,7 @@ pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature>
     each.collect()
 }
 
-/// The rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.
+/// Returns the rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.
 #[must_use]
 pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> String {
     let quoted = |words: Vec<String>| {

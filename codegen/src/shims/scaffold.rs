@@ -21,7 +21,7 @@ use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, Pair
 use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 use mcp_schema::spec::Extension;
 
-/// What the crate of conversions is told of the revisions.
+/// The facts about the revisions for the crate of conversions.
 #[derive(Debug)]
 pub struct ShimFacts<'m> {
     /// The command that makes the crate.
@@ -390,7 +390,7 @@ fn error_row(row: &ErrorRule) -> TokenStream {
     quote!(ErrorHop { codes: (#from, #to), methods: &[#(#methods),*], rule: #rule, up: #up, down: #down },)
 }
 
-/// The types of each revision that take part in conversions, and those of methods that only it has.
+/// Returns the types of each revision that take part in conversions, and those of methods that only it has.
 #[must_use]
 pub fn used<'p>(
     plans: &'p [PairPlan],

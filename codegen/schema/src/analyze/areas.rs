@@ -1,7 +1,7 @@
 //! Which source file holds a type: the same one in every revision.
 //!
-//! The oldest revision whose methods reach a type decides: by one area alone, and the type is at home there whoever
-//! uses it later; by several at once, and it is shared. So no revision that comes later moves a type, until there are
+//! The oldest revision whose methods reach a type decides: if only one area reaches it, the type stays there, also when
+//! others use it later; else it is shared. So no later revision moves a type, until there are
 //! more shared types than one file has room for: then those that hold one another get a file of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +115,7 @@ fn size(def: &TypeDef) -> usize {
     }
 }
 
-/// All types that hold one another, by whatever way, this one among them.
+/// Returns all types that hold one another, directly or not, this one among them.
 fn family<'d>(first: &'d str, held: &BTreeMap<&'d str, BTreeSet<&'d str>>) -> BTreeSet<&'d str> {
     closure(first, |name| {
         let holders = held.iter().filter(|(_, inner)| inner.contains(name));

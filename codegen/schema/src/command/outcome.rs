@@ -14,14 +14,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Nothing to complain of.
+    /// Returns the outcome of a check without findings.
     #[must_use]
     pub fn passed(text: String) -> Self {
         Self { text, passed: true }
     }
 }
 
-/// The exit code of a failure.
+/// Returns the exit code of a failure.
 #[must_use]
 pub fn failure_code(error: &anyhow::Error) -> u8 {
     if let Some(Unread(cause)) = error.downcast_ref() {
@@ -34,7 +34,7 @@ pub fn failure_code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// An input that could not be read, whatever stands against it: never to be taken for "no change".
+/// An input that could not be read, so that a failure is never taken for "no change".
 #[derive(Debug)]
 pub struct Unread(
     /// Why.

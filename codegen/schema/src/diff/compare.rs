@@ -1,7 +1,7 @@
 //! The comparison itself: pairs of shapes that stand at the same wire path, each compared once.
 //!
 //! A [`Site`] is a pair of shapes that may be reached from many places; what differs in it is a
-//! [`Finding`], told once. Which wire paths reach a site is worked out afterwards, in `walk`.
+//! [`Finding`], listed once. Which wire paths reach a site is worked out afterwards, in `walk`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

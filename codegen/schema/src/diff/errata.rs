@@ -1,6 +1,6 @@
 //! Which rows are there because of an erratum alone: where the comparison without errata shows no change as grave.
 //!
-//! What is compared is the change, not how it is told. Where an erratum puts `_meta` into old params, a `_meta` that is
+//! The change itself is compared, not its kind. Where an erratum puts `_meta` into old params, a `_meta` that is
 //! demanded now shows as `became-required`, and without the erratum as `member-added-required`: old senders are refused either way.
 
 use std::collections::{BTreeMap, BTreeSet};

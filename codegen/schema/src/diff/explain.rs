@@ -11,7 +11,7 @@ pub struct Explanation {
     pub kind: Kind,
     /// What happened.
     pub means: &'static str,
-    /// Which peers can no longer talk, or misunderstand each other.
+    /// Which peers can no longer work together, or misunderstand each other.
     pub breaks: &'static str,
     /// What a maintainer does about it.
     pub todo: &'static str,

@@ -26,13 +26,13 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether everything is asked for.
+    /// Returns whether everything is asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a row is asked for. A row with several wire paths is, if one of them fits.
+    /// Returns whether a row is asked for. A row with several wire paths is, if one of them fits.
     #[must_use]
     pub fn admits(&self, row: &Row) -> bool {
         let Self {
@@ -56,7 +56,7 @@ impl Filter {
             && !(*uncovered && (!row.rules.is_empty() || !row.kind.is_on_the_wire()))
     }
 
-    /// Refuses methods that nobody knows; with the nearest name that somebody does.
+    /// Refuses methods that no revision has, with the nearest name of one that exists.
     ///
     /// # Errors
     /// The first one that matches none of the `known`.

@@ -1,4 +1,4 @@
-//! All revisions in one view: which of them has which message, and the diff of each neighbouring pair.
+//! All revisions in one view: which of them has which message, and the diff of each adjacent pair.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct History {
     pub revisions: Vec<String>,
     /// The messages, in order of direction and name.
     pub methods: Vec<MethodLine>,
-    /// The diffs of neighbours, in order.
+    /// The diffs of adjacent revisions, in order.
     pub diffs: Vec<Diff>,
 }
 
@@ -29,11 +29,11 @@ pub struct MethodLine {
     pub name: String,
     /// `C2S` or `S2C`.
     pub direction: &'static str,
-    /// What kind of message it is in each revision; none where it is not there.
+    /// The kind of message in each revision; `None` if the revision does not have it.
     pub channels: Vec<Option<MethodKind>>,
 }
 
-/// The history of these revisions or files; of all revisions of the spec, if no name is given.
+/// Compares these revisions or files; all revisions of the spec, if no name is given.
 ///
 /// # Errors
 /// As [`super::between`].

@@ -1,4 +1,4 @@
-//! Whether a value is one of a shape: yes, no, or not to be told here.
+//! Whether a value is one of a shape: yes, no, or undecided.
 //!
 //! The tests let an independent validator judge the same.
 

@@ -18,16 +18,16 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// All kinds, in the order in which they are told.
+            /// All kinds, in the order in which they are printed.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// The stable id.
+            /// Returns the stable id.
             #[must_use]
             pub fn id(self) -> &'static str {
                 match self { $(Self::$name => $id,)+ }
             }
 
-            /// What the same change is called when it is undone.
+            /// Returns the kind of the opposite change.
             #[must_use]
             pub fn mirror(self) -> Self {
                 match self { $(Self::$name => Self::$mirror,)+ }
@@ -104,13 +104,13 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether a change of this kind can be seen in the text of a message.
+    /// Returns whether a change of this kind can be seen in the text of a message.
     #[must_use]
     pub fn is_on_the_wire(self) -> bool {
         self != Self::DefinitionRenamed
     }
 
-    /// Whether `other` undoes a change of this kind; an addition is undone by a removal, whichever it was.
+    /// Returns whether `other` undoes a change of this kind; an addition is undone by a removal, whichever it was.
     #[must_use]
     pub fn is_undone_by(self, other: Self) -> bool {
         self.mirror() == other || other.mirror() == self

@@ -1,7 +1,7 @@
 //! The messages of a schema: who sends what, with which params, answered by which result.
 //!
-//! Unlike the model's methods these need no rule to be read: a draft of the day can be compared
-//! before anybody has decided how its types are called.
+//! Unlike the model's methods these need no rule to be read: a new draft can be compared before the names of its
+//! types are decided.
 
 use super::graph::{Graph, Member, NodeId};
 use super::variants::choices;
@@ -23,7 +23,7 @@ pub(crate) struct Message {
     pub(crate) node: NodeId,
     /// Its `params`, if it has any.
     pub(crate) params: Option<Member>,
-    /// What answers it; none for a notification, and where nothing says.
+    /// What answers it; `None` for a notification, and where the schema does not say.
     pub(crate) result: Option<NodeId>,
 }
 

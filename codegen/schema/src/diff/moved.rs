@@ -35,7 +35,7 @@ struct Value {
     node: NodeId,
     paths: Vec<WirePath>,
     place: String,
-    /// The row that tells it; none for a part of a message that came or went as a whole.
+    /// The row that has it; `None` for a part of a message that came or went as a whole.
     row: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Wire paths: where in which message a value stands, whatever the schema calls the parts.
+//! Wire paths: where in which message a value stands, independent of the names of types in the schema.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct WirePath {
 /// The way to a place in a message, as it is printed and step by step.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trail {
-    /// What is printed: ways are sorted by it, and nobody reads it back.
+    /// The printed form: paths are sorted by it, and it is never parsed.
     text: String,
     steps: Vec<Step>,
 }
@@ -106,13 +106,13 @@ impl WirePath {
         Self::new(direction, method, part, Trail::root())
     }
 
-    /// The place in the part, from `$`, as it is printed.
+    /// Returns the place in the part, from `$`, as it is printed.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.trail.text
     }
 
-    /// The place that the path leads to.
+    /// Returns the place that the path leads to.
     #[must_use]
     pub fn place(&self) -> WirePlace {
         let steps = self.trail.steps.iter();
@@ -129,7 +129,7 @@ impl WirePath {
     }
 }
 
-/// A place on the wire: the same one in every revision, by whatever choices of unions the schemas lead there.
+/// A place on the wire: the same one in every revision, through any choices of unions in the schemas.
 ///
 /// What is known of it from one comparison is joined by it with what is known from another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -227,7 +227,7 @@ pub(crate) struct Selector {
 }
 
 impl Part {
-    /// As it is written in a path.
+    /// Returns its form in a path.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
@@ -241,7 +241,7 @@ impl Part {
     }
 }
 
-/// `C2S` or `S2C`.
+/// Returns `C2S` or `S2C`.
 #[must_use]
 pub fn direction_id(direction: Direction) -> &'static str {
     match direction {

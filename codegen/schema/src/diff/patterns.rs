@@ -8,7 +8,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// How long a text made for a pattern may get.
 const MAX_TEXT: usize = 2_048;
 
-/// Patterns by their text; none for one that cannot be read here, such as one that looks ahead.
+/// Patterns by their text; `None` for one that cannot be read here, such as one that looks ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(BTreeMap<String, Option<Regex>>);
 
@@ -45,7 +45,7 @@ pub(super) fn texts(pattern: &str) -> Vec<String> {
     all
 }
 
-/// Writes one text of the pattern; none if that would be too long, or if there is none.
+/// Writes one text of the pattern. Returns `None` if that would be too long, or if there is none.
 fn spell(hir: &Hir, choice: usize, text: &mut Vec<u8>) -> Option<()> {
     if text.len() > MAX_TEXT {
         return None;

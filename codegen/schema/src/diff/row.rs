@@ -54,7 +54,7 @@ pub struct Row {
     pub witnesses: Vec<Witness>,
     /// What this does to users of the generated crate.
     pub crate_change: CrateChange,
-    /// The shim rules that it meets, hop by hop; none until one does.
+    /// The conversion rules that it meets, step by step; empty until one does.
     pub rules: Vec<Met>,
     /// The errata without which it would not be there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -70,19 +70,19 @@ pub struct Row {
     pub page: Option<String>,
 }
 
-/// The shim rules that a change meets between two neighbours.
+/// The conversion rules that a change meets between two adjacent revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Met {
-    /// The neighbours: `2025-06-18..2025-11-25`.
+    /// The adjacent revisions: `2025-06-18..2025-11-25`.
     pub hop: String,
     /// Ids of rules, sorted; or `proven`, or what the runtime does.
     pub rules: Vec<String>,
 }
 
-/// What the prose of the specification changes between two neighbours and no schema shows.
+/// What the prose of the specification changes between adjacent revisions and no schema shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prose {
-    /// The neighbours: `2025-06-18..2025-11-25`.
+    /// The adjacent revisions: `2025-06-18..2025-11-25`.
     pub hop: String,
     /// The name under which people speak of it.
     pub id: String,
@@ -114,7 +114,7 @@ pub enum CrateChange {
 }
 
 impl CrateChange {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
@@ -195,7 +195,7 @@ impl Row {
         self
     }
 
-    /// The methods that it reaches, `*` for what every message has.
+    /// Returns the methods that it reaches, `*` for what every message has.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
         let mut last = None;
         self.paths

@@ -92,7 +92,7 @@ impl<'s> Sources<'s> {
         })
     }
 
-    /// The methods of all revisions, by name.
+    /// Returns the methods of all revisions, by name.
     #[must_use]
     pub fn methods(&self) -> BTreeSet<String> {
         let revisions = self.spec.revisions.iter();
@@ -125,7 +125,7 @@ impl<'s> Sources<'s> {
         self.of_text(name, &text, raw)
     }
 
-    /// The side of a revision; `raw` leaves out its errata.
+    /// Opens a revision as a side; `raw` leaves out its errata.
     ///
     /// # Errors
     /// Returns every fact of the revision that contradicts its schema.
@@ -143,7 +143,7 @@ impl<'s> Sources<'s> {
         Ok(side)
     }
 
-    /// The side of an extension, by the rules of the revision that it rests on; `raw` leaves out its errata.
+    /// Opens an extension as a side, by the rules of the revision that it rests on; `raw` leaves out its errata.
     ///
     /// # Errors
     /// Returns every fact of the revision that contradicts its schema.
@@ -159,7 +159,7 @@ impl<'s> Sources<'s> {
         Ok(side)
     }
 
-    /// The side of a schema in upstream form.
+    /// Opens a schema in upstream form as a side.
     ///
     /// A file that some revision was imported from is that revision. Any other takes over the errata
     /// of the revision that is nearest to it, as far as they still apply.

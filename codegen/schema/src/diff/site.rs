@@ -28,7 +28,7 @@ pub(crate) struct Finding {
     pub(crate) kind: Kind,
     /// From the site to what differs.
     pub(crate) steps: Vec<Step>,
-    /// What stands there; none where nothing does.
+    /// What stands there; `None` if nothing does.
     pub(crate) old: Option<NodeId>,
     pub(crate) new: Option<NodeId>,
     /// Whether it must be there, for members.

@@ -88,7 +88,7 @@ impl Verdict {
 }
 
 impl Verdicts {
-    /// The verdicts of both directions.
+    /// Joins the verdicts of both directions.
     #[must_use]
     pub const fn of(old_to_new: Verdict, new_to_old: Verdict) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Verdicts {
         }
     }
 
-    /// The level that follows, unless `spec/diff.toml` says otherwise.
+    /// Returns the level that follows, unless `spec/diff.toml` says otherwise.
     #[must_use]
     pub fn level(self, kind: Kind) -> Level {
         let Self {
@@ -130,7 +130,7 @@ impl Level {
         Self::Representation,
     ];
 
-    /// The name on the command line and in files.
+    /// Returns the name on the command line and in files.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {

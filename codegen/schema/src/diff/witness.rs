@@ -73,7 +73,7 @@ enum Put {
     Nothing,
     /// This value.
     Value(Value),
-    /// A member that nobody named, with this value.
+    /// A member without a name in the schema, with this value.
     Stranger(Value),
 }
 

@@ -100,7 +100,7 @@ fn plain(name: &str) -> String {
     format!("{}Type", naming::type_name(&naming::plain(name)))
 }
 
-/// Returns why no type can have this name in Rust, in any schema; None if one can.
+/// Returns why no type can have this name in Rust, in any schema; `None` if one can.
 pub(super) fn unfit(name: &str) -> Option<&'static str> {
     if !naming::is_identifier(name) {
         return Some("is no name that Rust takes");

@@ -1,4 +1,4 @@
-//! Definitions that are read as opaque JSON, whatever they say, since nothing else can be done with them.
+//! Definitions that are read as opaque JSON, since their content cannot be typed.
 
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{Built, Shape, Ty};

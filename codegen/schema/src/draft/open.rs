@@ -56,7 +56,7 @@ pub(crate) fn opaque_rule(place: &str) -> Settle {
     )
 }
 
-/// Keywords that nobody knows: each says nothing, as JSON Schema has it.
+/// Lists unknown keywords: each has no effect, by the rules of JSON Schema.
 pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
     let of = |(pointer, value): (&String, &serde_json::Value)| {
         let keyword = pointer.rsplit('/').next().map(unescaped);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-/// The first `limit` differing lines of two texts: `-` with the old ones, `+` with the new ones, the line number in front of each group.
+/// Returns the first `limit` differing lines of two texts: `-` with the old ones, `+` with the new ones, the line number before each group.
 ///
 /// Empty when nothing differs. Long lines are cut.
 #[must_use]

@@ -14,7 +14,7 @@ use crate::rules::Rules;
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
 ///
 /// # Errors
-/// Rules of unions that do not hold, and messages that cannot be told apart.
+/// Rules of unions that do not hold, and messages that cannot be distinguished.
 pub(crate) fn decide(
     mut built: Built,
     scope: &Scope,

@@ -71,19 +71,19 @@ impl Model {
         join::decide(built, scope, rules, &areas)
     }
 
-    /// The type with this Rust name.
+    /// Returns the type with this Rust name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&TypeDef> {
         self.types.get(name)
     }
 
-    /// What the type with this Rust name is.
+    /// Returns the shape of the type with this Rust name.
     #[must_use]
     pub fn shape(&self, name: &str) -> Option<&Shape> {
         self.get(name).map(|def| &def.shape)
     }
 
-    /// The object that a type stands for, if it does.
+    /// Returns the object that a type stands for, if it does.
     #[must_use]
     pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m Object> {
         match self.resolve(ty) {
@@ -92,7 +92,7 @@ impl Model {
         }
     }
 
-    /// The type of a schema definition, by the definition's name.
+    /// Returns the type of a schema definition, by the definition's name.
     #[must_use]
     pub fn definition(&self, definition: &str) -> Option<&TypeDef> {
         self.types
@@ -100,7 +100,7 @@ impl Model {
             .find(|ty| ty.definition.as_deref() == Some(definition))
     }
 
-    /// What a type stands for once aliases are followed.
+    /// Returns what a type stands for once aliases are followed.
     #[must_use]
     pub fn resolve<'m>(&'m self, mut ty: &'m Ty) -> &'m Ty {
         // Building a model refuses alias cycles, so this ends.
@@ -156,7 +156,7 @@ pub struct TypeDef {
 }
 
 impl TypeDef {
-    /// Where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
+    /// Returns where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
     #[must_use]
     pub fn at(&self) -> String {
         match &self.definition {
@@ -183,7 +183,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The object that it is, if it is one.
+    /// Returns the object that it is, if it is one.
     #[must_use]
     pub fn object(&self) -> Option<&Object> {
         match self {
@@ -220,7 +220,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// The member with this name on the wire.
+    /// Returns the member with this name on the wire.
     #[must_use]
     pub fn member(&self, wire: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.wire == wire)

@@ -22,11 +22,11 @@ pub struct Line {
 /// Things of which the same is said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Item {
-    /// What goes before the names: `headers`.
+    /// The words before the names: `headers`.
     pub before: String,
     /// Names, as they stand on the wire.
     pub names: Vec<String>,
-    /// What is said of them.
+    /// The words after them.
     pub after: String,
 }
 
@@ -70,7 +70,7 @@ impl Head {
     }
 }
 
-/// The summary of a diff: a line for each sort of news, ten at most.
+/// Returns the summary of a diff: a line for each sort of news, ten at most.
 #[must_use]
 pub fn brief(diff: &Diff) -> Vec<Line> {
     let mut all: BTreeMap<Head, Vec<(Level, Item)>> = BTreeMap::new();
@@ -411,7 +411,7 @@ fn braced(methods: &BTreeSet<&str>) -> Vec<String> {
 }
 
 impl Line {
-    /// The items in words, names as `name` writes them.
+    /// Writes the items in words, names as `name` writes them.
     #[must_use]
     pub fn words(&self, name: impl Fn(&str) -> String) -> String {
         let items = self.items.iter().map(|item| {

@@ -6,7 +6,7 @@ use super::text::headline;
 use super::{change_line, one_line};
 use crate::diff::{Diff, Level, Row};
 
-/// The annotations of a diff, the summary first; behind a gate, only those that it is shut for.
+/// Renders the annotations of a diff, the summary first; with a gate, only those that fail it.
 #[must_use]
 pub fn render(diff: &Diff, gate: Option<Level>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);

@@ -75,7 +75,7 @@ struct Rows<'d> {
     rows: Vec<Card<'d>>,
 }
 
-/// The page of a history; that of one pair is a history of two.
+/// Renders the page of a history; that of one pair is a history of two.
 ///
 /// # Errors
 /// A template that fails, which would be a defect.

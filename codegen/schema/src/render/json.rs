@@ -30,7 +30,7 @@ struct All<'d> {
     diffs: Vec<One<'d>>,
 }
 
-/// The document of one diff.
+/// Renders the document of one diff.
 ///
 /// # Errors
 /// What cannot be written as JSON, which would be a defect.
@@ -41,7 +41,7 @@ pub fn diff(diff: &Diff) -> Result<String, Error> {
     })
 }
 
-/// The document of a history: every neighbouring pair.
+/// Renders the document of a history: every adjacent pair.
 ///
 /// # Errors
 /// As [`diff`].

@@ -11,7 +11,7 @@ use crate::diff::{Diff, Level, Prose, WirePath};
 /// How many wire paths of a row are spelled out.
 const SHOWN_PATHS: usize = 4;
 
-/// The changelog of a diff.
+/// Renders the changelog of a diff.
 #[must_use]
 pub fn render(diff: &Diff) -> String {
     let Diff { old, new, raw, .. } = diff;

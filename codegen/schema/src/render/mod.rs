@@ -38,7 +38,7 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The rules that a change meets, hop by hop; the only hop of a pair of neighbours has no name.
+/// Returns the rules that a change meets, step by step; the only step of an adjacent pair has no name.
 #[must_use]
 pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<String>)> {
     let whole = format!("{}..{}", diff.old, diff.new);
@@ -62,7 +62,7 @@ pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<S
     hops
 }
 
-/// The same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; none where none is known.
+/// Returns the same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; `None` if none is known.
 #[must_use]
 pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
     let hops = rules_met(diff, change);
@@ -94,7 +94,7 @@ fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// What stood there and what stands there, in one line; empty where the kind says it all.
+/// Returns what stood there and what stands there, in one line; empty where the kind says it all.
 #[must_use]
 pub fn change_line(row: &Row) -> String {
     let shown = |view: &View| {

@@ -49,7 +49,7 @@ const IDS_A_LINE: usize = 6;
 const BOLD: &str = "1";
 const DIM: &str = "2";
 
-/// The text of a diff.
+/// Renders the text of a diff.
 #[must_use]
 pub fn render(diff: &Diff, options: TextOptions) -> String {
     let mut writer = Writer {
@@ -60,7 +60,7 @@ pub fn render(diff: &Diff, options: TextOptions) -> String {
     writer.text
 }
 
-/// The first line: what changed, in numbers.
+/// Returns the first line: what changed, in numbers.
 #[must_use]
 pub fn headline(diff: &Diff, summary: &Summary) -> String {
     let Diff { old, new, .. } = diff;
@@ -93,7 +93,7 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
     )
 }
 
-/// The second line: what it comes to, on both axes.
+/// Returns the second line: what it comes to, on both axes.
 #[must_use]
 pub fn conclusion(summary: &Summary) -> String {
     let (Some(wire), Some(of_crate)) = (summary.wire, summary.crate_change) else {

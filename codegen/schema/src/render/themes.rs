@@ -44,7 +44,7 @@ const ERRORS: &str = "errors";
 /// What is on no wire path.
 const NAMES: &str = "names of definitions";
 
-/// The changes of a diff by theme.
+/// Groups the changes of a diff by theme.
 #[must_use]
 pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
     let mut themes: Vec<Theme<'_>> = Vec::new();
@@ -157,19 +157,19 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
 }
 
 impl<'d> Change<'d> {
-    /// The rows that tell it.
+    /// Returns its rows.
     #[must_use]
     pub fn rows(&self) -> &[&'d Row] {
         &self.rows
     }
 
-    /// The first of its rows: kind, level, subject and shapes are those of all.
+    /// Returns the first of its rows: kind, level, subject and shapes are those of all.
     #[must_use]
     pub fn lead(&self) -> &'d Row {
         self.rows[0]
     }
 
-    /// Its wire paths: of what moved, where it is now.
+    /// Returns its wire paths: of what moved, where it is now.
     pub fn main(&self) -> impl Iterator<Item = &'d WirePath> {
         self.rows.iter().flat_map(|row| match row.to.is_empty() {
             true => &row.paths,
@@ -177,12 +177,12 @@ impl<'d> Change<'d> {
         })
     }
 
-    /// Of what moved, where it was.
+    /// Returns, of what moved, where it was.
     pub fn from(&self) -> impl Iterator<Item = &'d WirePath> {
         self.rows.iter().flat_map(|row| &row.from)
     }
 
-    /// What stood there and what stands there, in one line; empty where its rows differ in that.
+    /// Returns what stood there and what stands there, in one line; empty where its rows differ in that.
     #[must_use]
     pub fn line(&self) -> String {
         let mut lines = self.rows.iter().map(|row| change_line(row));
@@ -193,7 +193,7 @@ impl<'d> Change<'d> {
         }
     }
 
-    /// Whether it is about messages as a whole.
+    /// Returns whether it is about messages as a whole.
     #[must_use]
     pub fn is_of_messages(&self) -> bool {
         matches!(
@@ -202,12 +202,12 @@ impl<'d> Change<'d> {
         )
     }
 
-    /// The fingerprints of its rows.
+    /// Returns the fingerprints of its rows.
     pub fn fingerprints(&self) -> impl Iterator<Item = &'d str> {
         self.rows.iter().map(|row| row.fingerprint.as_str())
     }
 
-    /// The errata behind all of it; none if part of it is there without any.
+    /// Returns the errata behind all of it; empty if part of it is there without any.
     #[must_use]
     pub fn errata(&self) -> BTreeSet<&'d str> {
         match self.rows.iter().any(|row| row.errata.is_empty()) {

@@ -91,7 +91,7 @@ struct ShapeRule {
     reason: String,
 }
 
-/// What a schema is read as, whatever it says of its members.
+/// The shape as which a schema is read, independent of its members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ShapeAs {
@@ -123,7 +123,7 @@ struct UnionRule {
 pub(crate) enum Decide {
     /// The method of the request decides; read alone, it is this variant.
     Method {
-        /// The variant that holds whatever is read without its method.
+        /// The variant for values that are read without their method.
         alone: String,
     },
     /// The first row whose members are all present; a row without members takes the rest.

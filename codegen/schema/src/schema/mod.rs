@@ -22,7 +22,7 @@ pub struct Schema {
     pub root: Value,
     /// The definitions under `$defs`.
     pub definitions: BTreeMap<String, Node>,
-    /// Keywords that nobody knows, by the JSON pointer of each: they say nothing of what is valid.
+    /// Unknown keywords, by the JSON pointer of each: they have no effect on what is valid.
     pub unknown: BTreeMap<String, Value>,
 }
 
@@ -63,7 +63,7 @@ impl JsonType {
         Self::String,
     ];
 
-    /// The name for the `type` keyword.
+    /// Returns the name for the `type` keyword.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl JsonType {
         all.find(|ty| ty.name() == name)
     }
 
-    /// Whether a value is of this type.
+    /// Returns whether a value is of this type.
     #[must_use]
     pub fn admits(self, value: &Value) -> bool {
         match self {
@@ -120,7 +120,7 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// Whether nothing is limited.
+    /// Returns whether nothing is limited.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
@@ -151,7 +151,7 @@ pub struct Node {
     pub constant: Option<Value>,
     /// `enum`.
     pub choices: Option<Vec<Value>>,
-    /// `properties`; absent and empty are told apart by nobody.
+    /// `properties`; absent and empty mean the same.
     pub properties: BTreeMap<String, Node>,
     /// `required`.
     pub required: BTreeSet<String>,
@@ -187,7 +187,7 @@ pub struct Misfit {
 }
 
 impl Node {
-    /// Whether the node says nothing at all: any JSON value meets it.
+    /// Returns whether the node says nothing at all: any JSON value meets it.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.reference.is_none()
@@ -203,7 +203,7 @@ impl Node {
             && self.misfit.is_none()
     }
 
-    /// Whether the node describes an object, by its type or by its members.
+    /// Returns whether the node describes an object, by its type or by its members.
     #[must_use]
     pub fn is_object(&self) -> bool {
         let by_members = !self.properties.is_empty()

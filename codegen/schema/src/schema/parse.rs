@@ -70,7 +70,7 @@ pub(crate) fn subschema(
 struct Parser<'a> {
     file: &'a str,
     root: &'a Value,
-    /// Keywords that nobody knows.
+    /// Unknown keywords.
     unknown: BTreeMap<String, Value>,
 }
 
@@ -241,7 +241,7 @@ impl Parser<'_> {
             .collect()
     }
 
-    /// The name of the definition that is referred to; none for another place of the schema.
+    /// Returns the name of the definition that is referred to; `None` for another place of the schema.
     fn reference(&self, value: &Value, at: &str) -> Result<Option<String>, Error> {
         // A reference is a URI: `Record<string>` is spelled `Record%3Cstring%3E` in it.
         let target = value.as_str().and_then(pointer::of_fragment);

@@ -1,8 +1,8 @@
-//! Which rules a change meets on its way: those of its pair of neighbours, or of each hop between two that are none.
+//! Which rules a change meets on its way: those of its pair of adjacent revisions, or of each step between two others.
 //!
-//! Between neighbours the plan of the pair says it. Further apart, a change is what the hops between have made of it:
+//! Between adjacent revisions the plan of the pair says it. Further apart, a change is what the steps have made of it:
 //! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
-//! A candidate stands between two neighbours: what it changes meets the rules of the hop over it.
+//! A candidate stands between two adjacent revisions: its changes meet the rules of the step over it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::spec::Status;
 const UNNEGOTIATED: &str = "runtime: a candidate is never negotiated";
 
 /// Fills in the rules of every row between revisions that are converted into each other, and candidates on the way;
-/// none for a pair that cannot be planned.
+/// no rules for a pair that cannot be planned.
 pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     let Ok(models) = Models::open(spec) else {
         return;
@@ -51,7 +51,7 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     }
 }
 
-/// What the prose changes between two neighbours.
+/// Returns what the prose changes between two adjacent revisions.
 fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
     let hop = pair.to_string();
     let own = changes.all().filter(|change| change.between == hop);
@@ -111,7 +111,7 @@ impl Place {
     }
 }
 
-/// A pair of neighbours: its plan, and the rules that its rows meet, place by place.
+/// A pair of adjacent revisions: its plan, and the rules that its rows meet, place by place.
 struct Hop {
     name: String,
     plan: PairPlan,
@@ -168,7 +168,7 @@ impl Hop {
 /// Whether what stands at the first place has a say in what stands at the second one.
 type Touches = fn(&WirePlace, &WirePlace) -> bool;
 
-/// The rules of each hop for a row between two that are no neighbours.
+/// Returns the rules of each step for a row between two revisions that are not adjacent.
 fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
@@ -194,7 +194,7 @@ fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
     Vec::new()
 }
 
-/// The rules for a row of a candidate: what the hop over it does where the candidate changes something.
+/// Returns the rules for a row of a candidate: what the step over it does where the candidate changes something.
 fn met_on_the_way(row: &Row, hops: &[&Hop]) -> Vec<Met> {
     let met = met(row, hops);
     if !met.is_empty() {

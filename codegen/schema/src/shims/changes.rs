@@ -1,7 +1,7 @@
-//! What the prose of the specification changes between two neighbours and no schema shows: `spec/changes.toml`.
+//! What the prose of the specification changes between adjacent revisions and no schema shows: `spec/changes.toml`.
 //!
 //! Each change is answered: by rules of the pair, by an adapter of the runtime, or by a reason why nothing has to be
-//! done about it. One that nobody answered stops the planning of its pair.
+//! done about it. One without an answer stops the planning of its pair.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ struct Rows {
 pub struct Change {
     /// The name under which people speak of it.
     pub id: String,
-    /// The two neighbours: `OLD..NEW`.
+    /// The two adjacent revisions: `OLD..NEW`.
     pub between: String,
     /// What the newer revision says and the older one does not, or the other way round, in our own words.
     pub says: String,
@@ -57,7 +57,7 @@ pub enum Answer {
 }
 
 impl Changes {
-    /// Those of a spec.
+    /// Reads those of a spec.
     ///
     /// # Errors
     /// What is not TOML, or no change, with its line.
@@ -74,12 +74,12 @@ impl Changes {
         Ok(Self { file, rows })
     }
 
-    /// All of them, in the order of the file.
+    /// Returns all of them, in the order of the file.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.rows.iter().map(Spanned::get_ref)
     }
 
-    /// What is wrong with them by themselves: two of one name, no words, a pair that there is not.
+    /// Returns what is wrong with them by themselves: two of one name, no words, a pair that does not exist.
     #[must_use]
     pub fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
         let mut seen = BTreeSet::new();
@@ -107,7 +107,7 @@ impl Changes {
         errors
     }
 
-    /// The rules of a pair that its changes ask for; every change that nothing answers, or a rule that is not there, is
+    /// Returns the rules of a pair that its changes ask for; every change without an answer, or a rule that is not there, is
     /// an error.
     #[must_use]
     pub fn asked(&self, pair: &Pair, rules: &BTreeSet<&str>) -> (BTreeSet<String>, Vec<Error>) {

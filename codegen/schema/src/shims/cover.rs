@@ -14,7 +14,7 @@ use crate::diff::{Kind, Part, Row, WirePath};
 /// Needs no rule: the planner proved that nothing can go wrong.
 pub const PROVEN: &str = "proven";
 
-/// The rules that cover a row, or why it needs none; empty if nothing covers it.
+/// Returns the rules that cover a row, or why it needs none; empty if nothing covers it.
 #[must_use]
 pub fn cover(row: &Row, plan: &PairPlan) -> BTreeSet<String> {
     let without_rule = match row.kind {
@@ -68,7 +68,7 @@ struct Walk<'p> {
 type Open<'p> = Vec<&'p ObjectPlan>;
 
 impl Walk<'_> {
-    /// What covers the end of a path; none if the plan does not lead there.
+    /// Returns what covers the end of a path; `None` if the plan does not lead there.
     fn path(&self, path: &WirePath) -> Option<BTreeSet<String>> {
         if path.method == "*" {
             return Some(one(

@@ -25,7 +25,7 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
     }
 }
 
-/// The largest part of a set whose members all hold, given the others of that part.
+/// Returns the largest part of a set whose members all hold, given the others of that part.
 pub fn largest<T: Ord + Clone>(
     mut set: BTreeSet<T>,
     holds: impl Fn(&T, &BTreeSet<T>) -> bool,
@@ -73,7 +73,7 @@ fn is_plain(body: &Body, from: &End) -> bool {
     }
 }
 
-/// The conversion that a step ends in.
+/// Returns the conversion that a step ends in.
 #[must_use]
 pub fn target(step: &Step) -> Option<(End, End)> {
     match step {

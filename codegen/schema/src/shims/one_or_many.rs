@@ -13,7 +13,7 @@ pub enum OneOrMany<T> {
 }
 
 impl<T> OneOrMany<T> {
-    /// All of them.
+    /// Returns all of them.
     #[must_use]
     pub fn all(&self) -> &[T] {
         match self {

@@ -9,13 +9,13 @@ use super::pair::{Pair, Way};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::rule_id;
 
-/// The rule of losses and rejections that nobody has decided on, by the id that `mcp_convert` gives it.
+/// The rule of losses and rejections that are not decided, by the id that `mcp_convert` gives it.
 pub const UNDECIDED: &str = "undecided";
 
 /// Something that is open on one way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Finding {
-    /// Where it is open; none for both ways.
+    /// Where it is open; `None` for both ways.
     pub(super) way: Option<Way>,
     /// What is open, in words.
     pub(super) open: String,

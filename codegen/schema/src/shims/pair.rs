@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Direction;
 use crate::names;
 
-/// Two neighbours, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.
+/// Two adjacent revisions, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Pair {
     /// The id of the older revision.
@@ -17,7 +17,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of these two revisions, the older one first.
+    /// Creates the pair of these two revisions, the older one first.
     pub fn new(old: impl Into<String>, new: impl Into<String>) -> Self {
         Self {
             old: old.into(),
@@ -25,13 +25,13 @@ impl Pair {
         }
     }
 
-    /// The name of its rule file among those of the spec.
+    /// Returns the name of its rule file among those of the spec.
     #[must_use]
     pub fn file(&self) -> String {
         format!("shims/{self}.toml")
     }
 
-    /// The module of its conversions: `v2024_11_05_to_v2025_03_26`.
+    /// Returns the module of its conversions: `v2024_11_05_to_v2025_03_26`.
     #[must_use]
     pub fn module(&self) -> String {
         format!(
@@ -41,7 +41,7 @@ impl Pair {
         )
     }
 
-    /// The revisions that a way leads from and to.
+    /// Returns the revisions that a way leads from and to.
     #[must_use]
     pub fn ends(&self, way: Way) -> [&str; 2] {
         match way {
@@ -50,7 +50,7 @@ impl Pair {
         }
     }
 
-    /// The name of a way in losses: `FROM..TO`.
+    /// Returns the name of a way in losses: `FROM..TO`.
     #[must_use]
     pub fn hop(&self, way: Way) -> String {
         let [from, to] = self.ends(way);
@@ -78,7 +78,7 @@ impl Way {
     /// Both ways.
     pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
 
-    /// The name in rule files and modules.
+    /// Returns the name in rule files and modules.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Way {
         }
     }
 
-    /// The way back.
+    /// Returns the way back.
     #[must_use]
     pub const fn back(self) -> Self {
         match self {
@@ -96,7 +96,7 @@ impl Way {
         }
     }
 
-    /// That of two which belongs to this way.
+    /// Returns that of two values which belongs to this way.
     pub fn of<T>(self, up: T, down: T) -> T {
         match self {
             Self::Up => up,
@@ -122,7 +122,7 @@ pub enum Sender {
 }
 
 impl Sender {
-    /// Which way its messages go.
+    /// Returns the direction of its messages.
     #[must_use]
     pub const fn direction(self) -> Direction {
         match self {

@@ -7,9 +7,9 @@ use super::pair::Way;
 use super::plan::{Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
 use crate::diff::{Part, Step as Place, Trail, WirePath};
 
-/// The wire paths of each rule, by its id, each part of a method once and the shortest way there.
+/// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
-/// What no method of both revisions reaches is told by the type that an adapter converts.
+/// A rule that no method of both revisions reaches has the type that an adapter converts.
 #[must_use]
 pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
     let mut found = Found::default();

@@ -50,7 +50,7 @@ pub struct RuleFacts {
 }
 
 impl PairPlan {
-    /// The conversions of one way.
+    /// Returns the conversions of one way.
     #[must_use]
     pub fn way(&self, way: Way) -> &[Conversion] {
         way.of(&self.up, &self.down)
@@ -283,7 +283,7 @@ pub struct Recast {
     pub boxed: [bool; 2],
     /// The rule.
     pub rule: String,
-    /// Whether the target holds whatever the source does, so that no rule is asked for.
+    /// Whether the target holds every value of the source, so that no rule is asked for.
     pub widens: bool,
     /// What an absent one becomes where the target must have it.
     pub missing: Option<Missing>,
@@ -391,7 +391,7 @@ pub struct SettledPlan {
 pub enum Held {
     /// A constant.
     Constant(serde_json::Value),
-    /// A value in this field, or none where it may be absent.
+    /// A value in this field, or `None` where it may be absent.
     Field {
         /// The Rust field.
         field: String,
@@ -412,7 +412,7 @@ pub struct RestPlan {
 }
 
 impl RestPlan {
-    /// Whether the target keeps whatever the source has.
+    /// Returns whether the target keeps everything that the source has.
     #[must_use]
     pub fn keeps_all(&self) -> bool {
         matches!(
@@ -505,7 +505,7 @@ impl Body {
 }
 
 impl Arm {
-    /// The rule that decides what becomes of the variant; none for one that stays.
+    /// Returns the rule that decides what becomes of the variant; `None` for one that stays.
     pub(super) fn rule(&self) -> Option<&str> {
         match self {
             Self::Same { .. } => None,
@@ -554,7 +554,7 @@ pub enum End {
 }
 
 impl End {
-    /// A name for tables and function names.
+    /// Returns a name for tables and function names.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

@@ -11,7 +11,7 @@ use super::plan::{Fate, PairPlan};
 use super::rules::{Ending, PairRules, Sample};
 use crate::{Error, Spec};
 
-/// The rules of a pair: what each does, where on the wire it applies and what it comes to; and how many conversions
+/// Prints the rules of a pair: what each does, where on the wire it applies and what it comes to; and how many conversions
 /// needed none.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     Ok(text)
 }
 
-/// What is told of one rule.
+/// The row of one rule.
 struct Row<'r> {
     id: &'r str,
     at: String,
@@ -105,7 +105,7 @@ struct Row<'r> {
     reason: &'r str,
 }
 
-/// How many wire paths are told of one rule.
+/// Maximum number of wire paths that are printed for one rule.
 const MAX_PATHS: usize = 4;
 
 /// Where on the wire a rule applies, the first of many.

@@ -45,7 +45,7 @@ const NEW_IN_2020: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
-/// Bring an upstream schema into canonical form; `file` is the name that failures print.
+/// Brings an upstream schema into canonical form; `file` is the name that errors print.
 ///
 /// Canonical in, the same out.
 ///
@@ -238,7 +238,7 @@ impl Walk<'_> {
         Ok(canonical.into())
     }
 
-    /// The canonical value of a keyword; none for prose.
+    /// Returns the canonical value of a keyword; `None` for prose.
     fn keyword(
         &mut self,
         keyword: &str,

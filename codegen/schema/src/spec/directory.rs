@@ -19,15 +19,15 @@ use crate::files::write_file;
 pub struct Directory {
     root: String,
     pub(super) files: Files,
-    /// What stood on disk when it was read; none for one that was made in memory.
+    /// The files on disk when it was read; `None` if it was made in memory.
     base: Option<Files>,
 }
 
 impl Directory {
-    /// Read a directory; one that is not there is empty.
+    /// Reads a directory; a missing one is empty.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// A file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         let files = Self::on_disk(dir)?;
         Ok(Self {
@@ -44,7 +44,7 @@ impl Directory {
         }
     }
 
-    /// The same from memory: texts by their path below the spec directory, which failures print as `spec`.
+    /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
     #[must_use]
     pub fn from_files(files: BTreeMap<String, String>) -> Self {
         Self {
@@ -54,13 +54,13 @@ impl Directory {
         }
     }
 
-    /// The texts, by path below the directory.
+    /// Returns the texts, by path below the directory.
     #[must_use]
     pub fn files(&self) -> &BTreeMap<String, String> {
         &self.files
     }
 
-    /// What it says.
+    /// Reads its files as a spec.
     ///
     /// # Errors
     /// As [`Spec::read`].
@@ -68,7 +68,7 @@ impl Directory {
         Spec::load(&self.root, &self.files)
     }
 
-    /// Take an upstream schema as that of a revision, and end before it what does not hold for it.
+    /// Takes an upstream schema as that of a revision, and ends before it what does not hold for it.
     ///
     /// # Errors
     /// Options that do not fit. Nothing has changed then.
@@ -98,7 +98,7 @@ impl Directory {
         Ok(imported)
     }
 
-    /// Take a revision out, and everything that speaks of it or that only it needed.
+    /// Takes a revision out, and everything that speaks of it or that only it needed.
     ///
     /// # Errors
     /// A revision that is not there. Nothing has changed then.
@@ -109,7 +109,7 @@ impl Directory {
         Ok(removed)
     }
 
-    /// What the rule files say of a revision by a range: its errata, rows and doc lines.
+    /// Returns what the rule files say of a revision by a range: its errata, rows and doc lines.
     ///
     /// # Errors
     /// A file that is not TOML.
@@ -122,7 +122,7 @@ impl Directory {
         Ok((Order::of(&rows), rows))
     }
 
-    /// What holds for a revision, and is not confirmed since its import.
+    /// Returns the facts that hold for a revision, and are not confirmed since its import.
     ///
     /// # Errors
     /// A list of revisions, or another file, that cannot be read.
@@ -131,9 +131,9 @@ impl Directory {
         unconfirmed(&self.root, &self.files, &order, &rows, id)
     }
 
-    /// Say that facts hold for a revision (`keep`), or end them before it.
+    /// Confirms that facts hold for a revision (`keep`), or ends them before it.
     ///
-    /// No names stand for all of them. Gives back the facts that it settled.
+    /// No names stand for all of them. Returns the facts that it settled.
     ///
     /// # Errors
     /// A name that is not to be confirmed, and one to end that later revisions have, too.
@@ -188,7 +188,7 @@ impl Directory {
         facts::change(&self.root, &mut self.files, changes)
     }
 
-    /// Bring a directory on disk into this state: write what differs, delete what is gone.
+    /// Brings a directory on disk into this state: writes what differs, deletes what is gone.
     ///
     /// The list of revisions is written last: a command that was interrupted does the rest when it is run again.
     ///

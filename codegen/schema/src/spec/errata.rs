@@ -25,7 +25,7 @@ pub struct Erratum {
     pub revisions: Vec<String>,
     /// The JSON pointers into the canonical schema that it changes.
     pub at: Vec<String>,
-    /// What has to stand at each of them; none for nothing.
+    /// The value expected at each of them; `None` if there is none.
     pub expect: Option<Value>,
     /// What is put there; none takes the member away.
     pub replace: Option<Value>,

@@ -125,7 +125,7 @@ pub struct ProtocolRule {
     until: Option<String>,
     /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
     pub about: String,
-    /// The methods that go with what goes away; calls of them warn.
+    /// The methods that are deprecated with it; calls of them warn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub methods: Vec<String>,
     /// What it says.
@@ -162,7 +162,7 @@ fn by_default() -> bool {
 }
 
 impl ErrorRules {
-    /// The methods of a revision that go away, each with what is said of that.
+    /// Returns the deprecated methods of a revision, each with its note.
     #[must_use]
     pub fn deprecated(&self, revision: &str) -> BTreeMap<String, String> {
         let rules = (self.rules.iter())
@@ -173,7 +173,7 @@ impl ErrorRules {
             .collect()
     }
 
-    /// The codes that the schema of a revision carries and no row speaks of, each once, with its definition.
+    /// Returns the codes that the schema of a revision has and no row names, each once, with its definition.
     #[must_use]
     pub fn unlisted<'r>(&self, revision: &'r Revision) -> Vec<(i64, &'r str)> {
         let listed =
@@ -212,7 +212,7 @@ impl ErrorRules {
     /// The name of the file below the spec directory.
     pub const FILE: &str = "errors.toml";
 
-    /// Read the rules of a spec.
+    /// Reads the rules of a spec.
     ///
     /// # Errors
     /// A revision or definition that is not there, a code that the definition does not carry,

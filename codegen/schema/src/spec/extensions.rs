@@ -279,7 +279,7 @@ impl Extension {
         }
     }
 
-    /// The file of the doc lines of its own, below the spec directory.
+    /// Returns the file of its own doc lines, below the spec directory.
     #[must_use]
     pub fn docs_file(&self) -> String {
         format!("{FOLDER}/{}/docs.toml", self.name)

@@ -15,7 +15,7 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(crate) const MARKED: &str =
     "the file begins with a byte order mark: save it as UTF-8 without one";
 
-/// Parse the text of `file`.
+/// Parses the text of `file`.
 ///
 /// # Errors
 /// What is not JSON, with its line and column; nesting deeper than serde_json's limit of 128 is one too.

@@ -267,7 +267,7 @@ pub(super) fn handed_on(
     Ok(handed)
 }
 
-/// Names, shapes, unions and doc lines that no revision has use for; none where the revisions cannot be typed.
+/// Returns names, shapes, unions and doc lines that no revision uses; empty if the revisions cannot be typed.
 pub(super) fn needless(root: &str, files: &Files) -> Result<Vec<Named>, Error> {
     let found = Spec::load(root, files).ok();
     let found = found.and_then(|spec| Models::needless(&spec).ok());
@@ -348,7 +348,7 @@ pub(super) fn converts(name: &str, id: &str) -> bool {
     pair(name).is_some_and(|(old, new)| old == id || new == id)
 }
 
-/// The two neighbours that a file of rules is about.
+/// Returns the two adjacent revisions of a file of rules.
 pub(super) fn pair(name: &str) -> Option<(&str, &str)> {
     let pair = name.strip_prefix("shims/")?.strip_suffix(".toml")?;
     pair.split_once("..")

@@ -35,7 +35,7 @@ pub enum Status {
 }
 
 impl Lifecycle {
-    /// The name in revisions.toml and on the command line.
+    /// Returns the name in revisions.toml and on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Lifecycle {
 }
 
 impl Status {
-    /// The name in revisions.toml and on the command line.
+    /// Returns the name in revisions.toml and on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -187,7 +187,7 @@ struct Rows {
 /// Read the list and check that it can be one.
 ///
 /// # Errors
-/// What is not TOML, an id that is taken or no file name, a wire string that two released
+/// What is not TOML, an id that is taken or not a file name, a protocol version that two released
 /// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
 /// stand last.
 pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
@@ -417,7 +417,7 @@ pub(crate) fn with_sha256(file: &RuleFile, row: &Row, sha256: &str) -> String {
     text
 }
 
-/// Writes into the row of a revision which facts are confirmed; none for all of them.
+/// Writes into the row of a revision which facts are confirmed; `None` for all of them.
 pub(super) fn confirm(
     root: &str,
     files: &mut Files,

@@ -1,4 +1,4 @@
-//! The definitions by which a schema lists its messages, and what answers a request: for whoever reads a schema.
+//! The definitions by which a schema lists its messages, and what answers a request: for all readers of a schema.
 
 use crate::model::{Direction, MethodKind};
 
@@ -55,19 +55,19 @@ pub fn kind_of(method: &str) -> MethodKind {
     }
 }
 
-/// What a request is called in the names of what answers it: `CallTool` of `CallToolRequest`.
+/// Returns the stem that a request shares with its result and response: `CallTool` of `CallToolRequest`.
 #[must_use]
 pub fn stem(request: &str) -> &str {
     request.strip_suffix("Request").unwrap_or(request)
 }
 
-/// The definition of the whole response, by which a schema pairs a request with its result.
+/// Returns the definition of the whole response, by which a schema pairs a request with its result.
 #[must_use]
 pub fn response(stem: &str) -> String {
     format!("{stem}ResultResponse")
 }
 
-/// The definition of a result that is paired by its name alone.
+/// Returns the definition of a result that is paired only by its name.
 #[must_use]
 pub fn result(stem: &str) -> String {
     format!("{stem}Result")

@@ -35,7 +35,7 @@ impl PartialEq for Starts {
 impl Eq for Starts {}
 
 impl RuleFile {
-    /// A rule file from its path and text.
+    /// Creates a rule file from its path and text.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -44,7 +44,7 @@ impl RuleFile {
         }
     }
 
-    /// Read as `T`.
+    /// Reads the file as `T`.
     ///
     /// # Errors
     /// What does not fit, with its line.
@@ -58,7 +58,7 @@ impl RuleFile {
         })
     }
 
-    /// The line, from 1, in which the byte at `offset` stands.
+    /// Returns the line, from 1, of the byte at `offset`.
     #[must_use]
     pub fn line_of(&self, offset: usize) -> usize {
         let starts = self.starts.0.get_or_init(|| {
@@ -68,7 +68,7 @@ impl RuleFile {
         1 + starts.partition_point(|start| *start <= offset)
     }
 
-    /// What is wrong with a rule at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.
+    /// Returns what is wrong with a rule at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.
     pub fn error(
         &self,
         offset: usize,
@@ -135,7 +135,7 @@ impl RuleTexts {
         );
     }
 
-    /// The file of that name; one that is not there is an empty one, that is, no rules.
+    /// Returns the file of that name; a missing one is empty, that is, has no rules.
     #[must_use]
     pub fn get(&self, name: &str) -> RuleFile {
         self.files
@@ -144,7 +144,7 @@ impl RuleTexts {
             .unwrap_or_else(|| RuleFile::new(format!("{}/{name}", self.root), ""))
     }
 
-    /// All files that are there, by name.
+    /// Returns all files that are there, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RuleFile)> {
         self.files.iter().map(|(name, file)| (name.as_str(), file))
     }

@@ -1,4 +1,4 @@
-//! Stubs in the rule files: a row or line for each thing that is open, which fails until somebody has written it.
+//! Stubs in the rule files: a row or line for each open question, which fails until its author has filled it in.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::decision::{Decision, Scope};
 use crate::open::{Open, Undocumented};
 
 impl Directory {
-    /// Write a stub for each thing that is open; what stands there already is not written twice.
+    /// Writes a stub for each open question; what is there already is not written twice.
     ///
-    /// Gives back how many stubs each file got.
+    /// Returns how many stubs each file got.
     ///
     /// # Errors
     /// A rule file that is not TOML.

@@ -12,7 +12,7 @@ use crate::Error;
 pub(crate) struct Entry {
     /// The names of the tables that it stands in, outermost first.
     pub(crate) table: Vec<String>,
-    /// What tells it from its neighbours: the key of a line, the first value of a row.
+    /// What tells it from the entries beside it: the key of a line, the first value of a row.
     pub(crate) name: String,
     /// From its header or key to the end of its last value.
     span: Range<usize>,
@@ -33,7 +33,7 @@ impl Entry {
         texts.find_map(|(other, _, place)| (other == key).then(|| place.clone()))
     }
 
-    /// How people are told of it: its table and its name.
+    /// Returns its name in messages: its table and its name.
     pub(crate) fn label(&self) -> String {
         match self.table.is_empty() {
             true => self.name.clone(),

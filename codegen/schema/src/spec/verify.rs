@@ -37,7 +37,7 @@ pub struct Verified {
     pub moved_on: Vec<String>,
 }
 
-/// Check each revision: its schema is in canonical form, its errata apply, no directory is unlisted, and the shared
+/// Checks each revision: its schema is in canonical form, its errata apply, no directory is unlisted, and the shared
 /// rules match what they speak of.
 /// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file,
 /// unless a draft has changed there since it was imported.

@@ -22,7 +22,7 @@ use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::pair::Way;
 use mcp_schema::shims::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 
-/// The files of the crate of all pairs.
+/// Returns the files of the crate of all pairs.
 ///
 /// # Errors
 /// Tokens that do not parse, and templates that do not render.

@@ -44,7 +44,7 @@ pub(super) struct RowView<'d> {
     paths: Vec<String>,
 }
 
-/// The rules that a hop has for a change; no hop between neighbours.
+/// The rules that a step has for a change; no step between adjacent revisions.
 #[derive(Serialize)]
 pub(super) struct RulesView {
     hop: String,
@@ -60,7 +60,7 @@ pub(super) struct PathView {
     path: String,
 }
 
-/// A shape and what is said above it.
+/// A shape and its heading.
 #[derive(Serialize)]
 pub(super) struct ShapeView<'d> {
     caption: String,

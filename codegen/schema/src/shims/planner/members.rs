@@ -168,7 +168,7 @@ impl<'m> Planner<'m> {
     }
 
     /// A member whose type became another one: dropped where a rule says so, else its text is read again where nothing
-    /// in it could need a rule. A type that holds whatever the old one did asks for no rule.
+    /// in it could need a rule. A type that holds every value of the old one asks for no rule.
     fn recast_member(
         &mut self,
         [source, target]: [&Member; 2],
@@ -393,7 +393,7 @@ impl<'m> Planner<'m> {
         Source::Fill(self.filled(target, place, &open))
     }
 
-    /// A member that is a constant now: whatever stood there becomes it, unless that value was what `split` its object.
+    /// Replaces a member that is a constant now: any value becomes it, unless that value was what `split` its object.
     pub(super) fn settled(
         &mut self,
         source: &Member,

@@ -144,7 +144,7 @@ struct Hop<'m> {
     restates: bool,
     from: &'m Model,
     to: &'m Model,
-    /// What the schemas say of members beside the types; none where they cannot be compared.
+    /// What the schemas say of members beside the types; `None` if they cannot be compared.
     limits: Option<&'m Limits<'m>>,
     rules: &'m PairRules,
     way: Way,

@@ -1,4 +1,4 @@
-//! What becomes of the members of an object, and of those that nobody named.
+//! What becomes of the members of an object, and of those without a name in the schema.
 
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Fitted, Hook, Kept, ObjectPlan, RestPlan};
@@ -179,7 +179,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-/// Stands for an object whose members nobody named.
+/// Stands for an object whose members have no names in the schema.
 pub(super) fn pseudo(name: &str) -> TypeDef {
     TypeDef {
         name: name.to_owned(),

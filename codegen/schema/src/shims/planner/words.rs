@@ -32,7 +32,7 @@ pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
 /// How many types of a schema are looked through for the sake of one.
 const MAX_WITHIN: usize = 16;
 
-/// Whether a text of the type is made of scalars and lists of them: whatever reads it, nothing in it needs a rule.
+/// Returns whether a text of the type is made of scalars and lists of them: nothing in it needs a rule.
 pub(super) fn is_scalar(model: &Model, ty: &Ty) -> bool {
     is_scalar_within(model, ty, MAX_WITHIN)
 }

@@ -39,7 +39,7 @@ pub struct PairRules {
 }
 
 impl PairRules {
-    /// The rules of a pair of a spec.
+    /// Reads the rules of a pair of a spec.
     ///
     /// # Errors
     /// As [`PairRules::read`].
@@ -64,7 +64,7 @@ impl PairRules {
         Ok(rules)
     }
 
-    /// With what changes of the prose ask for, and every one that nothing answers.
+    /// Adds what changes of the prose ask for, and returns every one without an answer.
     #[must_use]
     pub fn answering(mut self, changes: &Changes, pair: &Pair) -> (Self, Vec<Error>) {
         let ids = self.rows.told().map(|row| row.id).collect();
@@ -77,7 +77,7 @@ impl PairRules {
         rows::error(&self.file, offset, id, problem, reason)
     }
 
-    /// The path of the file, for errors that say where a rule belongs.
+    /// Returns the path of the file, for errors that say where a rule belongs.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.file.path
@@ -243,22 +243,22 @@ impl PairRules {
         self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 
-    /// All rules, in the order of the file.
+    /// Returns all rules, in the order of the file.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rows.rule.iter().map(Spanned::get_ref)
     }
 
-    /// All rules about error codes.
+    /// Returns all rules about error codes.
     pub fn errors(&self) -> impl Iterator<Item = &ErrorRule> {
         self.rows.error.iter().map(Spanned::get_ref)
     }
 
-    /// All rules about methods.
+    /// Returns all rules about methods.
     pub fn methods(&self) -> impl Iterator<Item = &MethodRule> {
         self.rows.method.iter().map(Spanned::get_ref)
     }
 
-    /// What rules come to, on values: of every rule, in the order of the file.
+    /// Returns the examples of every rule, in the order of the file.
     pub fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
         self.rows.told().flat_map(|row| row.shown.samples())
     }

@@ -235,7 +235,7 @@ impl Codes {
         to: i64::MAX,
     };
 
-    /// One code.
+    /// Creates a range of one code.
     #[must_use]
     pub const fn one(code: i64) -> Self {
         Self {
@@ -244,13 +244,13 @@ impl Codes {
         }
     }
 
-    /// Whether a code is among them.
+    /// Returns whether a code is among them.
     #[must_use]
     pub fn contains(&self, code: i64) -> bool {
         (self.from..=self.to).contains(&code)
     }
 
-    /// The code, if it is one.
+    /// Returns the code, if it is one.
     #[must_use]
     pub fn single(&self) -> Option<i64> {
         (self.from == self.to).then_some(self.from)
@@ -351,7 +351,7 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodAction {
-    /// A notification ends here: the peer is not told.
+    /// A notification ends here: the peer does not get it.
     Drop,
     /// An adapter of the runtime has to do it.
     RequiresState(Adapter),
@@ -365,7 +365,7 @@ pub enum MethodAction {
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Only {
-    /// The value that goes without saying.
+    /// The value that an absent member stands for.
     pub value: Value,
     /// Other values that the newer revision itself has, for those places that may hold them.
     #[serde(default)]
@@ -411,7 +411,7 @@ pub enum Loss {
 }
 
 impl Rule {
-    /// What it says of one way.
+    /// Returns its action for one way.
     #[must_use]
     pub fn action(&self, way: Way) -> Option<&Action> {
         way.of(&self.up, &self.down).as_ref()
@@ -424,7 +424,7 @@ impl Rule {
 }
 
 impl MethodRule {
-    /// What it says of one way.
+    /// Returns its action for one way.
     #[must_use]
     pub fn action(&self, way: Way) -> Option<&MethodAction> {
         self.action
@@ -434,7 +434,7 @@ impl MethodRule {
 }
 
 impl ErrorRule {
-    /// What the code becomes on one way.
+    /// Returns what the code becomes on one way.
     #[must_use]
     pub fn fate(&self, way: Way) -> Option<&ErrorFate> {
         way.of(&self.up, &self.down).as_ref()
@@ -442,7 +442,7 @@ impl ErrorRule {
 }
 
 impl Action {
-    /// Whether it changes values before or after they are converted, or leaves out items: what no difference
+    /// Returns whether it changes values before or after they are converted, or leaves out items: what no difference
     /// between two models asks for by itself.
     #[must_use]
     pub fn is_hook(&self) -> bool {
@@ -474,7 +474,7 @@ impl Action {
         )
     }
 
-    /// Whether a conversion ends by it.
+    /// Returns whether a conversion ends by it.
     #[must_use]
     pub fn stops(&self) -> bool {
         matches!(

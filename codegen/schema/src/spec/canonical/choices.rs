@@ -24,7 +24,7 @@ pub(super) fn joined(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The choices with all fixed strings in the place of the first; none where there is nothing to join.
+/// Returns the choices with all fixed strings in the place of the first; `None` if there is nothing to join.
 fn one_of_strings(choices: &[Value], any_of: bool) -> Option<Vec<Value>> {
     let any_string = json!({"type": "string"});
     let free = any_of && choices.contains(&any_string);

@@ -53,7 +53,7 @@ fn choices(schema: &Value) -> Option<&Vec<Value>> {
     members.get("anyOf")?.as_array()
 }
 
-/// Returns whether a definition says enough to be told apart: an object with members, or a choice.
+/// Returns whether a definition says enough to be recognised: an object with members, or a choice.
 fn is_worth_a_name(definition: &Value) -> bool {
     ["properties", "anyOf", "oneOf", "allOf", "enum"]
         .iter()

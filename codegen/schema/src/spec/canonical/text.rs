@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::sorted;
 
-/// The text of a canonical schema, or of any JSON: two spaces, keys sorted, lists of scalars on one line, a final newline.
+/// Writes a canonical schema, or any JSON: two spaces, keys sorted, lists of scalars on one line, a final newline.
 #[must_use]
 pub fn to_text(value: &Value) -> String {
     let mut text = String::new();

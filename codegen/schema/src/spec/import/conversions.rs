@@ -10,7 +10,7 @@ use crate::Models;
 use crate::shims::Pair;
 use crate::shims::rules::PairRules;
 
-/// How often rules are looked at anew: one that goes can leave another one without use.
+/// How often rules are looked at again: the end of one can leave another one without use.
 const ROUNDS: usize = 4;
 
 /// Take out the rules of conversions to and from a revision that match nothing, or not what they are for.

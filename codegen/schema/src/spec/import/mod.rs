@@ -74,7 +74,7 @@ pub struct Imported {
     pub left: Vec<Left>,
     /// What ended with the revision before already.
     pub ended: Vec<Fact>,
-    /// Files of rules between two revisions that are no neighbours any more.
+    /// Files of rules between two revisions that are not adjacent any more.
     pub displaced: Vec<String>,
     /// Errata that no longer apply: the import stands, and they have to be looked at.
     pub stale: Option<Error>,
@@ -89,10 +89,10 @@ pub struct Left {
     pub why: String,
 }
 
-/// Write the schema in `file` below the spec directory `dir`, record it in revisions.toml, and end what does not hold for it.
+/// Writes the schema in `file` below the spec directory `dir`, records it in revisions.toml, and ends what does not hold for it.
 ///
 /// # Errors
-/// When the file is no schema, or the options do not fit. Nothing has been written then.
+/// A file that is not a schema, or options that do not fit. Nothing has been written then.
 pub fn import(dir: &Path, file: &Path, options: &ImportOptions) -> Result<Imported, Error> {
     let upstream = Upstream::read(file)?;
     let mut directory = Directory::read(dir)?;

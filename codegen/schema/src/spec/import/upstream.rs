@@ -16,7 +16,7 @@ pub struct Upstream {
     pub(in crate::spec) sha256: String,
 }
 
-/// SHA-256 in lower-case hex.
+/// Returns the SHA-256 in lower-case hex.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
@@ -26,10 +26,10 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 impl Upstream {
-    /// Read a file.
+    /// Reads a file.
     ///
     /// # Errors
-    /// What cannot be read, or is no schema.
+    /// A file that cannot be read, or is not a schema.
     pub fn read(file: &Path) -> Result<Self, Error> {
         let unreadable = |cause| Error::io("read", file, cause);
         let bytes = fs::read(file).map_err(unreadable)?;
@@ -41,10 +41,10 @@ impl Upstream {
         Ok(Self { canonical, sha256 })
     }
 
-    /// The same from memory, under the name that failures print.
+    /// Reads a text under the name that errors print.
     ///
     /// # Errors
-    /// What is no schema.
+    /// A text that is not a schema.
     pub fn of_text(name: &str, text: &str) -> Result<Self, Error> {
         Ok(Self {
             canonical: of_text(name, text)?,
@@ -52,7 +52,7 @@ impl Upstream {
         })
     }
 
-    /// Whether it has a definition of that name.
+    /// Returns whether it has a definition of that name.
     #[must_use]
     pub fn defines(&self, name: &str) -> bool {
         let definitions = self.canonical.get("$defs");

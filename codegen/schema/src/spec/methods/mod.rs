@@ -42,7 +42,7 @@ pub struct CapabilityPart {
     pub name: String,
     /// The member of the params that asks for it.
     pub member: String,
-    /// The value of that member which does; none for any.
+    /// The value of that member which does; `None` for any.
     pub value: Option<String>,
 }
 
@@ -96,10 +96,10 @@ impl MethodRules {
     /// The name of the file below the spec directory.
     pub const FILE: &str = "methods.toml";
 
-    /// Read the rules of a spec.
+    /// Reads the rules of a spec.
     ///
     /// # Errors
-    /// Each rule that matches nothing, contradicts the schema or says what goes without saying.
+    /// Each rule that matches nothing, contradicts the schema or repeats it.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         Self::read_all(spec).map(|(rules, _)| rules)
     }
@@ -284,7 +284,7 @@ impl MethodRules {
         self.senders.get(method).copied()
     }
 
-    /// The rule for a request of a revision.
+    /// Returns the rule for a request of a revision.
     #[must_use]
     pub fn result(&self, revision: &str, method: &str) -> Option<ResultRule<'_>> {
         let covers = |rule: &&Rule| {
@@ -294,7 +294,7 @@ impl MethodRules {
         self.results.iter().find(covers).map(Rule::says)
     }
 
-    /// The rule for a request of a schema that is no revision: the last of those whose results it defines.
+    /// Returns the rule for a request of a schema that is not a revision: the last of those whose results it defines.
     #[must_use]
     pub fn result_among(
         &self,
@@ -310,13 +310,13 @@ impl MethodRules {
         self.results.iter().rev().find(fits).map(Rule::says)
     }
 
-    /// The definition of the result that asks for input first.
+    /// Returns the definition of the result that asks for input first.
     #[must_use]
     pub fn input_required(&self) -> Option<&str> {
         self.input_required.as_deref()
     }
 
-    /// What a method is to endpoints.
+    /// Returns what a method is to endpoints.
     #[must_use]
     pub fn facts(&self, method: &str) -> MethodFacts<'_> {
         MethodFacts {
@@ -326,7 +326,7 @@ impl MethodRules {
         }
     }
 
-    /// The area of a method: the source file that its types live in.
+    /// Returns the area of a method: the source file that its types live in.
     #[must_use]
     pub fn area<'a>(&'a self, method: &'a str) -> &'a str {
         self.areas
