@@ -248,10 +248,10 @@ impl<'s> Models<'s> {
             }
         }
         errors.extend(self.changes.faults(&pairs));
-        // Rules between revisions that are no neighbours would never be looked at.
+        // Rules between revisions that are not adjacent would never be looked at.
         for (name, file) in spec.rules.iter() {
             if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
-                let problem = "no two neighbours of that name are converted";
+                let problem = "no two adjacent revisions of that name are converted";
                 let help = format!("known: {}", files.join(", "));
                 errors.push(Error::file(file.path.as_str(), problem, "", help));
             }

@@ -42,18 +42,25 @@ fn imported_anew(id: &str) -> Anew {
     let list = files.get_mut("revisions.toml").unwrap();
     *list = list.replace("\nhandlers = true", "");
     // A revision that an extension names stays: the draft takes its place.
-    for (_, text) in files
-        .iter_mut()
-        .filter(|(name, _)| name.ends_with("/extension.toml"))
-    {
+    let mut succeeded = Vec::new();
+    for (name, text) in &mut files {
+        let Some(folder) = name.strip_suffix("/extension.toml") else {
+            continue;
+        };
         let named = format!("revision = \"{id}\"");
         // What it was in the core of the revision is a fact of both, and is not there without the revision.
         if let Some((rest, core)) = text.split_once("\n# The feature as it was in the core")
             && core.contains(&named)
         {
             *text = rest.to_owned();
+            let extension = folder.trim_start_matches("extensions/");
+            succeeded.push(format!("shims/{id}..{extension}.toml"));
         }
         *text = text.replace(&named, "revision = \"draft\"");
+    }
+    // The rules between the two go with it.
+    for name in succeeded {
+        assert!(files.remove(&name).is_some(), "{name}");
     }
     let before = Directory::from_files(files);
     let spec = before.spec().unwrap();
