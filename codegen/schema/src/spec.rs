@@ -246,7 +246,12 @@ fn revisions_file(root: &str, files: &Files) -> Result<RuleFile, Error> {
         Some(text) => Ok(RuleFile::new(path, text.as_str())),
         None => {
             let help = "is this a spec directory? `cargo xtask spec import` starts one";
-            Err(Error::file(path, "there is no list of revisions", "", help))
+            Err(Error::file(
+                path,
+                "the list of revisions is missing",
+                "",
+                help,
+            ))
         }
     }
 }

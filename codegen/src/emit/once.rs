@@ -22,8 +22,8 @@ impl Once {
     /// `revisions` are in order, each with its id, the string that messages call it, and its types.
     #[must_use]
     pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
-        // A word that is no type where the same text stands is none in that text: a variant, or a function. A type of
-        // mcp-wire is a type everywhere, so that a text which means it is not one which means a type of its revision.
+        // Texts of two revisions are equal only if each word names a type in both or in neither: a word without a type is a
+        // variant or a function. A type of mcp-wire counts as a type everywhere, so that it is not taken for one of a revision.
         let mut names: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
         for (name, piece) in revisions.iter().flat_map(|(.., pieces)| *pieces) {
             let parts = || piece.names.iter().map(String::as_str);

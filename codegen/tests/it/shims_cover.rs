@@ -29,7 +29,7 @@ fn no_row_between_neighbours_is_uncovered() {
         let rules = PairRules::of(&plan.pair, spec).unwrap();
         let names = [plan.pair.old.clone(), plan.pair.new.clone()];
         let history = diff::history(&sources, &names, false).unwrap();
-        // An extension is compared with a whole core: what else that one has is no part of the plan.
+        // The diff compares an extension with a whole core; the plan has only the methods that the extension succeeds.
         let is_planned = |path: &diff::WirePath| {
             let names = |plan: &MethodPlan| {
                 plan.was.as_ref() == Some(&path.method) || plan.name == path.method

@@ -22,7 +22,7 @@ impl Baseline {
     /// Adds a fingerprint that was named by itself.
     ///
     /// # Errors
-    /// What is no fingerprint.
+    /// A text that is not a fingerprint.
     pub fn ignore(&mut self, fingerprint: &str) -> Result<(), Error> {
         if !is_fingerprint(fingerprint) {
             return Err(Error::usage(

@@ -137,7 +137,7 @@ impl Extension {
         let missing = |file: &str| {
             let file = format!("{root}/{FOLDER}/{name}/{file}");
             let help = format!("cargo xtask spec import FILE --extension {name}");
-            Error::file(file, "there is no such file", "", help)
+            Error::file(file, "the file is missing", "", help)
         };
         let is_taken = revisions.iter().any(|one| one.id == name);
         if is_taken || !revisions::is_id(name) {

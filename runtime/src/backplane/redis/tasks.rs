@@ -1,7 +1,7 @@
 //! The tasks of several processes: a hash per task, an index of each owner's, and what all of them take up.
 //!
-//! All keys expire with the last task, and each task by itself; one that has expired is no longer counted once another
-//! is created.
+//! Redis expires the shared keys with the last task, and the key of each task with that task. Creating a task removes the
+//! expired ones from the counts.
 
 use std::sync::Arc;
 

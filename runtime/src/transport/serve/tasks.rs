@@ -1,45 +1,40 @@
-//! Tasks at work: a call that became one goes on here after its answer, and requests about tasks are answered.
+//! The tasks of a server around its handlers: a call becomes a task, and goes on after its answer.
 //!
 //! What is true of a task stands in its [`TaskStore`]; a change wakes those who wait for it, here and at other replicas.
 
 mod listening;
+mod requests;
+mod running;
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{ErrorObject, Json, Kind, Map};
+use mcp_wire::{ErrorObject, Json};
 use tokio::sync::watch;
-use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::Instant;
 
-use super::{AnyHandler, HandlerFuture, Lane, Peer, Session};
+pub(crate) use running::Running;
+use running::watched;
+
+use super::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::errors;
 use crate::methods;
-use crate::protocol::input_required::allowed;
-use crate::protocol::json::member;
 use crate::protocol::server::Server;
 use crate::protocol::tasks::server::{Starting, notified};
 use crate::protocol::tasks::{
-    Count, Form, MemoryTasks, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskOptions,
-    TaskQuestion, TaskStatus, TaskStore, TaskStoreError, millis, now_ms,
+    Count, Form, MemoryTasks, Task, TaskOptions, TaskStatus, TaskStore, TaskStoreError, millis,
+    now_ms,
 };
-use crate::protocol::translate::{is_unguessable, no_params, unguessable};
-use crate::protocol::{
-    Caller, CustomNotification, CustomRequest, Fate, IncomingRequest, Notification, To,
-};
+use crate::protocol::translate::{is_unguessable, unguessable};
+use crate::protocol::{CustomNotification, CustomRequest, Fate, IncomingRequest, Notification};
 use crate::transport::panics::caught;
 
-/// Tasks of one page of a list.
-const PAGE: usize = 100;
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
-/// How long a result waits for a store that cannot be reached, before that is tried again.
-const AWAY: Duration = Duration::from_secs(1);
-
 /// The tasks of a server, and those that are at work in this process, around its handlers.
 pub(crate) struct Tasks {
     server: Arc<Server>,
@@ -70,21 +65,6 @@ pub(crate) trait Replicas: Send + Sync {
     fn is_gone<'a>(&'a self, address: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
 
-/// A task whose handler is at work in this process.
-pub(crate) struct Running {
-    id: String,
-    form: Form,
-    peer: Revision,
-    caller: Arc<Caller>,
-    tasks: Weak<Tasks>,
-    /// The session that it was begun in.
-    lane: Weak<Lane>,
-    /// Whether it ends with that session.
-    is_of_session: bool,
-    last_question: AtomicU64,
-    work: Mutex<Option<AbortHandle>>,
-}
-
 /// A call whose handler may answer it with a task.
 #[derive(Clone)]
 pub(super) struct Taskable {
@@ -108,9 +88,7 @@ impl Taskable {
             None => Ok(false),
         }
     }
-}
 
-impl Taskable {
     /// Acknowledges the stream that a call opens, with the tasks that it tells of from now on.
     pub(super) async fn acknowledge(&self, peer: &Peer, params: Option<&Json>) -> Fate {
         listening::acknowledge(&self.tasks, peer, params).await
@@ -304,166 +282,6 @@ impl Tasks {
         Ok(Some(running))
     }
 
-    /// Answers a request about tasks, in the words of its client.
-    pub(crate) async fn serve(
-        self: Arc<Self>,
-        call: CustomRequest,
-        peer: Peer,
-    ) -> Result<Json, ErrorObject> {
-        let owner = owner_of(&peer, call.peer);
-        if call.method == methods::TASKS_LIST {
-            return self.list(owner, &call.params).await;
-        }
-        let id = member(&call.params, TASK_ID).and_then(|id| id.read::<String>().ok());
-        let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required").error)?;
-        // Whose task it is, is asked before anything else.
-        let task = self.find(&id, owner.as_deref()).await?;
-        let form = Form::of(call.peer).unwrap_or(Form::Extension);
-        match call.method.as_str() {
-            methods::TASKS_GET => Ok(self.server.task_state(&task, form, call.peer)),
-            methods::TASKS_CANCEL => self.cancel(&task, form).await,
-            methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
-            TASKS_UPDATE => self.update(&task, &call).await,
-            other => Err(errors::method_not_found(other, call.peer.lifecycle()).error),
-        }
-    }
-
-    async fn list(&self, owner: Option<String>, params: &Json) -> Result<Json, ErrorObject> {
-        let invalid = || errors::invalid_params("`cursor` is none of this list").error;
-        let cursor = member(params, "cursor").map(|cursor| cursor.read::<String>());
-        let cursor = cursor.transpose().map_err(|_| invalid())?;
-        let after = match &cursor {
-            Some(cursor) => {
-                let (created, id) = cursor.split_once('-').ok_or_else(invalid)?;
-                Some((Count(created.parse().map_err(|_| invalid())?), id))
-            }
-            None => None,
-        };
-        // A client that cannot be told from others gets an empty list.
-        let mut tasks = match &owner {
-            Some(owner) => {
-                let listed = self.store.list(owner, after, PAGE + 1).await;
-                listed?
-            }
-            None => Vec::new(),
-        };
-        let has_more = tasks.len() > PAGE;
-        tasks.truncate(PAGE);
-        self.fail_orphans(&mut tasks).await?;
-        let now = now_ms();
-        let last = tasks.last().filter(|_| has_more);
-        let next = last.map(|task| format!("{}-{}", task.created_ms.0, task.id));
-        let shown = tasks.iter().filter(|task| !task.is_expired(now));
-        let shown: Vec<Json> = shown.map(|task| Json::of(&notified(task))).collect();
-        let mut result = Map::from_iter([("tasks", Json::of(&shown))]);
-        if let Some(next) = next {
-            result.insert("nextCursor", Json::of(&next));
-        }
-        Ok(Json::of(&result))
-    }
-
-    async fn cancel(&self, task: &Task, form: Form) -> Result<Json, ErrorObject> {
-        let cancelled = self.change(&task.id, |task| {
-            if task.status.is_terminal() {
-                return None;
-            }
-            task.status = TaskStatus::Cancelled;
-            task.message = Some("cancelled by its client".to_owned());
-            task.questions.clear();
-            task.answers.clear();
-            Some(())
-        });
-        let cancelled = cancelled.await?;
-        if cancelled.is_some()
-            && let Some(running) = self.running().remove(&task.id)
-        {
-            running.abort();
-        }
-        match (form, cancelled) {
-            (Form::Extension, _) => Ok(acknowledged()),
-            (Form::Core, Some((task, ()))) => Ok(Json::of(&notified(&task))),
-            (Form::Core, None) => {
-                let why = "cannot cancel the task: it has ended already";
-                Err(errors::invalid_params(why).error)
-            }
-        }
-    }
-
-    /// Waits for the outcome of a task; its client is asked meanwhile what the handler wants to know.
-    async fn result(
-        self: &Arc<Self>,
-        id: &str,
-        call: &CustomRequest,
-        peer: &Peer,
-    ) -> Result<Json, ErrorObject> {
-        let related = Json::of(&Map::from_iter([(TASK_ID, Json::of(id))]));
-        let interval = self.options.poll_interval;
-        let mut asks = JoinSet::new();
-        loop {
-            let changed = self.subscribe(id);
-            let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
-            if task.status.is_terminal() {
-                let result = self.server.task_outcome(&task, call.peer)?;
-                let text = crate::meta::with(result.text(), RELATED_TASK, &related);
-                return Ok(Json::from_text(&text).unwrap_or(result));
-            }
-            for question in task.questions {
-                let key = (id.to_owned(), question.key.clone());
-                if self.asking().insert(key.clone()) {
-                    let asked = Asking {
-                        tasks: Arc::clone(self),
-                        key,
-                    };
-                    asks.spawn(asked.ask(question, peer.clone(), related.clone()));
-                }
-            }
-            wait(changed, interval).await;
-            while asks.try_join_next().is_some() {}
-        }
-    }
-
-    async fn update(&self, task: &Task, call: &CustomRequest) -> Result<Json, ErrorObject> {
-        let responses = member(&call.params, "inputResponses");
-        let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
-        let missing = || errors::invalid_params("`inputResponses` is required: an object").error;
-        let responses = responses.ok_or_else(missing)?;
-        let mut answers = Vec::new();
-        // Others are of no question, or were answered before.
-        for question in &task.questions {
-            if let Some(answer) = responses.get(&question.key) {
-                let answer = self.server.task_answer(question, answer, call.peer)?;
-                answers.push((question.key.clone(), Ok(answer)));
-            }
-        }
-        if !answers.is_empty() {
-            self.answer(&task.id, answers).await?;
-        }
-        Ok(acknowledged())
-    }
-
-    /// Gives the handler of a task answers to its questions, each once.
-    async fn answer(
-        &self,
-        id: &str,
-        answers: Vec<(String, Result<Json, ErrorObject>)>,
-    ) -> Result<(), ErrorObject> {
-        let taken = self.change(id, |task| {
-            for (key, answer) in &answers {
-                if task.take_question(key) {
-                    let (result, error) = match answer.clone() {
-                        Ok(result) => (Some(result), None),
-                        Err(error) => (None, Some(error)),
-                    };
-                    let key = key.clone();
-                    task.answers.push(TaskAnswer { key, result, error });
-                }
-            }
-            Some(())
-        });
-        taken.await?;
-        Ok(())
-    }
-
     /// A task that its client may use: any other is none.
     async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, ErrorObject> {
         // What cannot be the id of a task is asked of no store.
@@ -587,226 +405,6 @@ impl Tasks {
     }
 }
 
-impl Running {
-    /// Asks the client of the task, and waits for its answer.
-    pub(crate) async fn ask(
-        &self,
-        method: &str,
-        params: Option<&Json>,
-    ) -> Result<Json, ErrorObject> {
-        let over = || errors::internal("the task is over").error;
-        let tasks = self.tasks.upgrade().ok_or_else(over)?;
-        let interval = tasks.options.poll_interval;
-        let params = params.cloned().unwrap_or_else(no_params);
-        allowed(&self.caller, method, &params)?;
-        let question = TaskQuestion {
-            key: format!("q{}", self.last_question.fetch_add(1, Ordering::Relaxed)),
-            method: method.to_owned(),
-            params,
-        };
-        // What the client cannot be asked is refused here, where the handler can help it.
-        tasks.server.task_question(&question, self.peer)?;
-        let limits = *tasks.server.limits();
-        let key = question.key.clone();
-        let asked = tasks.change(&self.id, |task| {
-            if task.status.is_terminal() || task.questions.len() >= limits.max_input_requests {
-                return None;
-            }
-            task.questions.push(question.clone());
-            task.status = TaskStatus::InputRequired;
-            Some(())
-        });
-        let too_many = || {
-            let why = errors::too_many_questions(
-                limits.max_input_requests + 1,
-                limits.max_input_requests,
-            );
-            errors::internal(&why).error
-        };
-        asked.await?.ok_or_else(too_many)?;
-        let mut withdrawn = Withdrawn {
-            tasks: Weak::clone(&self.tasks),
-            task: self.id.clone(),
-            key: Some(key.clone()),
-        };
-        let until = Instant::now() + limits.client_response_timeout;
-        loop {
-            let changed = tasks.subscribe(&self.id);
-            let answered = tasks.change(&self.id, |task| task.take_answer(&key)).await;
-            let answered = match answered {
-                // It comes again, and the answer may have come meanwhile.
-                Err(TaskStoreError::Away(_)) => None,
-                answered => answered?,
-            };
-            if let Some((_, answer)) = answered {
-                withdrawn.key = None;
-                return match (answer.result, answer.error) {
-                    (Some(result), _) => Ok(result),
-                    (None, Some(error)) => Err(error),
-                    (None, None) => Err(over()),
-                };
-            }
-            tokio::select! {
-                () = wait(changed, interval) => {}
-                () = sleep_until(until) => {
-                    return Err(errors::internal("the client did not answer in time").error);
-                }
-            }
-        }
-    }
-
-    /// Sends the client of the task a notification about it, if it can get one; a progress message becomes the status message
-    /// of the task.
-    pub(crate) async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
-        let message = params.and_then(|params| member(params, "message"));
-        let message = message.and_then(|message| message.read::<String>().ok());
-        let is_progress = method == methods::NOTIFICATIONS_PROGRESS;
-        let has_token = params.is_some_and(|params| member(params, "progressToken").is_some());
-        if is_progress && let Some(message) = message {
-            self.describe(message).await;
-        }
-        match (self.form, self.lane.upgrade()) {
-            (Form::Core, Some(_)) if is_progress && !has_token => Fate::Dropped("progress-token"),
-            (Form::Core, Some(lane)) => {
-                let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
-                let text = params.map_or("{}", Json::text);
-                let params = Json::from_text(&crate::meta::with(text, RELATED_TASK, &id)).ok();
-                lane.notify(To::Session, method, params.as_ref())
-            }
-            (Form::Core, None) => Fate::Unknown,
-            (Form::Extension, _) => Fate::Dropped("tasks"),
-        }
-    }
-
-    /// Sets the status message of the task.
-    pub(crate) async fn describe(&self, message: String) {
-        let Some(tasks) = self.tasks.upgrade() else {
-            return;
-        };
-        let said = tasks.change(&self.id, |task| {
-            task.message = Some(message.clone());
-            (!task.status.is_terminal()).then_some(())
-        });
-        // A message that finds no room is left out.
-        let _ = said.await;
-    }
-
-    /// Takes note of what the handler answered.
-    pub(crate) async fn finish(&self, result: Result<Json, ErrorObject>) {
-        let Some(tasks) = self.tasks.upgrade() else {
-            return;
-        };
-        let mut result = match result {
-            Ok(result) if result.kind() != Kind::Object => {
-                Err(errors::internal("the server gave a result that is no object").error)
-            }
-            result => result,
-        };
-        while let Err(why) = tasks.change(&self.id, |task| task.end(&result)).await {
-            match (&why, &result) {
-                // Until the task expires, which ends this too.
-                (TaskStoreError::Away(_), _) => sleep(AWAY).await,
-                // The reason takes up little where the result finds no room.
-                (_, Ok(_)) => result = Err(why.into()),
-                (_, Err(_)) => break,
-            }
-        }
-        tasks.running().remove(&self.id);
-    }
-
-    fn abort(&self) {
-        let work = self
-            .work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(work) = work {
-            work.abort();
-        }
-    }
-}
-
-/// A question that a client is being asked by a request; it may be asked again once this is gone.
-struct Asking {
-    tasks: Arc<Tasks>,
-    key: (String, String),
-}
-
-impl Asking {
-    async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
-        let text = crate::meta::with(question.params.text(), RELATED_TASK, &related);
-        let params = Json::from_text(&text).unwrap_or(question.params);
-        let answer = peer.ask(&question.method, Some(&params)).await;
-        if answer.is_err() && peer.line.was_closed() {
-            return;
-        }
-        let (task, key) = &self.key;
-        // The handler asks again, or fails, if the store is away.
-        let _ = self.tasks.answer(task, vec![(key.clone(), answer)]).await;
-    }
-}
-
-impl Drop for Asking {
-    fn drop(&mut self) {
-        self.tasks.asking().remove(&self.key);
-    }
-}
-
-/// Takes back a question whose answer is not waited for any more.
-struct Withdrawn {
-    tasks: Weak<Tasks>,
-    task: String,
-    key: Option<String>,
-}
-
-impl Drop for Withdrawn {
-    fn drop(&mut self) {
-        let (Some(key), Some(tasks)) = (self.key.take(), self.tasks.upgrade()) else {
-            return;
-        };
-        let task = std::mem::take(&mut self.task);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                let _ = tasks
-                    .change(&task, |task| task.take_question(&key).then_some(()))
-                    .await;
-            });
-        }
-    }
-}
-
-/// Looks after a task at work until it is over: one that was cancelled elsewhere is given up, and an expired one removed.
-async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
-    loop {
-        let Some(here) = tasks.upgrade() else { return };
-        let changed = here.subscribe(&id);
-        let is_over = Instant::now() >= until;
-        let is_given_up = match here.store.get(&id).await {
-            Ok(found) => found.is_none_or(|task| task.status == TaskStatus::Cancelled),
-            Err(_) => false,
-        };
-        if (is_over || is_given_up)
-            && let Some(running) = here.running().remove(&id)
-        {
-            running.abort();
-        }
-        if is_over {
-            let _ = here.store.remove(&id).await;
-            return;
-        }
-        let is_running = here.running().contains_key(&id);
-        let interval = here.options.poll_interval;
-        drop(here);
-        match is_running {
-            true => tokio::select! {
-                () = wait(changed, interval) => {}
-                () = sleep_until(until) => {}
-            },
-            false => sleep_until(until).await,
-        }
-    }
-}
-
 /// Waits for a change of a task, or as long as a client does: what another replica says of it may be lost.
 async fn wait(mut changed: watch::Receiver<()>, interval: Duration) {
     // The sender is there as long as somebody waits.
@@ -839,9 +437,4 @@ fn address_of(peer: &Peer) -> String {
     }
     let _ = peer;
     String::new()
-}
-
-/// `{"resultType": "complete"}`
-fn acknowledged() -> Json {
-    Json::of(&Map::from_iter([("resultType", Json::of("complete"))]))
 }

@@ -255,8 +255,8 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
     }
 }
 
-/// What is at work has some seconds once the client has hung up; where nothing is, nobody waits for them: a client that
-/// listens to changes has nothing at work.
+/// Once the client has hung up, calls at work have some seconds to end, and without one the bridge ends at once. A stream
+/// that listens to changes is not a call at work.
 #[test]
 fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
     let revisions = [Revision::V2025_06_18, Revision::LATEST];

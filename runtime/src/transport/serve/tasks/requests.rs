@@ -1,0 +1,214 @@
+//! Requests about tasks: `tasks/get`, `tasks/list`, `tasks/cancel`, `tasks/result` and `tasks/update`.
+
+use std::sync::Arc;
+
+use mcp_wire::{ErrorObject, Json, Map};
+use tokio::task::JoinSet;
+
+use super::{Tasks, owner_of, wait};
+use crate::errors;
+use crate::methods;
+use crate::protocol::CustomRequest;
+use crate::protocol::json::member;
+use crate::protocol::tasks::server::notified;
+use crate::protocol::tasks::{
+    Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskQuestion, TaskStatus,
+    now_ms,
+};
+use crate::transport::serve::Peer;
+
+/// Tasks of one page of a list.
+const PAGE: usize = 100;
+
+impl Tasks {
+    /// Answers a request about tasks, in the words of its client.
+    pub(crate) async fn serve(
+        self: Arc<Self>,
+        call: CustomRequest,
+        peer: Peer,
+    ) -> Result<Json, ErrorObject> {
+        let owner = owner_of(&peer, call.peer);
+        if call.method == methods::TASKS_LIST {
+            return self.list(owner, &call.params).await;
+        }
+        let id = member(&call.params, TASK_ID).and_then(|id| id.read::<String>().ok());
+        let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required").error)?;
+        // Whose task it is, is asked before anything else.
+        let task = self.find(&id, owner.as_deref()).await?;
+        let form = Form::of(call.peer).unwrap_or(Form::Extension);
+        match call.method.as_str() {
+            methods::TASKS_GET => Ok(self.server.task_state(&task, form, call.peer)),
+            methods::TASKS_CANCEL => self.cancel(&task, form).await,
+            methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
+            TASKS_UPDATE => self.update(&task, &call).await,
+            other => Err(errors::method_not_found(other, call.peer.lifecycle()).error),
+        }
+    }
+
+    async fn list(&self, owner: Option<String>, params: &Json) -> Result<Json, ErrorObject> {
+        let invalid = || errors::invalid_params("`cursor` is none of this list").error;
+        let cursor = member(params, "cursor").map(|cursor| cursor.read::<String>());
+        let cursor = cursor.transpose().map_err(|_| invalid())?;
+        let after = match &cursor {
+            Some(cursor) => {
+                let (created, id) = cursor.split_once('-').ok_or_else(invalid)?;
+                Some((Count(created.parse().map_err(|_| invalid())?), id))
+            }
+            None => None,
+        };
+        // A client that cannot be told from others gets an empty list.
+        let mut tasks = match &owner {
+            Some(owner) => {
+                let listed = self.store.list(owner, after, PAGE + 1).await;
+                listed?
+            }
+            None => Vec::new(),
+        };
+        let has_more = tasks.len() > PAGE;
+        tasks.truncate(PAGE);
+        self.fail_orphans(&mut tasks).await?;
+        let now = now_ms();
+        let last = tasks.last().filter(|_| has_more);
+        let next = last.map(|task| format!("{}-{}", task.created_ms.0, task.id));
+        let shown = tasks.iter().filter(|task| !task.is_expired(now));
+        let shown: Vec<Json> = shown.map(|task| Json::of(&notified(task))).collect();
+        let mut result = Map::from_iter([("tasks", Json::of(&shown))]);
+        if let Some(next) = next {
+            result.insert("nextCursor", Json::of(&next));
+        }
+        Ok(Json::of(&result))
+    }
+
+    async fn cancel(&self, task: &Task, form: Form) -> Result<Json, ErrorObject> {
+        let cancelled = self.change(&task.id, |task| {
+            if task.status.is_terminal() {
+                return None;
+            }
+            task.status = TaskStatus::Cancelled;
+            task.message = Some("cancelled by its client".to_owned());
+            task.questions.clear();
+            task.answers.clear();
+            Some(())
+        });
+        let cancelled = cancelled.await?;
+        if cancelled.is_some()
+            && let Some(running) = self.running().remove(&task.id)
+        {
+            running.abort();
+        }
+        match (form, cancelled) {
+            (Form::Extension, _) => Ok(acknowledged()),
+            (Form::Core, Some((task, ()))) => Ok(Json::of(&notified(&task))),
+            (Form::Core, None) => {
+                let why = "cannot cancel the task: it has ended already";
+                Err(errors::invalid_params(why).error)
+            }
+        }
+    }
+
+    /// Waits for the outcome of a task; its client is asked meanwhile what the handler wants to know.
+    async fn result(
+        self: &Arc<Self>,
+        id: &str,
+        call: &CustomRequest,
+        peer: &Peer,
+    ) -> Result<Json, ErrorObject> {
+        let related = Json::of(&Map::from_iter([(TASK_ID, Json::of(id))]));
+        let interval = self.options.poll_interval;
+        let mut asks = JoinSet::new();
+        loop {
+            let changed = self.subscribe(id);
+            let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
+            if task.status.is_terminal() {
+                let result = self.server.task_outcome(&task, call.peer)?;
+                let text = crate::meta::with(result.text(), RELATED_TASK, &related);
+                return Ok(Json::from_text(&text).unwrap_or(result));
+            }
+            for question in task.questions {
+                let key = (id.to_owned(), question.key.clone());
+                if self.asking().insert(key.clone()) {
+                    let asked = Asking {
+                        tasks: Arc::clone(self),
+                        key,
+                    };
+                    asks.spawn(asked.ask(question, peer.clone(), related.clone()));
+                }
+            }
+            wait(changed, interval).await;
+            while asks.try_join_next().is_some() {}
+        }
+    }
+
+    async fn update(&self, task: &Task, call: &CustomRequest) -> Result<Json, ErrorObject> {
+        let responses = member(&call.params, "inputResponses");
+        let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
+        let missing = || errors::invalid_params("`inputResponses` is required: an object").error;
+        let responses = responses.ok_or_else(missing)?;
+        let mut answers = Vec::new();
+        // Others are of no question, or were answered before.
+        for question in &task.questions {
+            if let Some(answer) = responses.get(&question.key) {
+                let answer = self.server.task_answer(question, answer, call.peer)?;
+                answers.push((question.key.clone(), Ok(answer)));
+            }
+        }
+        if !answers.is_empty() {
+            self.answer(&task.id, answers).await?;
+        }
+        Ok(acknowledged())
+    }
+
+    /// Gives the handler of a task answers to its questions, each once.
+    async fn answer(
+        &self,
+        id: &str,
+        answers: Vec<(String, Result<Json, ErrorObject>)>,
+    ) -> Result<(), ErrorObject> {
+        let taken = self.change(id, |task| {
+            for (key, answer) in &answers {
+                if task.take_question(key) {
+                    let (result, error) = match answer.clone() {
+                        Ok(result) => (Some(result), None),
+                        Err(error) => (None, Some(error)),
+                    };
+                    let key = key.clone();
+                    task.answers.push(TaskAnswer { key, result, error });
+                }
+            }
+            Some(())
+        });
+        taken.await?;
+        Ok(())
+    }
+}
+
+/// A question that a client is being asked by a request; it may be asked again once this is gone.
+struct Asking {
+    tasks: Arc<Tasks>,
+    key: (String, String),
+}
+
+impl Asking {
+    async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
+        let text = crate::meta::with(question.params.text(), RELATED_TASK, &related);
+        let params = Json::from_text(&text).unwrap_or(question.params);
+        let answer = peer.ask(&question.method, Some(&params)).await;
+        if answer.is_err() && peer.line.was_closed() {
+            return;
+        }
+        let (task, key) = &self.key;
+        // The handler asks again, or fails, if the store is away.
+        let _ = self.tasks.answer(task, vec![(key.clone(), answer)]).await;
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.tasks.asking().remove(&self.key);
+    }
+}
+
+/// `{"resultType": "complete"}`
+fn acknowledged() -> Json {
+    Json::of(&Map::from_iter([("resultType", Json::of("complete"))]))
+}

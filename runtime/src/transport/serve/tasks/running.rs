@@ -1,0 +1,234 @@
+//! A task at work: its handler asks, sends notifications and gives its result, and it ends when it expires or is cancelled.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use mcp_protocol::Revision;
+use mcp_wire::{ErrorObject, Json, Kind, Map};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{Tasks, wait};
+use crate::errors;
+use crate::methods;
+use crate::protocol::input_required::allowed;
+use crate::protocol::json::member;
+use crate::protocol::tasks::{
+    Form, RELATED_TASK, TASK_ID, TaskQuestion, TaskStatus, TaskStoreError,
+};
+use crate::protocol::translate::no_params;
+use crate::protocol::{Caller, Fate, To};
+use crate::transport::serve::Lane;
+
+/// How long a result waits for a store that cannot be reached, before that is tried again.
+const AWAY: Duration = Duration::from_secs(1);
+
+/// A task whose handler is at work in this process.
+pub(crate) struct Running {
+    pub(super) id: String,
+    pub(super) form: Form,
+    pub(super) peer: Revision,
+    pub(super) caller: Arc<Caller>,
+    pub(super) tasks: Weak<Tasks>,
+    /// The session that it was begun in.
+    pub(super) lane: Weak<Lane>,
+    /// Whether it ends with that session.
+    pub(super) is_of_session: bool,
+    pub(super) last_question: AtomicU64,
+    pub(super) work: Mutex<Option<AbortHandle>>,
+}
+
+impl Running {
+    /// Asks the client of the task, and waits for its answer.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<Json, ErrorObject> {
+        let over = || errors::internal("the task is over").error;
+        let tasks = self.tasks.upgrade().ok_or_else(over)?;
+        let interval = tasks.options.poll_interval;
+        let params = params.cloned().unwrap_or_else(no_params);
+        allowed(&self.caller, method, &params)?;
+        let question = TaskQuestion {
+            key: format!("q{}", self.last_question.fetch_add(1, Ordering::Relaxed)),
+            method: method.to_owned(),
+            params,
+        };
+        // What the client cannot be asked is refused here, where the handler can help it.
+        tasks.server.task_question(&question, self.peer)?;
+        let limits = *tasks.server.limits();
+        let key = question.key.clone();
+        let asked = tasks.change(&self.id, |task| {
+            if task.status.is_terminal() || task.questions.len() >= limits.max_input_requests {
+                return None;
+            }
+            task.questions.push(question.clone());
+            task.status = TaskStatus::InputRequired;
+            Some(())
+        });
+        let too_many = || {
+            let why = errors::too_many_questions(
+                limits.max_input_requests + 1,
+                limits.max_input_requests,
+            );
+            errors::internal(&why).error
+        };
+        asked.await?.ok_or_else(too_many)?;
+        let mut withdrawn = Withdrawn {
+            tasks: Weak::clone(&self.tasks),
+            task: self.id.clone(),
+            key: Some(key.clone()),
+        };
+        let until = Instant::now() + limits.client_response_timeout;
+        loop {
+            let changed = tasks.subscribe(&self.id);
+            let answered = tasks.change(&self.id, |task| task.take_answer(&key)).await;
+            let answered = match answered {
+                // It comes again, and the answer may have come meanwhile.
+                Err(TaskStoreError::Away(_)) => None,
+                answered => answered?,
+            };
+            if let Some((_, answer)) = answered {
+                withdrawn.key = None;
+                return match (answer.result, answer.error) {
+                    (Some(result), _) => Ok(result),
+                    (None, Some(error)) => Err(error),
+                    (None, None) => Err(over()),
+                };
+            }
+            tokio::select! {
+                () = wait(changed, interval) => {}
+                () = sleep_until(until) => {
+                    return Err(errors::internal("the client did not answer in time").error);
+                }
+            }
+        }
+    }
+
+    /// Sends the client of the task a notification about it, if it can get one; a progress message becomes the status message
+    /// of the task.
+    pub(crate) async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
+        let message = params.and_then(|params| member(params, "message"));
+        let message = message.and_then(|message| message.read::<String>().ok());
+        let is_progress = method == methods::NOTIFICATIONS_PROGRESS;
+        let has_token = params.is_some_and(|params| member(params, "progressToken").is_some());
+        if is_progress && let Some(message) = message {
+            self.describe(message).await;
+        }
+        match (self.form, self.lane.upgrade()) {
+            (Form::Core, Some(_)) if is_progress && !has_token => Fate::Dropped("progress-token"),
+            (Form::Core, Some(lane)) => {
+                let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
+                let text = params.map_or("{}", Json::text);
+                let params = Json::from_text(&crate::meta::with(text, RELATED_TASK, &id)).ok();
+                lane.notify(To::Session, method, params.as_ref())
+            }
+            (Form::Core, None) => Fate::Unknown,
+            (Form::Extension, _) => Fate::Dropped("tasks"),
+        }
+    }
+
+    /// Sets the status message of the task.
+    pub(crate) async fn describe(&self, message: String) {
+        let Some(tasks) = self.tasks.upgrade() else {
+            return;
+        };
+        let said = tasks.change(&self.id, |task| {
+            task.message = Some(message.clone());
+            (!task.status.is_terminal()).then_some(())
+        });
+        // A message that finds no room is left out.
+        let _ = said.await;
+    }
+
+    /// Takes note of what the handler answered.
+    pub(crate) async fn finish(&self, result: Result<Json, ErrorObject>) {
+        let Some(tasks) = self.tasks.upgrade() else {
+            return;
+        };
+        let mut result = match result {
+            Ok(result) if result.kind() != Kind::Object => {
+                Err(errors::internal("the server gave a result that is no object").error)
+            }
+            result => result,
+        };
+        while let Err(why) = tasks.change(&self.id, |task| task.end(&result)).await {
+            match (&why, &result) {
+                // Until the task expires, which ends this too.
+                (TaskStoreError::Away(_), _) => sleep(AWAY).await,
+                // The reason takes up little where the result finds no room.
+                (_, Ok(_)) => result = Err(why.into()),
+                (_, Err(_)) => break,
+            }
+        }
+        tasks.running().remove(&self.id);
+    }
+
+    pub(super) fn abort(&self) {
+        let work = self
+            .work
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(work) = work {
+            work.abort();
+        }
+    }
+}
+
+/// Takes back a question whose answer is not waited for any more.
+struct Withdrawn {
+    tasks: Weak<Tasks>,
+    task: String,
+    key: Option<String>,
+}
+
+impl Drop for Withdrawn {
+    fn drop(&mut self) {
+        let (Some(key), Some(tasks)) = (self.key.take(), self.tasks.upgrade()) else {
+            return;
+        };
+        let task = std::mem::take(&mut self.task);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _ = tasks
+                    .change(&task, |task| task.take_question(&key).then_some(()))
+                    .await;
+            });
+        }
+    }
+}
+
+/// Looks after a task at work until it is over: one that was cancelled elsewhere is given up, and an expired one removed.
+pub(super) async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
+    loop {
+        let Some(here) = tasks.upgrade() else { return };
+        let changed = here.subscribe(&id);
+        let is_over = Instant::now() >= until;
+        let is_given_up = match here.store.get(&id).await {
+            Ok(found) => found.is_none_or(|task| task.status == TaskStatus::Cancelled),
+            Err(_) => false,
+        };
+        if (is_over || is_given_up)
+            && let Some(running) = here.running().remove(&id)
+        {
+            running.abort();
+        }
+        if is_over {
+            let _ = here.store.remove(&id).await;
+            return;
+        }
+        let is_running = here.running().contains_key(&id);
+        let interval = here.options.poll_interval;
+        drop(here);
+        match is_running {
+            true => tokio::select! {
+                () = wait(changed, interval) => {}
+                () = sleep_until(until) => {}
+            },
+            false => sleep_until(until).await,
+        }
+    }
+}
