@@ -348,7 +348,7 @@ fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
     }
     let none = Spec::from_files(BTreeMap::new()).unwrap_err().to_string();
     assert!(
-        none.starts_with("spec/revisions.toml: there is no list"),
+        none.starts_with("spec/revisions.toml: the list of revisions is missing"),
         "{none}"
     );
 }
