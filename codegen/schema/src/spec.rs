@@ -1,7 +1,6 @@
 //! The spec directory: facts of each revision, the decisions about them, and how they are read, imported and verified.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -30,11 +29,12 @@ mod verify;
 pub use directory::Directory;
 pub use errata::Erratum;
 pub use extensions::Extension;
-pub use facts::Fact;
+pub use facts::{Fact, Left};
 pub use import::{
-    ExtensionOptions, ImportOptions, Imported, ImportedExtension, Left, Upstream, import, sha256,
+    ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream, import, sha256,
 };
 pub use remove::Removed;
+use revisions::Row;
 pub use revisions::{Lifecycle, Status};
 pub use rules::{RuleFile, RuleTexts};
 pub use verify::{Verified, verify};
@@ -89,7 +89,7 @@ impl Spec {
     /// # Errors
     /// Every file that cannot be read or is not a schema, and every erratum that does not apply, not only the first.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        Self::load(&root_of(dir), &collect(dir)?)
+        Directory::there(dir)?.spec()
     }
 
     /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
@@ -97,18 +97,16 @@ impl Spec {
     /// # Errors
     /// As [`Spec::read`].
     pub fn from_files(files: BTreeMap<String, String>) -> Result<Self, Error> {
-        Self::load("spec", &files)
+        Directory::from_files(files).spec()
     }
 
-    fn load(root: &str, files: &Files) -> Result<Self, Error> {
-        let list = revisions_file(root, files)?;
-        let rows = revisions::read(&list)?;
-        let order = range::Order::of(&rows);
-        let errata_file = errata_file(root, files);
-        let errata = errata::read(&errata_file, Some(&order))?;
+    fn load(directory: &Directory) -> Result<Self, Error> {
+        let list = directory.list()?;
+        let (order, rows) = directory.order()?;
+        let errata = directory.errata(&order)?;
         let (mut revisions, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in &rows {
-            match Revision::load(root, files, &list, (&rows, row), (&errata, &errata_file)) {
+            match Revision::load(directory, &list, &rows, row, &errata) {
                 Ok(revision) => revisions.push(revision),
                 Err(error) => errors.push(error),
             }
@@ -116,10 +114,10 @@ impl Spec {
         // An extension is read on its revision: without one of them, nothing can be said of it.
         Error::check(errors)?;
         let mut errors = Vec::new();
-        let extensions = Extension::all(root, files, &revisions, &mut errors);
+        let extensions = Extension::all(directory, &revisions, &mut errors);
         Error::check(errors)?;
-        let mut rules = RuleTexts::new(root, order);
-        for (name, text) in files {
+        let mut rules = RuleTexts::new(&directory.root, order);
+        for (name, text) in &directory.files {
             let of_revision = rows
                 .iter()
                 .any(|row| name.split('/').next() == Some(row.id()));
@@ -151,36 +149,34 @@ impl Spec {
 
 impl Revision {
     fn load(
-        root: &str,
-        files: &Files,
+        directory: &Directory,
         list: &RuleFile,
-        (rows, row): (&[revisions::Row], &revisions::Row),
-        (errata, errata_file): (&[Erratum], &RuleFile),
+        rows: &[Row],
+        row: &Row,
+        errata: &[Erratum],
     ) -> Result<Self, Error> {
         let id = row.id();
         let name = schema_name(id);
-        let text = files.get(&name).ok_or_else(|| {
-            list.error(
+        let schema = directory.file(&name);
+        if !directory.files.contains_key(&name) {
+            return Err(list.error(
                 row.id.span().start,
                 format!("revision `{id}`"),
-                format!("there is no {root}/{name}"),
+                format!("there is no {}", schema.path),
                 "",
                 format!("cargo xtask spec import FILE --revision {id}"),
-            )
-        })?;
-        let path = format!("{root}/{name}");
-        let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
-        let status = *row.status.get_ref();
-        let of = outlived(files, rows, row).unwrap_or(row);
-        let mut errata = errata.to_vec();
-        errata.retain(|erratum| erratum.revisions.iter().any(|other| other == of.id()));
+            ));
+        }
+        let raw = canonical::of_text(&schema.path, &schema.text)?;
+        let of = outlived(directory, rows, row).unwrap_or(row);
+        let errata_file = directory.file(ERRATA);
         let errata::Applied { schema, errata, .. } =
-            errata::apply(&raw, &errata, errata_file, of.id(), *of.status.get_ref())?;
+            errata::apply(&raw, errata, &errata_file, of.id(), of.status())?;
         Ok(Self {
             id: id.to_owned(),
             wire: row.wire().to_owned(),
             lifecycle: *row.lifecycle.get_ref(),
-            status,
+            status: row.status(),
             handlers: row.handlers(),
             source: revisions::text(&row.source).unwrap_or_default().to_owned(),
             sha256: row.sha256().to_owned(),
@@ -226,97 +222,16 @@ impl Revision {
     }
 }
 
-/// Texts by their path below the spec directory.
-type Files = BTreeMap<String, String>;
-
 fn schema_name(id: &str) -> String {
     format!("{id}/schema.json")
 }
 
-fn errata_file(root: &str, files: &Files) -> RuleFile {
-    RuleFile::new(
-        format!("{root}/{ERRATA}"),
-        files.get(ERRATA).map_or("", String::as_str),
-    )
-}
-
-fn revisions_file(root: &str, files: &Files) -> Result<RuleFile, Error> {
-    let path = format!("{root}/{REVISIONS}");
-    match files.get(REVISIONS) {
-        Some(text) => Ok(RuleFile::new(path, text.as_str())),
-        None => {
-            let help = "is this a spec directory? `cargo xtask spec import` starts one";
-            Err(Error::file(
-                path,
-                "the list of revisions is missing",
-                "",
-                help,
-            ))
-        }
-    }
-}
-
 /// The release that a draft is the same as, though others came after that: the errata of that one are the draft's.
-fn outlived<'r>(
-    files: &Files,
-    rows: &'r [revisions::Row],
-    row: &revisions::Row,
-) -> Option<&'r revisions::Row> {
-    let text = |row: &revisions::Row| files.get(&schema_name(row.id()));
-    let draft = *row.status.get_ref() == Status::Draft;
-    let firm = |row: &&revisions::Row| *row.status.get_ref() != Status::Draft;
+fn outlived<'r>(directory: &Directory, rows: &'r [Row], row: &Row) -> Option<&'r Row> {
+    let text = |row: &Row| directory.files.get(&schema_name(row.id()));
+    let firm = |row: &&Row| !row.is_draft();
     let mut earlier = rows.iter().filter(firm).rev();
-    let latest = earlier.next().filter(|_| draft)?;
+    let latest = earlier.next().filter(|_| row.is_draft())?;
     let other = earlier.find(|other| text(other) == text(row));
     other.filter(|_| text(latest) != text(row))
-}
-
-/// The directory as failures print it.
-fn root_of(dir: &Path) -> String {
-    dir.display().to_string().trim_end_matches('/').to_owned()
-}
-
-/// Every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their `schema.json`.
-fn collect(dir: &Path) -> Result<Files, Error> {
-    let mut files = Files::new();
-    collect_folder(dir, "", &mut files)?;
-    Ok(files)
-}
-
-fn collect_folder(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
-    for (name, is_dir) in entries(&dir.join(below))? {
-        let path = format!("{below}{name}");
-        match is_dir {
-            false => collect_file(dir, path, files)?,
-            true if below.is_empty() || below == format!("{}/", extensions::FOLDER) => {
-                collect_folder(dir, &format!("{path}/"), files)?;
-            }
-            true => {}
-        }
-    }
-    Ok(())
-}
-
-fn collect_file(dir: &Path, name: String, files: &mut Files) -> Result<(), Error> {
-    if name.ends_with(".toml") || name.ends_with("/schema.json") {
-        let path = dir.join(&name);
-        let text = fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
-        files.insert(name, text);
-    }
-    Ok(())
-}
-
-/// Names in a directory, and whether each is a directory itself; hidden ones are left out.
-fn entries(dir: &Path) -> Result<Vec<(String, bool)>, Error> {
-    let unreadable = |cause| Error::io("read", dir, cause);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let is_dir = fs::metadata(entry.path()).map_err(unreadable)?.is_dir();
-        match entry.file_name().into_string() {
-            Ok(name) if !name.starts_with('.') => names.push((name, is_dir)),
-            _ => {}
-        }
-    }
-    Ok(names)
 }

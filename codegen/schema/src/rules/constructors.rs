@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
+use super::rows;
+
 /// The name of the file below the spec directory.
 pub(super) const FILE: &str = "constructors.toml";
 
@@ -73,19 +75,11 @@ impl TryFrom<Row> for ValueRule {
 
 impl Constructors {
     /// Every rule, with where it stands and what it is called in errors.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, usize, String)> {
-        let order = self.order.iter().map(|name| {
-            let start = name.span().start;
-            (FILE, start, format!("order of `{}`", name.get_ref()))
-        });
-        let values = self.value.iter().map(|rule| {
-            let start = rule.span().start;
-            (FILE, start, format!("value of `{}`", rule.get_ref().at))
-        });
-        let words = self.word.iter().map(|(name, word)| {
-            let start = word.span().start;
-            (FILE, start, format!("word of `{name}`"))
-        });
-        order.chain(values).chain(words)
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
+        let order = self.order.iter().map(|name| (name.get_ref(), name));
+        let values = self.value.iter().map(|rule| (&rule.get_ref().at, rule));
+        rows("order of", order)
+            .chain(rows("value of", values))
+            .chain(rows("word of", &self.word))
     }
 }

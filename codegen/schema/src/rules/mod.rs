@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use crate::Error;
@@ -25,8 +26,6 @@ pub struct Rules {
     shapes: Source<Shapes>,
     unions: Source<Unions>,
     constructors: Source<Constructors>,
-    /// Rules that were of use, by file and byte offset.
-    used: RefCell<BTreeSet<(&'static str, usize)>>,
 }
 
 /// A rule file: its text for lines, and what it says.
@@ -34,6 +33,42 @@ pub struct Rules {
 struct Source<T> {
     file: RuleFile,
     rules: T,
+    /// The rules that were of use, by byte offset.
+    used: RefCell<BTreeSet<usize>>,
+}
+
+impl<T: DeserializeOwned> Source<T> {
+    fn read(texts: &RuleTexts, name: &str) -> Result<Self, Error> {
+        let file = texts.get(name);
+        Ok(Self {
+            rules: file.parse()?,
+            file,
+            used: RefCell::default(),
+        })
+    }
+
+    /// What a rule says, which is of use.
+    fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
+        self.used.borrow_mut().insert(rule.span().start);
+        rule.get_ref()
+    }
+
+    /// Those of some rules that were of no use, each an error with its line.
+    fn unused(&self, rules: impl IntoIterator<Item = (usize, String)>) -> Vec<Error> {
+        let used = self.used.borrow();
+        let unused = rules.into_iter().filter(|(at, _)| !used.contains(at));
+        unused
+            .map(|(at, rule)| {
+                self.file.error(
+                    at,
+                    rule,
+                    "it matches nothing in any revision",
+                    "a rule that is of no use hides that the schema changed",
+                    "remove the rule, or mend what it names",
+                )
+            })
+            .collect()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -147,20 +182,11 @@ impl Rules {
     /// # Errors
     /// What is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
-        fn source<T: serde::de::DeserializeOwned>(
-            texts: &RuleTexts,
-            name: &str,
-        ) -> Result<Source<T>, Error> {
-            let file = texts.get(name);
-            let rules = file.parse()?;
-            Ok(Source { file, rules })
-        }
         let rules = Self {
-            names: source(texts, "names.toml")?,
-            shapes: source(texts, "shapes.toml")?,
-            unions: source(texts, "unions.toml")?,
-            constructors: source(texts, constructors::FILE)?,
-            used: RefCell::default(),
+            names: Source::read(texts, "names.toml")?,
+            shapes: Source::read(texts, "shapes.toml")?,
+            unions: Source::read(texts, "unions.toml")?,
+            constructors: Source::read(texts, constructors::FILE)?,
         };
         Error::check(rules.unnameable())?;
         Ok(rules)
@@ -198,8 +224,7 @@ impl Rules {
     /// The Rust name of a definition, where a rule gives one.
     pub(crate) fn type_name(&self, definition: &str) -> Option<&str> {
         let rule = self.names.rules.types.get(definition)?;
-        self.mark("names.toml", rule.span().start);
-        Some(rule.get_ref())
+        Some(self.names.mark(rule).as_str())
     }
 
     /// The definition-like names of an inline schema, where rules give any: the next one where the one before is that
@@ -217,16 +242,13 @@ impl Rules {
             let Inline { at, name: given } = rule.get_ref();
             given == name && matches(at, place)
         });
-        if let Some(rule) = rule {
-            self.mark("names.toml", rule.span().start);
-        }
+        rule.map(|rule| self.names.mark(rule));
     }
 
     /// The hand-written type that stands for a definition.
     pub(crate) fn runtime(&self, definition: &str) -> Option<&Runtime> {
         let rule = self.names.rules.runtime.get(definition)?;
-        self.mark("names.toml", rule.span().start);
-        Some(rule.get_ref())
+        Some(self.names.mark(rule))
     }
 
     /// The field name of a member, where a rule gives one.
@@ -235,8 +257,7 @@ impl Rules {
         let rule = members
             .get(&format!("{doc_key}.{wire}"))
             .or_else(|| members.get(wire))?;
-        self.mark("names.toml", rule.span().start);
-        Some(rule.get_ref())
+        Some(self.names.mark(rule).as_str())
     }
 
     /// What the schema at this place is read as, where a rule says so; `bare` is an object that names no member.
@@ -245,15 +266,13 @@ impl Rules {
         if rule.get_ref().r#as == ShapeAs::Map && !bare {
             return None;
         }
-        self.mark("shapes.toml", rule.span().start);
-        Some(rule.get_ref().r#as)
+        Some(self.shapes.mark(rule).r#as)
     }
 
     /// How the union at this place is decided, where a rule says so.
     pub(crate) fn decide(&self, place: &str) -> Option<&Decide> {
         let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
-        self.mark("unions.toml", rule.span().start);
-        Some(&rule.get_ref().decide)
+        Some(&self.unions.mark(rule).decide)
     }
 
     /// Where a member stands among those that a constructor takes; `decides` says that it takes others, too.
@@ -265,7 +284,7 @@ impl Rules {
             return order.len();
         };
         if decides {
-            self.mark(constructors::FILE, name.span().start);
+            self.constructors.mark(name);
         }
         rank
     }
@@ -273,20 +292,14 @@ impl Rules {
     /// The word for a text that stands beside another one.
     pub(crate) fn word(&self, wire: &str) -> Option<&str> {
         let word = self.constructors.rules.word.get(wire)?;
-        self.mark(constructors::FILE, word.span().start);
-        Some(word.get_ref())
+        Some(self.constructors.mark(word).as_str())
     }
 
     /// What a member that must be there starts from, where a rule has a value that fits.
     pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
         let rules = &self.constructors.rules.value;
         let rule = find(rules, place, |rule| &rule.at)?;
-        let start = &rule.get_ref().start;
-        if !fits(start) {
-            return None;
-        }
-        self.mark(constructors::FILE, rule.span().start);
-        Some(start.clone())
+        fits(&rule.get_ref().start).then(|| self.constructors.mark(rule).start.clone())
     }
 
     /// What is wrong with the rule of a union, if there is one.
@@ -313,66 +326,42 @@ impl Rules {
         )
     }
 
-    fn mark(&self, file: &'static str, offset: usize) {
-        self.used.borrow_mut().insert((file, offset));
-    }
-
     /// Rules that no revision needed, each an error with its file and line.
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
-        fn rows<'r, T: 'r>(
-            file: &'static str,
-            what: &'r str,
-            rules: impl IntoIterator<Item = (&'r String, &'r Spanned<T>)>,
-        ) -> Vec<(&'static str, usize, String)> {
-            let row = |(at, rule): (&String, &Spanned<T>)| {
-                (file, rule.span().start, format!("{what} `{at}`"))
-            };
-            rules.into_iter().map(row).collect()
-        }
-        let names = &self.names.rules;
-        let inline = names.inline.iter().map(|rule| (&rule.get_ref().at, rule));
-        let shapes = self
-            .shapes
-            .rules
-            .shape
-            .iter()
-            .map(|rule| (&rule.get_ref().at, rule));
-        let unions = self
-            .unions
-            .rules
-            .union
-            .iter()
-            .map(|rule| (&rule.get_ref().at, rule));
+        let Self {
+            names,
+            shapes,
+            unions,
+            constructors,
+        } = self;
+        let inline = names.rules.inline.iter();
+        let shape = shapes.rules.shape.iter();
+        let union = unions.rules.union.iter();
         let all = [
-            rows("names.toml", "type", &names.types),
-            rows("names.toml", "inline schema", inline),
-            rows("names.toml", "runtime type", &names.runtime),
-            rows("names.toml", "member", &names.members),
-            rows("shapes.toml", "shape", shapes),
-            rows("unions.toml", "union", unions),
-            self.constructors.rules.all().collect(),
+            names.unused(rows("type", &names.rules.types)),
+            names.unused(rows(
+                "inline schema",
+                inline.map(|one| (&one.get_ref().at, one)),
+            )),
+            names.unused(rows("runtime type", &names.rules.runtime)),
+            names.unused(rows("member", &names.rules.members)),
+            shapes.unused(rows("shape", shape.map(|one| (&one.get_ref().at, one)))),
+            unions.unused(rows("union", union.map(|one| (&one.get_ref().at, one)))),
+            constructors.unused(constructors.rules.all()),
         ];
-        let all = all.into_iter().flatten();
-        let used = self.used.borrow();
-        all.filter(|(file, offset, _)| !used.contains(&(*file, *offset)))
-            .map(|(file, offset, rule)| {
-                let source = match file {
-                    "names.toml" => &self.names.file,
-                    "shapes.toml" => &self.shapes.file,
-                    constructors::FILE => &self.constructors.file,
-                    _ => &self.unions.file,
-                };
-                source.error(
-                    offset,
-                    rule,
-                    "it matches nothing in any revision",
-                    "a rule that is of no use hides that the schema changed",
-                    "remove the rule, or mend what it names",
-                )
-            })
-            .collect()
+        all.into_iter().flatten().collect()
     }
+}
+
+/// Rules, each with where it stands and what it is called in errors.
+fn rows<'r, T: 'r>(
+    what: &str,
+    rules: impl IntoIterator<Item = (&'r String, &'r Spanned<T>)>,
+) -> impl Iterator<Item = (usize, String)> {
+    let row =
+        move |(at, rule): (&String, &Spanned<T>)| (rule.span().start, format!("{what} `{at}`"));
+    rules.into_iter().map(row)
 }
 
 /// The first rule whose pattern meets the place.

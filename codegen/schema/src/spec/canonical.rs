@@ -45,6 +45,11 @@ const NEW_IN_2020: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
+/// Reads the text of a schema into canonical form.
+pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
+    canonicalize(&super::json::parse(file, text)?, file)
+}
+
 /// Brings an upstream schema into canonical form; `file` is the name that errors print.
 ///
 /// Canonical in, the same out.

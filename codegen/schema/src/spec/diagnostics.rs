@@ -1,12 +1,12 @@
 //! What the readers of rule files find wrong with a line: a fact that is tried, or a rule that nothing needs any more.
 
-use super::{Files, REVISIONS, Spec, errata, errata_file, errors, methods};
+use super::{Directory, ERRATA, REVISIONS, errata, errors, methods};
 use crate::error::Fault;
 use crate::{Diagnostic, Error, Place};
 
 /// What the readers of the rule files that name revisions say of them.
-pub(super) fn diagnostics(root: &str, files: &Files) -> Vec<Diagnostic> {
-    let spec = match Spec::load(root, files) {
+pub(super) fn diagnostics(directory: &Directory) -> Vec<Diagnostic> {
+    let spec = match directory.spec() {
         Ok(spec) => spec,
         Err(error) => return placed(vec![error]),
     };
@@ -16,15 +16,14 @@ pub(super) fn diagnostics(root: &str, files: &Files) -> Vec<Diagnostic> {
 }
 
 /// What begins before a draft and does not hold for it, which is passed over there.
-pub(super) fn passed_over(root: &str, files: &Files, draft: &str) -> Vec<Diagnostic> {
-    let Ok(spec) = Spec::load(root, files) else {
+pub(super) fn passed_over(directory: &Directory, draft: &str) -> Vec<Diagnostic> {
+    let Ok(spec) = directory.spec() else {
         return Vec::new();
     };
     let mut errors = Vec::new();
     if let Ok(revision) = spec.revision(draft) {
-        let file = errata_file(root, files);
-        let mut errata = errata::read(&file, Some(&spec.rules.order)).unwrap_or_default();
-        errata.retain(|erratum| erratum.revisions.iter().any(|id| id == draft));
+        let errata = directory.errata(&spec.rules.order).unwrap_or_default();
+        let file = directory.file(ERRATA);
         let applied = errata::apply(&revision.raw, &errata, &file, draft, revision.status);
         errors.extend(applied.into_iter().flat_map(|applied| applied.passed));
     }

@@ -5,19 +5,27 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::facts::{self, Fact, held};
+use super::errata::{self, Erratum};
+use super::extensions::FOLDER;
+use super::facts::Fact;
 use super::import::{self, ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream};
 use super::range::Order;
 use super::remove::{self, Removed};
 use super::revisions::{self, Row};
-use super::{Files, REVISIONS, Spec, collect, revisions_file, root_of};
+use super::rules::RuleFile;
+use super::sheet::{self, Entry};
+use super::{ERRATA, REVISIONS, Spec};
 use crate::Error;
 use crate::files::write_file;
+
+/// Texts by their path below the spec directory.
+type Files = BTreeMap<String, String>;
 
 /// The texts of a spec directory.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    root: String,
+    /// The directory as failures print it.
+    pub(super) root: String,
     pub(super) files: Files,
     /// The files on disk when it was read; `None` if it was made in memory.
     base: Option<Files>,
@@ -29,28 +37,30 @@ impl Directory {
     /// # Errors
     /// A file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        let files = Self::on_disk(dir)?;
-        Ok(Self {
-            root: root_of(dir),
-            base: Some(files.clone()),
-            files,
-        })
+        match dir.exists() {
+            true => Self::there(dir),
+            false => Ok(Self::of(dir.display().to_string(), Files::new(), true)),
+        }
     }
 
-    fn on_disk(dir: &Path) -> Result<Files, Error> {
-        match dir.exists() {
-            true => collect(dir),
-            false => Ok(Files::new()),
-        }
+    /// Reads a directory that has to be there.
+    pub(super) fn there(dir: &Path) -> Result<Self, Error> {
+        let mut files = Files::new();
+        collect(dir, "", &mut files)?;
+        Ok(Self::of(dir.display().to_string(), files, true))
     }
 
     /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
     #[must_use]
     pub fn from_files(files: BTreeMap<String, String>) -> Self {
+        Self::of("spec".to_owned(), files, false)
+    }
+
+    fn of(root: String, files: Files, is_on_disk: bool) -> Self {
         Self {
-            root: "spec".to_owned(),
+            root: root.trim_end_matches('/').to_owned(),
+            base: is_on_disk.then(|| files.clone()),
             files,
-            base: None,
         }
     }
 
@@ -60,12 +70,53 @@ impl Directory {
         &self.files
     }
 
+    /// A file as failures print it.
+    pub(super) fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.root)
+    }
+
+    /// The text of a file; an empty one where there is none.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.files.get(name).map_or("", String::as_str)
+    }
+
+    /// The same with its path.
+    pub(super) fn file(&self, name: &str) -> RuleFile {
+        RuleFile::new(self.path(name), self.text(name))
+    }
+
+    /// The rows and lines of a file.
+    pub(super) fn entries(&self, name: &str) -> Result<Vec<Entry>, Error> {
+        sheet::entries(&self.path(name), self.text(name))
+    }
+
+    /// The list of revisions, which has to be there.
+    pub(super) fn list(&self) -> Result<RuleFile, Error> {
+        if self.files.contains_key(REVISIONS) {
+            return Ok(self.file(REVISIONS));
+        }
+        let help = "is this a spec directory? `cargo xtask spec import` starts one";
+        let problem = "the list of revisions is missing";
+        Err(Error::file(self.path(REVISIONS), problem, "", help))
+    }
+
+    /// What the list says.
+    pub(super) fn order(&self) -> Result<(Order, Vec<Row>), Error> {
+        let rows = revisions::read(&self.list()?)?;
+        Ok((Order::of(&rows), rows))
+    }
+
+    /// The errata of all revisions.
+    pub(super) fn errata(&self, order: &Order) -> Result<Vec<Erratum>, Error> {
+        errata::read(&self.file(ERRATA), Some(order))
+    }
+
     /// Reads its files as a spec.
     ///
     /// # Errors
     /// As [`Spec::read`].
     pub fn spec(&self) -> Result<Spec, Error> {
-        Spec::load(&self.root, &self.files)
+        Spec::load(self)
     }
 
     /// Takes an upstream schema as that of a revision, and ends before it what does not hold for it.
@@ -77,10 +128,7 @@ impl Directory {
         upstream: &Upstream,
         options: &ImportOptions,
     ) -> Result<Imported, Error> {
-        let mut files = self.files.clone();
-        let imported = import::into(&self.root, &mut files, upstream, options)?;
-        self.files = files;
-        Ok(imported)
+        self.whole(|next| import::into(next, upstream, options))
     }
 
     /// Takes an upstream schema as that of an extension.
@@ -92,10 +140,7 @@ impl Directory {
         upstream: &Upstream,
         options: &ExtensionOptions,
     ) -> Result<ImportedExtension, Error> {
-        let mut files = self.files.clone();
-        let imported = import::into_extension(&self.root, &mut files, upstream, options)?;
-        self.files = files;
-        Ok(imported)
+        self.whole(|next| import::into_extension(next, upstream, options))
     }
 
     /// Takes a revision out, and everything that speaks of it or that only it needed.
@@ -103,23 +148,15 @@ impl Directory {
     /// # Errors
     /// A revision that is not there. Nothing has changed then.
     pub fn remove(&mut self, id: &str) -> Result<Removed, Error> {
-        let mut files = self.files.clone();
-        let removed = remove::remove(&self.root, &mut files, id)?;
-        self.files = files;
-        Ok(removed)
+        self.whole(|next| remove::remove(next, id))
     }
 
-    /// Returns what the rule files say of a revision by a range: its errata, rows and doc lines.
-    ///
-    /// # Errors
-    /// A file that is not TOML.
-    pub fn facts(&self, id: &str) -> Result<Vec<Fact>, Error> {
-        facts::of(&self.root, &self.files, &self.order()?.0, id)
-    }
-
-    fn order(&self) -> Result<(Order, Vec<Row>), Error> {
-        let rows = revisions::read(&revisions_file(&self.root, &self.files)?)?;
-        Ok((Order::of(&rows), rows))
+    /// Makes a change as a whole: where it fails, nothing has changed.
+    fn whole<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let mut next = self.clone();
+        let done = change(&mut next)?;
+        *self = next;
+        Ok(done)
     }
 
     /// Returns the facts that hold for a revision, and are not confirmed since its import.
@@ -127,8 +164,15 @@ impl Directory {
     /// # Errors
     /// A list of revisions, or another file, that cannot be read.
     pub fn unconfirmed(&self, id: &str) -> Result<Vec<Fact>, Error> {
-        let (order, rows) = self.order()?;
-        unconfirmed(&self.root, &self.files, &order, &rows, id)
+        let (_, rows) = self.order()?;
+        let row = revisions::row(&rows, id)?;
+        if row.confirmed.is_none() {
+            return Ok(Vec::new());
+        }
+        let confirmed = row.confirmed();
+        let mut open = self.facts(id)?;
+        open.retain(|fact| !confirmed.contains(&fact.as_str()));
+        Ok(open)
     }
 
     /// Confirms that facts hold for a revision (`keep`), or ends them before it.
@@ -139,7 +183,7 @@ impl Directory {
     /// A name that is not to be confirmed, and one to end that later revisions have, too.
     pub fn confirm(&mut self, id: &str, names: &[String], keep: bool) -> Result<Vec<Fact>, Error> {
         let (order, rows) = self.order()?;
-        let open = unconfirmed(&self.root, &self.files, &order, &rows, id)?;
+        let open = self.unconfirmed(id)?;
         let unknown = |name: &&String| open.iter().all(|fact| fact.as_str() != **name);
         if let Some(unknown) = names.iter().find(unknown) {
             return Err(Error::usage(
@@ -156,20 +200,19 @@ impl Directory {
         if !keep {
             self.end(&order, id, &settled)?;
         }
-        let row = rows.iter().find(|row| row.id() == id);
-        let mut confirmed: Vec<&str> = row.map(Row::confirmed).unwrap_or_default();
+        let mut confirmed = revisions::row(&rows, id)?.confirmed();
         if keep {
             confirmed.extend(settled.iter().map(Fact::as_str));
         }
         let confirmed = Some(confirmed.as_slice()).filter(|_| !left.is_empty());
-        revisions::confirm(&self.root, &mut self.files, id, confirmed)?;
+        revisions::confirm(self, id, confirmed)?;
         Ok(settled)
     }
 
     /// Ends facts before a revision.
     fn end(&mut self, order: &Order, id: &str, settled: &[Fact]) -> Result<(), Error> {
         let mut changes = Vec::new();
-        for held in held(&self.root, &self.files, order, id)? {
+        for held in self.held(order, id)? {
             if !settled.contains(&held.fact) {
                 continue;
             }
@@ -185,7 +228,7 @@ impl Directory {
             };
             changes.push((held, change));
         }
-        facts::change(&self.root, &mut self.files, changes)
+        self.change(changes)
     }
 
     /// Brings a directory on disk into this state: writes what differs, deletes what is gone.
@@ -195,7 +238,7 @@ impl Directory {
     /// # Errors
     /// What cannot be written, and a directory that another command has changed since it was read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let stands = Self::on_disk(dir)?;
+        let stands = Self::read(dir)?.files;
         if let Some(base) = &self.base
             && let Some(name) = differing(base, &stands)
         {
@@ -235,25 +278,6 @@ fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// What holds for a revision, and is not confirmed by its row.
-pub(super) fn unconfirmed(
-    root: &str,
-    files: &Files,
-    order: &Order,
-    rows: &[Row],
-    id: &str,
-) -> Result<Vec<Fact>, Error> {
-    let row = rows.iter().find(|row| row.id() == id);
-    let row = row.ok_or_else(|| revisions::unknown(id, rows))?;
-    if row.confirmed.is_none() {
-        return Ok(Vec::new());
-    }
-    let confirmed = row.confirmed();
-    let mut open = facts::of(root, files, order, id)?;
-    open.retain(|fact| !confirmed.contains(&fact.as_str()));
-    Ok(open)
-}
-
 /// The first file that is not the same in both.
 fn differing<'f>(base: &'f Files, stands: &'f Files) -> Option<&'f str> {
     let names: BTreeSet<&String> = base.keys().chain(stands.keys()).collect();
@@ -265,4 +289,38 @@ fn differing<'f>(base: &'f Files, stands: &'f Files) -> Option<&'f str> {
 fn listed(facts: &[Fact]) -> String {
     let names: Vec<&str> = facts.iter().map(Fact::as_str).collect();
     names.join(", ")
+}
+
+/// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their
+/// `schema.json`.
+fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
+    for (name, is_dir) in entries(&dir.join(below))? {
+        let name = format!("{below}{name}");
+        if is_dir {
+            if below.is_empty() || below == format!("{FOLDER}/") {
+                collect(dir, &format!("{name}/"), files)?;
+            }
+        } else if name.ends_with(".toml") || name.ends_with("/schema.json") {
+            let path = dir.join(&name);
+            let text =
+                fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
+            files.insert(name, text);
+        }
+    }
+    Ok(())
+}
+
+/// Names in a directory, and whether each is a directory itself; hidden ones are left out.
+fn entries(dir: &Path) -> Result<Vec<(String, bool)>, Error> {
+    let unreadable = |cause| Error::io("read", dir, cause);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let is_dir = fs::metadata(entry.path()).map_err(unreadable)?.is_dir();
+        match entry.file_name().into_string() {
+            Ok(name) if !name.starts_with('.') => names.push((name, is_dir)),
+            _ => {}
+        }
+    }
+    Ok(names)
 }

@@ -33,6 +33,18 @@ pub struct Erratum {
     pub line: usize,
 }
 
+impl Erratum {
+    /// Whether it is of a revision; one of a schema without revisions is of that schema.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.revisions.is_empty() || self.revisions.iter().any(|of| of == id)
+    }
+
+    /// Whether its range begins with a revision.
+    fn begins(&self, id: &str) -> bool {
+        self.revisions.first().is_some_and(|since| since == id)
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rows {
@@ -84,8 +96,7 @@ pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum
         };
         let read = range.and_then(|revisions| {
             let twin = errata.iter().find(|other| {
-                other.id == id
-                    && (order.is_none() || other.revisions.iter().any(|of| revisions.contains(of)))
+                other.id == id && (order.is_none() || revisions.iter().any(|of| other.holds(of)))
             });
             match twin.map(|other| other.line) {
                 Some(line) => Err(format!(
@@ -217,7 +228,7 @@ pub(crate) struct Applied {
     pub(crate) passed: Vec<Error>,
 }
 
-/// Apply `errata` to the canonical schema of a revision, one after another; the outcome is canonical again.
+/// Apply those of `errata` that hold for a revision to its canonical schema, one after another; the outcome is canonical again.
 ///
 /// A draft moves: what has the defect no more there is passed over, as long as another revision or place has it.
 ///
@@ -237,14 +248,13 @@ pub(crate) fn apply(
     };
     let mut schema = canonical.clone();
     let (mut errors, mut passed, mut applied) = (Vec::new(), Vec::new(), Vec::new());
-    for erratum in errata {
+    for erratum in errata.iter().filter(|erratum| erratum.holds(id)) {
         let places = erratum.at.iter();
         let problems: Vec<String> = places
             .filter_map(|pointer| put(&mut schema, pointer, erratum).err())
             .collect();
         let whole = problems.len() == erratum.at.len();
-        let begins = erratum.revisions.first().is_some_and(|since| since == id);
-        let of = match status == Status::Draft && !(whole && begins) {
+        let of = match status == Status::Draft && !(whole && erratum.begins(id)) {
             true => &mut passed,
             false => &mut errors,
         };
@@ -284,8 +294,7 @@ pub(crate) fn apply(
             Ok(_) => "what it puts there is not in canonical form: no prose, `required`, `enum` and `type` sorted".into(),
             Err(error) => format!("what it puts there is not a schema: {error}"),
         };
-        let begins = erratum.revisions.first().is_some_and(|since| since == id);
-        match status == Status::Draft && !begins {
+        match status == Status::Draft && !erratum.begins(id) {
             true => passed.push(failure(&erratum, problem, true)),
             false => return Err(failure(&erratum, problem, true)),
         }

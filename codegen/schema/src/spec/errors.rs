@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
-use super::range::{Order, ends_before};
-use super::rules::RuleFile;
+use super::range::{Faults, Order};
 use super::{Revision, Spec, Status};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
@@ -226,10 +225,7 @@ impl ErrorRules {
         let file = spec.rules.get(Self::FILE);
         let mut rows: Rows = file.parse()?;
         let mut check = Check {
-            spec,
-            file: &file,
-            errors: Vec::new(),
-            passed: Vec::new(),
+            faults: Faults::new(&file, spec),
             seen: Vec::new(),
         };
         check.ranges(&mut rows.error);
@@ -245,7 +241,8 @@ impl ErrorRules {
         check.rows(&rows.rule);
         check.replacements(&rows.error);
         check.methods(&rows.rule);
-        Error::check(check.errors)?;
+        let Faults { errors, passed, .. } = check.faults;
+        Error::check(errors)?;
         fn plain<T>(rows: Vec<Spanned<T>>) -> Vec<T> {
             rows.into_iter().map(Spanned::into_inner).collect()
         }
@@ -255,7 +252,7 @@ impl ErrorRules {
             headers: plain(rows.header),
             rules: plain(rows.rule),
         };
-        Ok((rules, check.passed))
+        Ok((rules, passed))
     }
 
     /// Returns what holds for one revision.
@@ -364,25 +361,16 @@ rows! {
 }
 
 struct Check<'a> {
-    spec: &'a Spec,
-    file: &'a RuleFile,
-    errors: Vec<Error>,
-    /// What is passed over in a draft.
-    passed: Vec<Error>,
+    faults: Faults<'a>,
     /// What was said already, of which revision.
     seen: Vec<(String, String)>,
 }
 
 impl Check<'_> {
-    fn fail(&mut self, offset: usize, label: String, problem: String) {
-        self.errors
-            .push(self.file.error(offset, label, problem, "", ""));
-    }
-
     /// It does not hold of one of the revisions that it names.
-    fn fail_of(&mut self, revision: &str, offset: usize, label: String, problem: String) {
-        self.errors
-            .push(self.file.error_of(revision, offset, label, problem, ""));
+    fn fail_of(&mut self, revision: &str, offset: usize, label: &str, problem: String) {
+        let error = (self.faults.file).error_of(revision, offset, label, problem, "");
+        self.faults.errors.push(error);
     }
 
     /// Works out the revisions of each row; an invalid range has none.
@@ -390,9 +378,9 @@ impl Check<'_> {
         for row in rows {
             let (offset, row) = (row.span().start, row.get_mut());
             let (since, until) = row.ends();
-            match self.spec.rules.order.range(since, until) {
+            match self.faults.spec.rules.order.range(since, until) {
                 Ok(revisions) => row.hold(revisions),
-                Err(problem) => self.fail(offset, row.said().label, problem),
+                Err(problem) => self.faults.fail(offset, &row.said().label, problem),
             }
         }
     }
@@ -410,14 +398,14 @@ impl Check<'_> {
             let empty = texts.iter().any(|text| text.trim().is_empty());
             for (is_wrong, problem) in faults.into_iter().chain([(empty, "a text is empty")]) {
                 if is_wrong {
-                    self.fail(offset, label.clone(), problem.into());
+                    self.faults.fail(offset, &label, problem);
                 }
             }
             for id in row.revisions() {
                 let said = (key.clone(), id.clone());
                 if self.seen.contains(&said) {
                     let problem = format!("another row says it for revision `{id}`");
-                    self.fail_of(id, offset, label.clone(), problem);
+                    self.fail_of(id, offset, &label, problem);
                 }
                 self.seen.push(said);
             }
@@ -440,8 +428,8 @@ impl Check<'_> {
             );
             let label = row.said().label;
             match row.revisions.iter().find(|id| !sent(id)) {
-                Some(id) => self.fail_of(id, offset, label, problem),
-                None if row.send => self.fail(offset, label, problem),
+                Some(id) => self.fail_of(id, offset, &label, problem),
+                None if row.send => self.faults.fail(offset, &label, problem),
                 None => {}
             }
         }
@@ -456,11 +444,11 @@ impl Check<'_> {
                     let mut definitions = revision.definitions();
                     !definitions.any(|(_, it)| it["properties"]["method"]["const"] == **method)
                 };
-                let mut revisions = (self.spec.revisions.iter())
+                let mut revisions = (self.faults.spec.revisions.iter())
                     .filter(|it| it.status != Status::Draft && row.holds(&it.id));
                 if let Some(Revision { id, .. }) = revisions.find(lacks) {
                     let problem = format!("revision `{id}` has no method `{method}`");
-                    self.fail_of(id, offset, row.said().label, problem);
+                    self.fail_of(id, offset, &row.said().label, problem);
                 }
             }
         }
@@ -472,9 +460,8 @@ impl Check<'_> {
         let Some(definition) = &row.definition else {
             return;
         };
-        let all = row.revisions.clone();
-        for id in &all {
-            let Ok(revision) = self.spec.revision(id) else {
+        for id in row.revisions.clone() {
+            let Ok(revision) = self.faults.spec.revision(&id) else {
                 continue;
             };
             let found = revision
@@ -487,15 +474,8 @@ impl Check<'_> {
                 }
                 None => format!("revision `{id}` has no definition `{definition}`"),
             };
-            let help = ends_before(&all, id)
-                .map_or_else(String::new, |until| format!("end it with {until}"));
-            let error = self.file.error_of(id, offset, label.clone(), problem, help);
-            if revision.status == Status::Draft && all.first() != Some(id) {
-                row.revisions.retain(|other| other != id);
-                self.passed.push(error);
-            } else {
-                self.errors.push(error);
-            }
+            let revisions = &mut row.revisions;
+            (self.faults).contradicted(revisions, &id, (offset, &label), problem);
         }
     }
 }

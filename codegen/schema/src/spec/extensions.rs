@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::errata::{self, Erratum};
 use super::methods::messages;
 use super::rules::RuleFile;
-use super::{Files, Revision, Spec, Status, canonical, json, revisions};
+use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
 use crate::Error;
 use crate::diff::{extension_of, lists};
 use crate::model::Direction;
@@ -117,14 +117,13 @@ struct ResultRow {
 impl Extension {
     /// Reads all extensions of a spec directory, in order of their names.
     pub(super) fn all(
-        root: &str,
-        files: &Files,
+        directory: &Directory,
         revisions: &[Revision],
         errors: &mut Vec<Error>,
     ) -> Vec<Self> {
         let mut all = Vec::new();
-        for name in names(files) {
-            match Self::load(root, files, &name, revisions) {
+        for name in names(directory) {
+            match Self::load(directory, &name, revisions) {
                 Ok(extension) => all.push(extension),
                 Err(error) => errors.push(error),
             }
@@ -132,12 +131,12 @@ impl Extension {
         all
     }
 
-    fn load(root: &str, files: &Files, name: &str, revisions: &[Revision]) -> Result<Self, Error> {
-        let facts = file(root, files, name, FACTS);
-        let missing = |file: &str| {
-            let file = format!("{root}/{FOLDER}/{name}/{file}");
+    fn load(directory: &Directory, name: &str, revisions: &[Revision]) -> Result<Self, Error> {
+        let of = |file: &str| directory.file(&format!("{FOLDER}/{name}/{file}"));
+        let (facts, schema) = (of(FACTS), of("schema.json"));
+        let missing = |file: RuleFile| {
             let help = format!("cargo xtask spec import FILE --extension {name}");
-            Error::file(file, "the file is missing", "", help)
+            Error::file(file.path, "the file is missing", "", help)
         };
         let is_taken = revisions.iter().any(|one| one.id == name);
         if is_taken || !revisions::is_id(name) {
@@ -146,18 +145,21 @@ impl Extension {
                 false => ("", revisions::ID_HELP),
             };
             let problem = format!("`{name}` cannot name an extension");
-            let file = format!("{root}/{FOLDER}/{name}");
+            let file = format!("{}/{FOLDER}/{name}", directory.root);
             return Err(Error::file(file, problem, detail, help));
         }
         if facts.text.is_empty() {
-            return Err(missing(FACTS));
+            return Err(missing(facts));
         }
         let rows: Rows = facts.parse()?;
-        let schema = format!("{FOLDER}/{name}/schema.json");
-        let text = (files.get(&schema)).ok_or_else(|| missing("schema.json"))?;
-        let path = format!("{root}/{schema}");
-        let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
-        let errata_file = file(root, files, name, "errata.toml");
+        if !directory
+            .files
+            .contains_key(&format!("{FOLDER}/{name}/schema.json"))
+        {
+            return Err(missing(schema));
+        }
+        let raw = canonical::of_text(&schema.path, &schema.text)?;
+        let errata_file = of(ERRATA);
         let errata = errata::read(&errata_file, None)?;
         let Some(base) = (revisions.iter()).find(|one| one.id == *rows.revision.get_ref()) else {
             let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
@@ -287,7 +289,7 @@ impl Extension {
 }
 
 /// The names of the folders of extensions.
-pub(super) fn names(files: &Files) -> BTreeSet<String> {
+pub(super) fn names(directory: &Directory) -> BTreeSet<String> {
     let inner = |path: &String| {
         let (name, _) = path
             .strip_prefix(FOLDER)?
@@ -295,26 +297,19 @@ pub(super) fn names(files: &Files) -> BTreeSet<String> {
             .split_once('/')?;
         Some(name.to_owned())
     };
-    files.keys().filter_map(inner).collect()
+    directory.files.keys().filter_map(inner).collect()
 }
 
 /// Returns the first extension that rests on a revision, or was in its core.
-pub(super) fn resting_on(root: &str, files: &Files, id: &str) -> Result<Option<String>, Error> {
-    for name in names(files) {
-        let rows: Rows = file(root, files, &name, FACTS).parse()?;
+pub(super) fn resting_on(directory: &Directory, id: &str) -> Result<Option<String>, Error> {
+    for name in names(directory) {
+        let rows: Rows = (directory.file(&format!("{FOLDER}/{name}/{FACTS}"))).parse()?;
         let core = rows.core.as_ref().map(|core| core.revision.get_ref());
         if rows.revision.get_ref() == id || core.is_some_and(|core| core == id) {
             return Ok(Some(name));
         }
     }
     Ok(None)
-}
-
-/// A file in the folder of an extension; an empty one where there is none.
-pub(super) fn file(root: &str, files: &Files, extension: &str, file: &str) -> RuleFile {
-    let name = format!("{FOLDER}/{extension}/{file}");
-    let text = files.get(&name).map_or("", String::as_str);
-    RuleFile::new(format!("{root}/{name}"), text)
 }
 
 /// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.

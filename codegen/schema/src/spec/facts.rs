@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::Range;
 
 use super::range::Order;
+use super::rules::RuleFile;
 use super::sheet::{self, Edit, Entry};
-use super::{Files, REVISIONS};
+use super::{Directory, REVISIONS};
 use crate::{Diagnostic, Error, docs};
 
 /// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
@@ -26,6 +27,15 @@ impl fmt::Display for Fact {
     }
 }
 
+/// A fact that does not hold for a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The fact.
+    pub fact: Fact,
+    /// Why not.
+    pub why: String,
+}
+
 /// The key of the first revision that a row holds for, and the table of doc lines that hold from a revision on.
 const SINCE: &str = "since";
 /// The key of the last one.
@@ -43,48 +53,74 @@ pub(super) struct Held {
     entries: Vec<Entry>,
 }
 
-/// Everything that holds for a range of revisions, in the order of files and lines.
-pub(super) fn ranged(root: &str, files: &Files) -> Result<Vec<Held>, Error> {
-    let mut all = Vec::new();
-    for (file, text) in files {
-        all.extend(ranged_of(root, file, text)?);
+impl Directory {
+    /// Returns what the rule files say of a revision by a range: its errata, rows and doc lines.
+    ///
+    /// # Errors
+    /// A file that is not TOML.
+    pub fn facts(&self, id: &str) -> Result<Vec<Fact>, Error> {
+        let held = self.held(&self.order()?.0, id)?;
+        let mut facts: Vec<Fact> = held.into_iter().map(|held| held.fact).collect();
+        facts.dedup();
+        Ok(facts)
     }
-    Ok(all)
-}
 
-fn ranged_of(root: &str, file: &str, text: &str) -> Result<Vec<Held>, Error> {
-    let mut all: Vec<Held> = Vec::new();
-    let Some(stem) = shared(file) else {
-        return Ok(all);
-    };
-    for entry in sheet::entries(&format!("{root}/{file}"), text)? {
-        let Some(held) = Held::of(file, stem, entry) else {
-            continue;
-        };
-        match all.iter_mut().find(|other| other.shares_its_table(&held)) {
-            Some(other) => {
-                other.entries.extend(held.entries);
-                other.until = other.until.take().or(held.until);
-            }
-            None => all.push(held),
+    /// Everything that holds for a range of revisions, in the order of files and lines.
+    pub(super) fn ranged(&self) -> Result<Vec<Held>, Error> {
+        let mut all = Vec::new();
+        for file in self.files.keys() {
+            all.extend(self.ranged_of(file)?);
         }
+        Ok(all)
     }
-    Ok(all)
-}
 
-/// Those that hold for a revision.
-pub(super) fn held(root: &str, files: &Files, order: &Order, id: &str) -> Result<Vec<Held>, Error> {
-    let mut all = ranged(root, files)?;
-    all.retain(|held| held.covers(order, id));
-    Ok(all)
-}
+    fn ranged_of(&self, file: &str) -> Result<Vec<Held>, Error> {
+        let mut all: Vec<Held> = Vec::new();
+        let Some(stem) = shared(file) else {
+            return Ok(all);
+        };
+        for entry in self.entries(file)? {
+            let Some(held) = Held::of(file, stem, entry) else {
+                continue;
+            };
+            match all.iter_mut().find(|other| other.shares_its_table(&held)) {
+                Some(other) => {
+                    other.entries.extend(held.entries);
+                    other.until = other.until.take().or(held.until);
+                }
+                None => all.push(held),
+            }
+        }
+        Ok(all)
+    }
 
-/// Their names, each once.
-pub(super) fn of(root: &str, files: &Files, order: &Order, id: &str) -> Result<Vec<Fact>, Error> {
-    let held = held(root, files, order, id)?;
-    let mut facts: Vec<Fact> = held.into_iter().map(|held| held.fact).collect();
-    facts.dedup();
-    Ok(facts)
+    /// Those that hold for a revision.
+    pub(super) fn held(&self, order: &Order, id: &str) -> Result<Vec<Held>, Error> {
+        let mut all = self.ranged()?;
+        all.retain(|held| held.covers(order, id));
+        Ok(all)
+    }
+
+    /// Changes facts in their files.
+    pub(super) fn change(&mut self, mut changes: Vec<(Held, Change)>) -> Result<(), Error> {
+        // From the end of each file, so that the places before stay true.
+        changes.sort_by_key(|(held, _)| std::cmp::Reverse(held.entries.first().map(Entry::start)));
+        for (mut held, change) in changes {
+            // The lines of a type may stand apart, with others of the changes between them.
+            if held.is_of_lines() {
+                let mut now = self.ranged_of(&held.file)?.into_iter();
+                held = now.find(|now| now.is_still(&held)).unwrap_or(held);
+            }
+            let RuleFile { path, text, .. } = self.file(&held.file);
+            let text = match change {
+                Change::Begins(id) => sheet::edited(&text, held.begins(&text, &id)),
+                Change::Ends(id) => held.ending(&text, id.as_deref()),
+                Change::Goes => sheet::without(&path, &text, &held.entries)?,
+            };
+            self.files.insert(held.file, text);
+        }
+        Ok(())
+    }
 }
 
 /// The name of a rule file that all revisions share, without its ending.
@@ -177,9 +213,10 @@ impl Held {
     }
 
     /// Whether a diagnostic is about one of its lines in the text of its file.
-    pub(super) fn is_meant(&self, root: &str, text: &str, of: &Diagnostic) -> bool {
+    pub(super) fn is_meant(&self, directory: &Directory, of: &Diagnostic) -> bool {
+        let text = directory.text(&self.file);
         let own = |line| sheet::at_line(text, &self.entries, line).is_some();
-        *of.file == *format!("{root}/{}", self.file) && of.line().is_some_and(own)
+        *of.file == directory.path(&self.file) && of.line().is_some_and(own)
     }
 
     /// The edits by which it begins with another revision.
@@ -250,16 +287,6 @@ impl Held {
         };
         sheet::edited(text, vec![edit])
     }
-
-    /// The text without it.
-    pub(super) fn removed(&self, path: &str, text: &str) -> Result<String, Error> {
-        let mut out = text.to_owned();
-        for entry in self.entries.iter().rev() {
-            let edit = sheet::removal(&out, entry);
-            out = sheet::edited(&out, vec![edit]);
-        }
-        sheet::without_empty_tables(path, out)
-    }
 }
 
 /// Whether a line is all that stands between a header and the header of the members below it.
@@ -281,30 +308,4 @@ pub(super) enum Change {
     Ends(Option<String>),
     /// It goes.
     Goes,
-}
-
-/// Changes facts in their files.
-pub(super) fn change(
-    root: &str,
-    files: &mut Files,
-    mut changes: Vec<(Held, Change)>,
-) -> Result<(), Error> {
-    // From the end of each file, so that the places before stay true.
-    changes.sort_by_key(|(held, _)| std::cmp::Reverse(held.entries.first().map(Entry::start)));
-    for (mut held, change) in changes {
-        let path = format!("{root}/{}", held.file);
-        let text = files.get(&held.file).map_or("", String::as_str);
-        // The lines of a type may stand apart, with others of the changes between them.
-        if held.is_of_lines() {
-            let mut now = ranged_of(root, &held.file, text)?.into_iter();
-            held = now.find(|now| now.is_still(&held)).unwrap_or(held);
-        }
-        let text = match change {
-            Change::Begins(id) => sheet::edited(text, held.begins(text, &id)),
-            Change::Ends(id) => held.ending(text, id.as_deref()),
-            Change::Goes => held.removed(&path, text)?,
-        };
-        files.insert(held.file, text);
-    }
-    Ok(())
 }

@@ -1,8 +1,10 @@
 //! Ranges of revisions: a fact holds from `since` on, up to and with `until` where that is given, in the order of
 //! `revisions.toml`.
 
-use super::Status;
 use super::revisions::Row;
+use super::rules::RuleFile;
+use super::{Spec, Status};
+use crate::Error;
 
 /// The ids of all revisions, in the order by which ranges are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,12 +16,9 @@ pub(crate) struct Order {
 
 impl Order {
     pub(super) fn of(rows: &[Row]) -> Self {
-        let firm = rows
-            .iter()
-            .filter(|row| *row.status.get_ref() != Status::Draft);
         Self {
             ids: rows.iter().map(|row| row.id().to_owned()).collect(),
-            firm: firm.count(),
+            firm: rows.iter().filter(|row| !row.is_draft()).count(),
         }
     }
 
@@ -82,6 +81,53 @@ impl Order {
     pub(crate) fn range(&self, since: &str, until: Option<&str>) -> Result<Vec<String>, String> {
         let (from, to) = self.span(since, until)?;
         Ok(self.ids.get(from..=to).unwrap_or_default().to_vec())
+    }
+}
+
+/// What is wrong with the rows of a file, by revision, while it is found.
+pub(super) struct Faults<'f> {
+    pub(super) file: &'f RuleFile,
+    pub(super) spec: &'f Spec,
+    pub(super) errors: Vec<Error>,
+    /// What is passed over in a draft.
+    pub(super) passed: Vec<Error>,
+}
+
+impl<'f> Faults<'f> {
+    pub(super) fn new(file: &'f RuleFile, spec: &'f Spec) -> Self {
+        Self {
+            file,
+            spec,
+            errors: Vec::new(),
+            passed: Vec::new(),
+        }
+    }
+
+    /// A row does not say what it has to.
+    pub(super) fn fail(&mut self, offset: usize, label: &str, problem: impl Into<Box<str>>) {
+        let error = self.file.error(offset, label, problem, "", "");
+        self.errors.push(error);
+    }
+
+    /// A row does not hold of one of its revisions: a draft moves, and leaves the list, as long as another is on it.
+    pub(super) fn contradicted(
+        &mut self,
+        revisions: &mut Vec<String>,
+        id: &str,
+        (offset, label): (usize, &str),
+        problem: String,
+    ) {
+        let until = ends_before(revisions, id);
+        let help = until.map_or_else(String::new, |until| format!("end it with {until}"));
+        let error = self.file.error_of(id, offset, label, problem, help);
+        let is_draft = (self.spec.revision(id)).is_ok_and(|of| of.status == Status::Draft);
+        match is_draft && revisions.first().is_some_and(|first| first != id) {
+            true => {
+                revisions.retain(|other| other != id);
+                self.passed.push(error);
+            }
+            false => self.errors.push(error),
+        }
     }
 }
 

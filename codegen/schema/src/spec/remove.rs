@@ -1,13 +1,10 @@
 //! Removal: a revision leaves the list, its folder, the ranges that it stands in, and every rule that only it needed.
 
-use std::collections::BTreeSet;
-
 use super::diagnostics::{diagnostics, passed_over, placed};
-use super::facts::{self, Change, Fact, Held, ranged};
-use super::range::Order;
-use super::revisions::Row;
-use super::sheet::{self, at_line};
-use super::{Files, REVISIONS, Spec, Status, extensions, revisions, revisions_file, schema_name};
+use super::facts::{self, Change, Fact, Held, Left};
+use super::revisions::{self, Row};
+use super::sheet::{self, Entry, at_line};
+use super::{Directory, REVISIONS, extensions, schema_name};
 use crate::Models;
 use crate::{Diagnostic, Error};
 
@@ -34,43 +31,37 @@ pub struct Removed {
 ///
 /// # Errors
 /// A revision that is not there, and files that cannot be read.
-pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed, Error> {
-    let list = revisions_file(root, files)?;
-    let rows = revisions::read(&list)?;
-    let order = Order::of(&rows);
-    let at = order.at(id).ok_or_else(|| revisions::unknown(id, &rows))?;
-    if let Some(extension) = extensions::resting_on(root, files, id)? {
+pub(super) fn remove(directory: &mut Directory, id: &str) -> Result<Removed, Error> {
+    let list = directory.list()?;
+    let (order, rows) = directory.order()?;
+    let row = revisions::row(&rows, id)?;
+    let at = order.at(id).unwrap_or_default();
+    if let Some(extension) = extensions::resting_on(directory, id)? {
         return Err(Error::usage(
             format!("the extension `{extension}` names revision `{id}`"),
             format!(
-                "change `revision` in {root}/extensions/{extension}/extension.toml, take its `[core]` away, or delete its folder"
+                "change `revision` in {}/extensions/{extension}/extension.toml, take its `[core]` away, or delete its folder",
+                directory.root
             ),
         ));
     }
-    let stood = entries_of(root, files, &diagnostics(root, files))?;
+    let stood = entries_of(directory, &diagnostics(directory))?;
     let mut removed = Removed {
         revision: id.to_owned(),
         ..Removed::default()
     };
 
-    let heir = heir(files, &rows, at);
+    let heir = heir(directory, &rows, at);
     let mut kept = match heir {
-        Some(draft) => handed_on(root, files, id, draft)?,
+        Some(draft) => handed_on(directory, id, draft)?,
         None => Vec::new(),
     };
-    let all = ranged(root, files)?;
-    let of_it = all.iter().filter(|held| held.covers(&order, id));
-    removed.facts = of_it.map(|held| held.fact.clone()).collect();
-    removed.facts.dedup();
+    removed.facts = directory.facts(id)?;
+    let all = directory.ranged()?;
     let before = order.before(id).map(str::to_owned);
-    let ended: Vec<Held> = match order.only_drafts(at + 1) {
-        true => all
-            .iter()
-            .filter(|held| before.is_some() && held.until == before)
-            .cloned()
-            .collect(),
-        false => Vec::new(),
-    };
+    let is_last = order.only_drafts(at + 1);
+    let ended = (all.iter()).filter(|held| is_last && before.is_some() && held.until == before);
+    let ended: Vec<Held> = ended.cloned().collect();
     let mut changes = Vec::new();
     let begin_next: Vec<Fact> = (all.iter())
         .filter(|held| order.id(at + 1) == Some(held.since.as_str()))
@@ -80,10 +71,9 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         let Ok((from, to)) = order.span(&held.since, held.until.as_deref()) else {
             continue;
         };
-        let next = order.id(at + 1).filter(|next| {
-            let firm = !order.only_drafts(at + 1);
-            at < to && (firm || heir == Some(next))
-        });
+        let next = order
+            .id(at + 1)
+            .filter(|next| at < to && (!is_last || heir == Some(next)));
         let change = match next {
             // Lines of its own that the next revision has lines of its own for were the revision's alone.
             Some(_) if from == at && begin_next.contains(&held.fact) => Change::Goes,
@@ -99,67 +89,53 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         };
         changes.push((held, change));
     }
-    facts::change(root, files, changes)?;
+    directory.change(changes)?;
     removed.handed_on = heir.map(|draft| (draft.to_owned(), kept));
     removed.handed_on = removed.handed_on.filter(|(_, kept)| !kept.is_empty());
-    without_names(root, files, id)?;
+    without_names(directory, id)?;
 
-    let entries = sheet::entries(&list.path, &list.text)?;
-    let line = rows
-        .get(at)
-        .map_or(0, |row| list.line_of(row.id.span().start));
-    let edit = at_line(&list.text, &entries, line).map(|entry| sheet::removal(&list.text, entry));
-    files.insert(
-        REVISIONS.to_owned(),
-        sheet::edited(&list.text, edit.into_iter().collect()),
-    );
+    let entries = directory.entries(REVISIONS)?;
+    let line = list.line_of(row.id.span().start);
+    let text = sheet::without(&list.path, &list.text, at_line(&list.text, &entries, line))?;
+    directory.files.insert(REVISIONS.to_owned(), text);
 
-    let own = files
-        .keys()
-        .filter(|name| name.starts_with(&format!("{id}/")) || converts(name, id))
-        .cloned();
-    removed.files = own.collect();
+    let own = directory.files.keys();
+    let own = own.filter(|name| name.starts_with(&format!("{id}/")) || converts(name, id));
+    removed.files = own.cloned().collect();
     for name in &removed.files {
-        files.remove(name);
+        directory.files.remove(name);
     }
     let draft = order.id(at + 1);
-    reopen(
-        root,
-        files,
-        ended,
-        draft.zip(before.as_deref()),
-        &mut removed,
-    )?;
+    reopen(directory, ended, draft.zip(before.as_deref()), &mut removed)?;
 
     // What only that revision needed is needless now.
-    loop {
-        let mut gone = entries_of(root, files, &diagnostics(root, files))?;
+    let gone = prune(directory, |directory| {
+        let mut gone = entries_of(directory, &diagnostics(directory))?;
         gone.retain(|one| stood.iter().all(|other| other.name != one.name));
-        if gone.is_empty() {
-            break;
-        }
-        removed.unused.extend(taken_out(root, files, gone)?);
-    }
+        Ok(gone)
+    })?;
     // What is gone may have been all that another rule was there for.
-    loop {
-        let gone = needless(root, files)?;
-        if gone.is_empty() {
-            break;
-        }
-        removed.unused.extend(taken_out(root, files, gone)?);
-    }
+    let needless = prune(directory, needless)?;
+    let unused = gone.into_iter().chain(needless);
+    removed.unused = unused.map(|left| left.fact.0).collect();
     Ok(removed)
 }
 
 /// The draft that follows a revision and is not the one before it: what begins with the revision is the draft's, too.
-fn heir<'r>(files: &Files, rows: &'r [Row], at: usize) -> Option<&'r str> {
-    let text = |row: &Row| files.get(&schema_name(row.id()));
-    let draft = |row: &&Row| *row.status.get_ref() == Status::Draft;
+fn heir<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r str> {
+    let here = rows.get(at).filter(|row| !row.is_draft());
+    here.and_then(|_| own_draft(directory, rows, at))
+        .map(Row::id)
+}
+
+/// The revision after one, if it is a draft with another schema than the revision before.
+pub(super) fn own_draft<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r Row> {
+    let text = |row: &Row| directory.files.get(&schema_name(row.id()));
     let before = at.checked_sub(1).and_then(|before| rows.get(before));
-    let next = rows.get(at + 1).filter(draft);
-    let next = next.filter(|next| before.is_none_or(|before| text(before) != text(next)));
-    let here = rows.get(at).filter(|row| !draft(row));
-    here.and(next).map(Row::id)
+    let next = rows.get(at + 1).filter(|next| next.is_draft())?;
+    before
+        .is_none_or(|before| text(before) != text(next))
+        .then_some(next)
 }
 
 /// Takes the end from what ended before a revision that is gone, with nothing but a draft after it.
@@ -167,8 +143,7 @@ fn heir<'r>(files: &Files, rows: &'r [Row], at: usize) -> Option<&'r str> {
 /// For a draft that is the revision before, all of it holds. For another one, what is passed over there: whether the rest
 /// holds for the draft, its schema does not say.
 fn reopen(
-    root: &str,
-    files: &mut Files,
+    directory: &mut Directory,
     ended: Vec<Held>,
     draft: Option<(&str, &str)>,
     removed: &mut Removed,
@@ -177,69 +152,56 @@ fn reopen(
         let open = |held: &Held| (held.clone(), Change::Ends(None));
         of.iter().map(open).collect::<Vec<_>>()
     };
-    let still: Vec<Held> = (ranged(root, files)?.into_iter())
-        .filter(|held| ended.iter().any(|other| other.is_still(held)))
-        .collect();
-    let own = draft.filter(|(draft, before)| {
-        files.get(&schema_name(draft)) != files.get(&schema_name(before))
-    });
+    let mut still = directory.ranged()?;
+    still.retain(|held| ended.iter().any(|other| other.is_still(held)));
+    let schema = |id: &str| directory.files.get(&schema_name(id));
+    let own = draft.filter(|(draft, before)| schema(draft) != schema(before));
     let (open, left) = match own {
         None => (still, Vec::new()),
         Some((draft, _)) => {
-            let mut tried = files.clone();
-            facts::change(root, &mut tried, changes(&still))?;
-            let passed = passed_over(root, &tried, draft);
-            let opened = ranged(root, &tried)?;
+            let mut tried = directory.clone();
+            tried.change(changes(&still))?;
+            let passed = passed_over(&tried, draft);
+            let opened = tried.ranged()?;
             still.into_iter().partition(|held| {
                 let now = opened.iter().find(|now| now.is_still(held));
-                now.is_some_and(|now| {
-                    let text = tried.get(&now.file).map_or("", String::as_str);
-                    passed.iter().any(|one| now.is_meant(root, text, one))
-                })
+                now.is_some_and(|now| passed.iter().any(|one| now.is_meant(&tried, one)))
             })
         }
     };
-    facts::change(root, files, changes(&open))?;
+    directory.change(changes(&open))?;
     let names = |of: Vec<Held>| of.into_iter().map(|held| held.fact).collect();
     (removed.opened, removed.ended) = (names(open), names(left));
     Ok(())
 }
 
 /// Takes out the rows that name a revision otherwise than by a range.
-fn without_names(root: &str, files: &mut Files, id: &str) -> Result<(), Error> {
-    for (file, text) in files.iter_mut() {
-        if facts::shared(file).is_none() {
-            continue;
-        }
-        let path = format!("{root}/{file}");
-        let mut out = text.clone();
-        for entry in sheet::entries(&path, text)?.iter().rev() {
-            if facts::names(entry, id) {
-                let edit = sheet::removal(&out, entry);
-                out = sheet::edited(&out, vec![edit]);
-            }
-        }
-        if out != *text {
-            *text = sheet::without_empty_tables(&path, out)?;
-        }
+fn without_names(directory: &mut Directory, id: &str) -> Result<(), Error> {
+    let mut named = Vec::new();
+    for file in directory
+        .files
+        .keys()
+        .filter(|file| facts::shared(file).is_some())
+    {
+        let entries = directory.entries(file)?.into_iter();
+        let entries = entries.filter(|entry| facts::names(entry, id));
+        named.extend(entries.map(|entry| (file.clone(), entry)));
     }
-    Ok(())
+    without(directory, &named)
 }
 
 /// Gives the rules of conversions to a revision, and the rows that name it, to another one that has its place.
 pub(super) fn handed_on(
-    root: &str,
-    files: &mut Files,
+    directory: &mut Directory,
     from: &str,
     to: &str,
 ) -> Result<Vec<Fact>, Error> {
     let mut handed = Vec::new();
-    for (file, text) in files.iter_mut() {
-        if facts::shared(file).is_none() {
-            continue;
-        }
+    let names: Vec<String> = directory.files.keys().cloned().collect();
+    for file in names.iter().filter(|file| facts::shared(file).is_some()) {
+        let text = directory.text(file);
         let mut edits = Vec::new();
-        for entry in sheet::entries(&format!("{root}/{file}"), text)? {
+        for entry in directory.entries(file)? {
             if facts::names(&entry, from) {
                 let mut row = entry.text(text).to_owned();
                 for (before, after) in [("\"", "\""), ("..", "\"")] {
@@ -249,18 +211,19 @@ pub(super) fn handed_on(
                 edits.push((entry.start()..entry.end(), row));
             }
         }
-        *text = sheet::edited(text, edits);
+        let text = sheet::edited(text, edits);
+        directory.files.insert(file.clone(), text);
     }
-    let names: Vec<String> = files.keys().cloned().collect();
     for name in names {
         let Some((old, _)) = pair(&name).filter(|(_, new)| *new == from) else {
             continue;
         };
         let target = format!("shims/{old}..{to}");
-        if let Some(text) = files.remove(&name) {
+        if let Some(text) = directory.files.remove(&name) {
             let heading = |new: &str| format!("between {old} and {new}");
             let text = text.replacen(&heading(from), &heading(to), 1);
-            files.entry(format!("{target}.toml")).or_insert(text);
+            let target_file = directory.files.entry(format!("{target}.toml"));
+            target_file.or_insert(text);
             handed.push(Fact(target));
         }
     }
@@ -268,38 +231,34 @@ pub(super) fn handed_on(
 }
 
 /// Returns names, shapes, unions and doc lines that no revision uses; empty if the revisions cannot be typed.
-pub(super) fn needless(root: &str, files: &Files) -> Result<Vec<Named>, Error> {
-    let found = Spec::load(root, files).ok();
+pub(super) fn needless(directory: &Directory) -> Result<Vec<Named>, Error> {
+    let found = directory.spec().ok();
     let found = found.and_then(|spec| Models::needless(&spec).ok());
-    entries_of(root, files, &placed(found.unwrap_or_default()))
+    entries_of(directory, &placed(found.unwrap_or_default()))
 }
 
 /// An entry of a shared rule file, with a name for people.
 pub(super) struct Named {
     file: String,
-    entry: sheet::Entry,
-    pub(super) name: String,
-    pub(super) why: String,
+    entry: Entry,
+    name: String,
+    why: String,
 }
 
 /// The entries that diagnostics are about.
 pub(super) fn entries_of(
-    root: &str,
-    files: &Files,
+    directory: &Directory,
     diagnostics: &[Diagnostic],
 ) -> Result<Vec<Named>, Error> {
     let mut found: Vec<Named> = Vec::new();
-    for (file, text) in files {
-        let path = format!("{root}/{file}");
-        let mut lines = diagnostics
-            .iter()
-            .filter(|one| *one.file == *path)
-            .peekable();
-        if lines.peek().is_none() {
+    for (file, text) in &directory.files {
+        let path = directory.path(file);
+        let here = || diagnostics.iter().filter(|one| *one.file == path);
+        if here().next().is_none() {
             continue;
         }
-        let entries = sheet::entries(&path, text)?;
-        for diagnostic in lines {
+        let entries = directory.entries(file)?;
+        for diagnostic in here() {
             let line = diagnostic.line();
             let Some(entry) = line.and_then(|line| at_line(text, &entries, line)) else {
                 continue;
@@ -318,29 +277,48 @@ pub(super) fn entries_of(
     Ok(found)
 }
 
-/// Take entries out of their files, and give back their names.
-pub(super) fn taken_out(
-    root: &str,
-    files: &mut Files,
-    mut gone: Vec<Named>,
-) -> Result<Vec<String>, Error> {
-    let names = gone.iter().map(|one| one.name.clone()).collect();
-    // From the end of each file, so that the places before stay true.
-    gone.sort_by_key(|one| std::cmp::Reverse(one.entry.start()));
-    let mut touched = BTreeSet::new();
-    for Named { file, entry, .. } in gone {
-        let text = files.get(&file).map_or("", String::as_str);
-        let edit = sheet::removal(text, &entry);
-        let text = sheet::edited(text, vec![edit]);
-        files.insert(file.clone(), text);
-        touched.insert(file);
+/// Takes entries out of their files until there are none to take: the end of one can leave another one without use.
+pub(super) fn prune(
+    directory: &mut Directory,
+    gone: impl Fn(&Directory) -> Result<Vec<Named>, Error>,
+) -> Result<Vec<Left>, Error> {
+    let mut left = Vec::new();
+    loop {
+        let gone = gone(directory)?;
+        if gone.is_empty() {
+            return Ok(left);
+        }
+        let mut entries = Vec::new();
+        for Named {
+            file,
+            entry,
+            name,
+            why,
+        } in gone
+        {
+            entries.push((file, entry));
+            left.push(Left {
+                fact: Fact(name),
+                why,
+            });
+        }
+        without(directory, &entries)?;
     }
-    for file in touched {
-        let text = files.remove(&file).unwrap_or_default();
-        let text = sheet::without_empty_tables(&format!("{root}/{file}"), text)?;
-        files.insert(file, text);
+}
+
+/// Takes entries out of their files.
+fn without(directory: &mut Directory, gone: &[(String, Entry)]) -> Result<(), Error> {
+    let Directory { root, files, .. } = directory;
+    for (file, text) in files {
+        let own = gone
+            .iter()
+            .filter(|(of, _)| of == file)
+            .map(|(_, entry)| entry);
+        if own.clone().next().is_some() {
+            *text = sheet::without(&format!("{root}/{file}"), text, own)?;
+        }
     }
-    Ok(names)
+    Ok(())
 }
 
 /// A file of rules for a pair with that revision.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
-use super::{Files, REVISIONS, revisions_file};
+use super::{Directory, REVISIONS, sheet};
 use crate::Error;
 use crate::names::module;
 use crate::naming::is_identifier;
@@ -34,78 +34,40 @@ pub enum Status {
     Draft,
 }
 
-impl Lifecycle {
-    /// Returns the name in revisions.toml and on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::PerRequest => "per-request",
+/// The names of an enum in revisions.toml and on the command line.
+macro_rules! names {
+    ($type:ident, $kind:literal: $($variant:ident $name:literal),*) => {
+        impl $type {
+            /// Returns the name in revisions.toml and on the command line.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
         }
-    }
-}
 
-impl Status {
-    /// Returns the name in revisions.toml and on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Released => "released",
-            Self::Candidate => "candidate",
-            Self::Draft => "draft",
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
         }
-    }
+
+        impl FromStr for $type {
+            type Err = Error;
+
+            fn from_str(name: &str) -> Result<Self, Error> {
+                match name {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err(Error::no_such($kind, name, [$($name),*].into_iter())),
+                }
+            }
+        }
+    };
 }
 
-impl fmt::Display for Lifecycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Lifecycle {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        named(
-            name,
-            "lifecycle",
-            &[Self::Handshake, Self::PerRequest],
-            Self::as_str,
-        )
-    }
-}
-
-impl FromStr for Status {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        named(
-            name,
-            "status",
-            &[Self::Released, Self::Candidate, Self::Draft],
-            Self::as_str,
-        )
-    }
-}
-
-fn named<T: Copy>(
-    name: &str,
-    kind: &str,
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-) -> Result<T, Error> {
-    all.iter()
-        .copied()
-        .find(|one| as_str(*one) == name)
-        .ok_or_else(|| Error::no_such(kind, name, all.iter().map(|one| as_str(*one))))
-}
+names!(Lifecycle, "lifecycle": Handshake "handshake", PerRequest "per-request");
+names!(Status, "status": Released "released", Candidate "candidate", Draft "draft");
 
 /// One entry, with the places of its values.
 #[derive(Clone, Debug, Deserialize)]
@@ -125,6 +87,14 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn id(&self) -> &str {
         self.id.get_ref()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        *self.status.get_ref()
+    }
+
+    pub(crate) fn is_draft(&self) -> bool {
+        self.status() == Status::Draft
     }
 
     pub(crate) fn wire(&self) -> &str {
@@ -194,83 +164,59 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
     let rows = file.parse::<Rows>()?.revision;
     let mut errors = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        let before = &rows[..index];
-        let mut fail = |offset: usize, problem: String, help: &str| {
-            errors.push(file.error(
-                offset,
-                format!("revision `{}`", row.id()),
-                problem,
-                "",
-                help,
-            ));
-        };
-        let status = *row.status.get_ref();
-        if !is_id(row.id()) {
-            fail(
-                row.id.span().start,
-                "the id cannot name a revision".into(),
-                ID_HELP,
-            );
-        }
-        if before
-            .iter()
-            .any(|other| module(other.id()).eq_ignore_ascii_case(&module(row.id())))
-        {
-            fail(row.id.span().start, "it is listed twice".into(), "");
-        }
-        let released = |row: &Row| *row.status.get_ref() == Status::Released;
-        if let Some(other) = before
-            .iter()
-            .find(|other| other.wire() == row.wire() && released(other) && released(row))
-        {
-            let problem = format!(
-                "it has the wire string `{}` of revision `{}`",
-                row.wire(),
-                other.id()
-            );
-            fail(
-                row.id.span().start,
-                problem,
-                "two released revisions cannot be told apart by the same string",
-            );
-        }
-        if let Some(digest) = &row.sha256
-            && !(digest.get_ref().len() == 64 && digest.get_ref().bytes().all(is_lower_hex))
-        {
-            fail(
-                digest.span().start,
-                "`sha256` is not 64 lower-case hex digits".into(),
-                "",
-            );
-        }
-        if row.handlers()
-            && let Some(handlers) = &row.handlers
-        {
-            let offset = handlers.span().start;
-            if status != Status::Released {
-                let problem = "handlers are written in it, and it is not released";
-                let help = "`handlers = true` stands at a released revision";
-                fail(offset, problem.into(), help);
-            }
-            if let Some(other) = before.iter().find(|other| other.handlers()) {
-                let problem = format!("handlers are written in revision `{}`, too", other.id());
-                fail(offset, problem, "`handlers = true` stands at one revision");
-            }
-        }
-        if status != Status::Draft
-            && before
-                .iter()
-                .any(|other| *other.status.get_ref() == Status::Draft)
-        {
-            fail(
-                row.id.span().start,
-                "it stands after a draft".into(),
-                "the list is in order of age, drafts last",
-            );
+        let rule = format!("revision `{}`", row.id());
+        for (offset, problem, help) in faults(row, &rows[..index]) {
+            errors.push(file.error(offset, rule.as_str(), problem, "", help));
         }
     }
     Error::check(errors)?;
     Ok(rows)
+}
+
+/// What is wrong with an entry after those before it: where, what, and what to do.
+fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
+    let mut faults: Vec<(usize, String, &str)> = Vec::new();
+    let at = row.id.span().start;
+    if !is_id(row.id()) {
+        faults.push((at, "the id cannot name a revision".into(), ID_HELP));
+    }
+    let own = module(row.id());
+    if (before.iter()).any(|other| module(other.id()).eq_ignore_ascii_case(&own)) {
+        faults.push((at, "it is listed twice".into(), ""));
+    }
+    let released = |row: &Row| row.status() == Status::Released;
+    let shares = |other: &&Row| other.wire() == row.wire() && released(other) && released(row);
+    if let Some(other) = before.iter().find(shares) {
+        let (wire, other) = (row.wire(), other.id());
+        let problem = format!("it has the wire string `{wire}` of revision `{other}`");
+        let help = "two released revisions cannot be told apart by the same string";
+        faults.push((at, problem, help));
+    }
+    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(is_lower_hex);
+    if let Some(digest) = row.sha256.as_ref().filter(|it| !is_digest(it.get_ref())) {
+        let problem = "`sha256` is not 64 lower-case hex digits".into();
+        faults.push((digest.span().start, problem, ""));
+    }
+    if let Some(handlers) = row.handlers.as_ref().filter(|_| row.handlers()) {
+        let at = handlers.span().start;
+        if !released(row) {
+            let problem = "handlers are written in it, and it is not released".into();
+            faults.push((
+                at,
+                problem,
+                "`handlers = true` stands at a released revision",
+            ));
+        }
+        if let Some(other) = before.iter().find(|other| other.handlers()) {
+            let problem = format!("handlers are written in revision `{}`, too", other.id());
+            faults.push((at, problem, "`handlers = true` stands at one revision"));
+        }
+    }
+    if !row.is_draft() && before.iter().any(Row::is_draft) {
+        let help = "the list is in order of age, drafts last";
+        faults.push((at, "it stands after a draft".into(), help));
+    }
+    faults
 }
 
 /// What an id of a revision may be.
@@ -365,23 +311,14 @@ pub(crate) fn with_row(
         block.push_str(&format!("{key} = {}\n", toml::Value::from(value)));
     }
     let previous = match after {
-        Some(after) => Some(
-            rows.iter()
-                .find(|row| row.id() == after)
-                .ok_or_else(|| unknown(after, rows))?,
-        ),
+        Some(after) => Some(row(rows, after)?),
         None => rows
             .iter()
-            .rfind(|row| status == Status::Draft || *row.status.get_ref() != Status::Draft),
+            .rfind(|row| status == Status::Draft || !row.is_draft()),
     };
     let text = &file.text;
     let (head, tail) = match (previous, rows.first()) {
-        (Some(previous), _) => {
-            let end = text[previous.end()..]
-                .find('\n')
-                .map_or(text.len(), |line| previous.end() + line + 1);
-            text.split_at(end)
-        }
+        (Some(previous), _) => text.split_at(sheet::line_end(text, previous.end())),
         // Nothing goes before the new one, so it goes before the first header.
         (None, Some(first)) => text.split_at(
             text[..first.id.span().start]
@@ -419,16 +356,13 @@ pub(crate) fn with_sha256(file: &RuleFile, row: &Row, sha256: &str) -> String {
 
 /// Writes into the row of a revision which facts are confirmed; `None` for all of them.
 pub(super) fn confirm(
-    root: &str,
-    files: &mut Files,
+    directory: &mut Directory,
     id: &str,
     confirmed: Option<&[&str]>,
 ) -> Result<(), Error> {
-    let file = revisions_file(root, files)?;
-    let rows = read(&file)?;
-    let row = rows.iter().find(|row| row.id() == id);
-    let row = row.ok_or_else(|| unknown(id, &rows))?;
-    let mut text = file.text.clone();
+    let (_, rows) = directory.order()?;
+    let row = row(&rows, id)?;
+    let mut text = directory.text(REVISIONS).to_owned();
     let value = confirmed.map(|facts| match facts {
         [] => "[]".to_owned(),
         facts => {
@@ -446,10 +380,15 @@ pub(super) fn confirm(
         (None, Some(value)) => text.insert_str(row.end(), &format!("\nconfirmed = {value}")),
         (None, None) => {}
     }
-    files.insert(REVISIONS.to_owned(), text);
+    directory.files.insert(REVISIONS.to_owned(), text);
     Ok(())
 }
 
-pub(crate) fn unknown(id: &str, rows: &[Row]) -> Error {
-    Error::unknown_revision(id, rows.iter().map(Row::id))
+/// Returns the row of a revision.
+///
+/// # Errors
+/// A revision that is not there.
+pub(super) fn row<'r>(rows: &'r [Row], id: &str) -> Result<&'r Row, Error> {
+    let row = rows.iter().find(|row| row.id() == id);
+    row.ok_or_else(|| Error::unknown_revision(id, rows.iter().map(Row::id)))
 }

@@ -175,14 +175,25 @@ pub(crate) fn key(name: &str) -> String {
     }
 }
 
-/// Take a whole entry out, with the comments that stand right above it.
-///
-/// Of the blank lines around it the larger run stays, none at the end of the file.
-pub(crate) fn removal(text: &str, entry: &Entry) -> Edit {
-    block_removal(text, entry.span.clone())
+/// The text without entries and the comments that stand right above them, and without tables that have nothing in them.
+pub(crate) fn without<'e>(
+    path: &str,
+    text: &str,
+    entries: impl IntoIterator<Item = &'e Entry>,
+) -> Result<String, Error> {
+    let mut entries: Vec<&Entry> = entries.into_iter().collect();
+    // From the end, so that the places before stay true.
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.start()));
+    let mut out = text.to_owned();
+    for entry in entries {
+        out = edited(&out, vec![block_removal(&out, entry.span.clone())]);
+    }
+    without_empty_tables(path, out)
 }
 
-/// The same for any range of whole lines.
+/// Take a range of whole lines out, with the comments that stand right above it.
+///
+/// Of the blank lines around it the larger run stays, none at the end of the file.
 pub(crate) fn block_removal(text: &str, span: Range<usize>) -> Edit {
     let mut start = line_start(text, span.start);
     while let Some(above) = start.checked_sub(1).map(|end| line_start(text, end)) {
@@ -252,7 +263,7 @@ pub(crate) fn at_line<'e>(text: &str, entries: &'e [Entry], line: usize) -> Opti
 }
 
 /// The text without the headers of tables that have nothing in them.
-pub(crate) fn without_empty_tables(path: &str, text: String) -> Result<String, Error> {
+fn without_empty_tables(path: &str, text: String) -> Result<String, Error> {
     let mut text = text;
     loop {
         let mut empty = Vec::new();

@@ -5,17 +5,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::directory;
 use super::extensions::FOLDER;
-use super::facts::{self, Fact};
+use super::facts::Fact;
 use super::import::Upstream;
-use super::range::Order;
-use super::revisions::{self, Row, Status};
+use super::revisions::{Row, Status};
 use super::rules::RuleFile;
-use super::{
-    Files, Revision, Spec, canonical, collect, errata, errata_file, errors, methods,
-    revisions_file, root_of, schema_name,
-};
+use super::{Directory, Revision, canonical, errors, methods, schema_name};
 use crate::Error;
 use crate::files::diff;
 
@@ -45,48 +40,40 @@ pub struct Verified {
 /// # Errors
 /// All failures, not the first alone.
 pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
-    let root = root_of(dir);
-    let files = collect(dir)?;
-    let list = revisions_file(&root, &files)?;
-    let rows = revisions::read(&list)?;
-    let of_errata = errata_file(&root, &files);
-    let all = errata::read(&of_errata, Some(&Order::of(&rows)))?;
+    let directory = Directory::there(dir)?;
+    let list = directory.list()?;
+    let (order, rows) = directory.order()?;
+    let all = directory.errata(&order)?;
     let mut failures = Vec::new();
     let mut errata = 0;
     let mut moved_on = Vec::new();
     for row in &rows {
-        match Revision::load(&root, &files, &list, (&rows, row), (&all, &of_errata)) {
-            Ok(revision) => {
-                errata += revision.errata.len();
-                let import = format!("--revision {}", revision.id);
-                let name = schema_name(&revision.id);
-                failures.extend(in_canonical_form(
-                    &root,
-                    &files,
-                    &name,
-                    &revision.raw,
-                    &import,
-                ));
+        match Revision::load(&directory, &list, &rows, row, &all) {
+            Ok(of) => {
+                errata += of.errata.len();
+                let import = format!("--revision {}", of.id);
+                let name = schema_name(&of.id);
+                failures.extend(in_canonical_form(&directory, &name, &of.raw, &import));
             }
             Err(error) => failures.push(error),
         }
-        failures.extend(unconfirmed(&root, &files, &list, &rows, row));
+        failures.extend(unconfirmed(&directory, &list, row));
         if let Some(upstream) = upstream {
             match has_moved_on(row, upstream) {
                 true => moved_on.push(row.id().to_owned()),
-                false => failures.extend(as_upstream(&root, &files, row, upstream)),
+                false => failures.extend(as_upstream(&directory, row, upstream)),
             }
         }
     }
-    failures.extend(unlisted(&root, &files, &rows));
+    failures.extend(unlisted(&directory, &rows));
     let mut extensions = Vec::new();
-    match Spec::load(&root, &files) {
+    match directory.spec() {
         Ok(spec) => {
             for of in &spec.extensions {
                 errata += of.errata.len();
                 let import = format!("--extension {}", of.name);
                 let name = format!("{FOLDER}/{}/schema.json", of.name);
-                failures.extend(in_canonical_form(&root, &files, &name, &of.raw, &import));
+                failures.extend(in_canonical_form(&directory, &name, &of.raw, &import));
                 extensions.push(of.name.clone());
             }
             failures.extend(methods::MethodRules::read(&spec).err());
@@ -107,16 +94,12 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
 }
 
 /// What the row of a revision lists as confirmed and does not hold, and, of a released one, what is not confirmed.
-fn unconfirmed(root: &str, files: &Files, list: &RuleFile, rows: &[Row], row: &Row) -> Vec<Error> {
+fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> {
     let Some(confirmed) = &row.confirmed else {
         return Vec::new();
     };
     let id = row.id();
-    let order = Order::of(rows);
-    let (all, open) = match (
-        facts::of(root, files, &order, id),
-        directory::unconfirmed(root, files, &order, rows, id),
-    ) {
+    let (all, open) = match (directory.facts(id), directory.unconfirmed(id)) {
         (Ok(all), Ok(open)) => (all, open),
         (Err(error), _) | (_, Err(error)) => return vec![error],
     };
@@ -133,7 +116,7 @@ fn unconfirmed(root: &str, files: &Files, list: &RuleFile, rows: &[Row], row: &R
             told(problem, "take the name out of `confirmed`".to_owned())
         })
         .collect();
-    if *row.status.get_ref() == Status::Released && !open.is_empty() {
+    if row.status() == Status::Released && !open.is_empty() {
         let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
         let problem = format!(
             "{} facts hold for it by their ranges, and are not confirmed: {}",
@@ -149,17 +132,16 @@ fn unconfirmed(root: &str, files: &Files, list: &RuleFile, rows: &[Row], row: &R
 }
 
 fn in_canonical_form(
-    root: &str,
-    files: &Files,
+    directory: &Directory,
     name: &str,
     raw: &Value,
     import: &str,
 ) -> Option<Error> {
-    let found = files.get(name)?;
+    let found = directory.files.get(name)?;
     let wanted = canonical::to_text(raw);
     (*found != wanted).then(|| {
         Error::file(
-            format!("{root}/{name}"),
+            directory.path(name),
             "not in canonical form (- as it is, + as it should be)",
             diff::lines(found, &wanted, SHOWN_LINES),
             format!("import it again: cargo xtask spec import FILE {import}"),
@@ -170,12 +152,12 @@ fn in_canonical_form(
 /// Whether a draft is what upstream had on another day: it changes there at any time, and here when it is imported.
 fn has_moved_on(row: &Row, upstream: &Path) -> bool {
     let path = upstream.join(schema_name(row.id()));
-    *row.status.get_ref() == Status::Draft
+    row.is_draft()
         && !row.sha256().is_empty()
         && Upstream::read(&path).is_ok_and(|file| file.sha256 != row.sha256())
 }
 
-fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Error> {
+fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Vec<Error> {
     let name = schema_name(row.id());
     let path = upstream.join(&name);
     let upstream = match Upstream::read(&path) {
@@ -211,9 +193,9 @@ fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Err
         ));
     }
     let wanted = canonical::to_text(&upstream.canonical);
-    if let Some(found) = files.get(&name).filter(|found| **found != wanted) {
+    if let Some(found) = (directory.files.get(&name)).filter(|found| **found != wanted) {
         failures.push(Error::file(
-            format!("{root}/{name}"),
+            directory.path(&name),
             format!(
                 "not the canonical form of {} (- as it is, + as it should be)",
                 path.display()
@@ -225,17 +207,15 @@ fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Err
     failures
 }
 
-fn unlisted(root: &str, files: &Files, rows: &[Row]) -> Vec<Error> {
-    let schemas = files
-        .keys()
-        .filter_map(|name| name.strip_suffix("/schema.json"));
+fn unlisted(directory: &Directory, rows: &[Row]) -> Vec<Error> {
+    let schemas = (directory.files.keys()).filter_map(|name| name.strip_suffix("/schema.json"));
     let extension = |id: &&str| id.starts_with(&format!("{}/", FOLDER));
     schemas
         .filter(|id| rows.iter().all(|row| row.id() != *id) && !extension(id))
         .map(|id| {
             let problem = "a schema of a revision that revisions.toml does not list";
             let help = "import it, or delete the directory";
-            Error::file(format!("{root}/{id}/schema.json"), problem, "", help)
+            Error::file(directory.path(&schema_name(id)), problem, "", help)
         })
         .collect()
 }

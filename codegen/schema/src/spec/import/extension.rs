@@ -10,7 +10,8 @@ use crate::Error;
 use crate::files::diff;
 use crate::spec::extensions::{self, FACTS, FOLDER, Rows};
 use crate::spec::methods::messages;
-use crate::spec::{Files, Revision, Spec, canonical, revisions};
+use crate::spec::rules::RuleFile;
+use crate::spec::{Directory, Revision, canonical, revisions};
 
 /// How many differing lines are shown of a definition.
 const SHOWN_LINES: usize = 12;
@@ -57,8 +58,7 @@ pub struct ImportedExtension {
 
 /// Puts an upstream schema into the folder of an extension, and starts its facts or brings their digest up to date.
 pub(in crate::spec) fn into(
-    root: &str,
-    files: &mut Files,
+    directory: &mut Directory,
     upstream: &Upstream,
     options: &ExtensionOptions,
 ) -> Result<ImportedExtension, Error> {
@@ -68,12 +68,11 @@ pub(in crate::spec) fn into(
         return Err(Error::usage(problem, revisions::ID_HELP));
     }
     // The core has to stand without the extension: what is imported may be what mends it.
-    let core: Files = (files.iter())
-        .filter(|(path, _)| !path.starts_with(&format!("{FOLDER}/")))
-        .map(|(path, text)| (path.clone(), text.clone()))
-        .collect();
-    let core = Spec::load(root, &core)?;
-    let facts = extensions::file(root, files, name, FACTS);
+    let mut core = directory.clone();
+    let folder = format!("{FOLDER}/");
+    core.files.retain(|path, _| !path.starts_with(&folder));
+    let core = core.spec()?;
+    let facts = directory.file(&format!("{FOLDER}/{name}/{FACTS}"));
     let added = facts.text.is_empty();
     let (base, mut text) = match added {
         true => {
@@ -98,7 +97,7 @@ pub(in crate::spec) fn into(
             (base, text)
         }
     };
-    let said: Rows = crate::spec::rules::RuleFile::new(facts.path, text.as_str()).parse()?;
+    let said: Rows = RuleFile::new(facts.path, text.as_str()).parse()?;
     let said: BTreeSet<&str> = (said.method.iter())
         .map(|row| row.name.get_ref().as_str())
         .collect();
@@ -122,10 +121,11 @@ pub(in crate::spec) fn into(
     }
     let schema = canonical::to_text(&upstream.canonical);
     let path = format!("{FOLDER}/{name}/schema.json");
-    let schema_changed = files.get(&path) != Some(&schema);
+    let schema_changed = directory.files.get(&path) != Some(&schema);
     let revision = base.id.clone();
-    files.insert(path, schema);
-    files.insert(format!("{FOLDER}/{name}/{FACTS}"), text);
+    directory.files.insert(path, schema);
+    let facts = format!("{FOLDER}/{name}/{FACTS}");
+    directory.files.insert(facts, text);
     Ok(ImportedExtension {
         name: name.to_owned(),
         added,
@@ -135,7 +135,7 @@ pub(in crate::spec) fn into(
         own: upstream.definitions() - repeated,
         repeated,
         drifted,
-        stale: Spec::load(root, files).err(),
+        stale: directory.spec().err(),
     })
 }
 

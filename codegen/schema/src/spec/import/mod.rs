@@ -9,11 +9,11 @@ use std::path::Path;
 
 use super::diagnostics::{diagnostics, passed_over};
 use super::directory::Directory;
-use super::facts::{self, Change, Fact, Held, held, ranged};
+use super::facts::{Change, Fact, Held, Left};
 use super::range::Order;
 use super::revisions::{self, Lifecycle, NewRow, Row, Status};
 use super::rules::RuleFile;
-use super::{Files, REVISIONS, canonical, errata, errata_file, remove, schema_name};
+use super::{ERRATA, REVISIONS, canonical, errata, remove, schema_name};
 use crate::{Diagnostic, Error};
 
 pub(super) use extension::into as into_extension;
@@ -80,15 +80,6 @@ pub struct Imported {
     pub stale: Option<Error>,
 }
 
-/// A fact that does not hold for the new schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// The fact.
-    pub fact: Fact,
-    /// Why not.
-    pub why: String,
-}
-
 /// Writes the schema in `file` below the spec directory `dir`, records it in revisions.toml, and ends what does not hold for it.
 ///
 /// # Errors
@@ -103,8 +94,7 @@ pub fn import(dir: &Path, file: &Path, options: &ImportOptions) -> Result<Import
 
 /// The same in memory.
 pub(super) fn into(
-    root: &str,
-    files: &mut Files,
+    directory: &mut Directory,
     upstream: &Upstream,
     options: &ImportOptions,
 ) -> Result<Imported, Error> {
@@ -115,8 +105,9 @@ pub(super) fn into(
             revisions::ID_HELP,
         ));
     }
-    let text = files.get(REVISIONS).map_or(HEADER, String::as_str);
-    let list = RuleFile::new(format!("{root}/{REVISIONS}"), text);
+    let list = directory.files.entry(REVISIONS.to_owned());
+    list.or_insert_with(|| HEADER.to_owned());
+    let list = directory.list()?;
     let rows = revisions::read(&list)?;
     let row = rows.iter().find(|row| row.id() == id);
     let new_list = match row {
@@ -126,51 +117,42 @@ pub(super) fn into(
         }
         None => added(&list, &rows, options, &upstream.sha256)?,
     };
-    let new_rows = revisions::read(&RuleFile::new(list.path.as_str(), new_list.as_str()))?;
+    directory.files.insert(REVISIONS.to_owned(), new_list);
+    let (order, new_rows) = directory.order()?;
     let schema = canonical::to_text(&upstream.canonical);
     let name = schema_name(id);
-    let schema_changed = files.get(&name) != Some(&schema);
-    let from = source(files, &new_rows, row.is_none(), &schema, options)?;
-    files.insert(REVISIONS.to_owned(), new_list);
-    files.insert(name, schema);
+    let schema_changed = directory.files.get(&name) != Some(&schema);
+    let from = source(directory, &new_rows, row.is_none(), &schema, options)?;
+    directory.files.insert(name, schema);
 
-    let status = match row {
-        Some(row) => *row.status.get_ref(),
-        None => options.status.unwrap_or(Status::Released),
-    };
+    let status = revisions::row(&new_rows, id)?.status();
     let mut import = Import {
-        root,
-        files,
+        directory,
         id,
         status,
-        order: Order::of(&new_rows),
+        order,
         left: Vec::new(),
     };
-    let mut facts = Vec::new();
+    let mut held = Vec::new();
     let (mut ended, mut displaced) = (Vec::new(), Vec::new());
     if row.is_none() {
         import.begin(from.as_deref())?;
         displaced = import.displaced();
         ended = import.ended()?;
         import.settle()?;
-        facts = import.ask()?;
+        held = import.ask()?;
     } else if schema_changed && status != Status::Released {
         import.settle()?;
         import.without_use()?;
     }
-    let left = import.left;
+    let Import { order, left, .. } = import;
 
-    let errata_file = errata_file(root, files);
-    let read = errata::read(&errata_file, Some(&Order::of(&new_rows)));
-    let mine = |all: Vec<errata::Erratum>| -> Vec<_> {
-        let mut all = all;
-        all.retain(|erratum| erratum.revisions.iter().any(|other| other == id));
-        all
-    };
-    let read = read.map(mine);
-    let errata = read.as_ref().map_or(0, Vec::len);
+    let read = directory.errata(&order);
+    let mine = |all: &Vec<errata::Erratum>| all.iter().filter(|one| one.holds(id)).count();
+    let errata = read.as_ref().map_or(0, mine);
+    let file = directory.file(ERRATA);
     let stale = read
-        .and_then(|errata| errata::apply(&upstream.canonical, &errata, &errata_file, id, status))
+        .and_then(|errata| errata::apply(&upstream.canonical, &errata, &file, id, status))
         .err();
     Ok(Imported {
         revision: id.to_owned(),
@@ -180,7 +162,7 @@ pub(super) fn into(
         sha256: upstream.sha256.clone(),
         errata,
         from,
-        held: facts,
+        held,
         left,
         ended,
         displaced,
@@ -190,8 +172,7 @@ pub(super) fn into(
 
 /// An import on its way: the schema and the row are in place.
 struct Import<'i> {
-    root: &'i str,
-    files: &'i mut Files,
+    directory: &'i mut Directory,
     id: &'i str,
     status: Status,
     order: Order,
@@ -204,11 +185,11 @@ impl Import<'_> {
         let Some(from) = from else {
             return Ok(());
         };
-        remove::handed_on(self.root, self.files, from, self.id)?;
-        let begins = ranged(self.root, self.files)?.into_iter();
+        remove::handed_on(self.directory, from, self.id)?;
+        let begins = self.directory.ranged()?.into_iter();
         let begins = begins.filter(|held| held.since == from);
         let begins = begins.map(|held| (held, Change::Begins(self.id.to_owned())));
-        facts::change(self.root, self.files, begins.collect())
+        self.directory.change(begins.collect())
     }
 
     /// The rules between two revisions that it stands between, which are looked at no more.
@@ -221,13 +202,18 @@ impl Import<'_> {
         let between = |name: &&String| {
             remove::pair(name).is_some_and(|(old, new)| at(old) < me && me < at(new))
         };
-        self.files.keys().filter(between).cloned().collect()
+        self.directory
+            .files
+            .keys()
+            .filter(between)
+            .cloned()
+            .collect()
     }
 
     /// What ended with the revision before: whether it holds again is not known.
     fn ended(&self) -> Result<Vec<Fact>, Error> {
         let before = self.order.before(self.id);
-        let mut ended = ranged(self.root, self.files)?;
+        let mut ended = self.directory.ranged()?;
         ended.retain(|held| before.is_some() && held.until.as_deref() == before);
         Ok(ended.into_iter().map(|held| held.fact).collect())
     }
@@ -237,7 +223,7 @@ impl Import<'_> {
     /// What began with it begins with the revision after it, if that has it, and else goes.
     fn settle(&mut self) -> Result<(), Error> {
         loop {
-            let mut of_it = diagnostics(self.root, self.files);
+            let mut of_it = diagnostics(self.directory);
             of_it.retain(|one| one.revision.as_deref() == Some(self.id));
             let mut changes = Vec::new();
             for (held, why) in self.spoken_of(&of_it)? {
@@ -250,17 +236,13 @@ impl Import<'_> {
             if changes.is_empty() {
                 break;
             }
-            facts::change(self.root, self.files, changes)?;
+            self.directory.change(changes)?;
         }
         if self.status == Status::Draft {
-            let passed = passed_over(self.root, self.files, self.id);
-            for one in &passed {
-                for (held, why) in self.spoken_of(std::slice::from_ref(one))? {
-                    self.left.push(Left {
-                        fact: held.fact,
-                        why,
-                    });
-                }
+            for one in passed_over(self.directory, self.id) {
+                let spoken_of = self.spoken_of(&[one])?.into_iter();
+                let left = spoken_of.map(|(Held { fact, .. }, why)| Left { fact, why });
+                self.left.extend(left);
             }
             self.left.sort_by(|a, b| a.fact.cmp(&b.fact));
         }
@@ -273,11 +255,9 @@ impl Import<'_> {
         if diagnostics.is_empty() {
             return Ok(found);
         }
-        for held in held(self.root, self.files, &self.order, self.id)? {
-            let text = self.files.get(&held.file).map_or("", String::as_str);
+        for held in self.directory.held(&self.order, self.id)? {
             let mut meant = diagnostics.iter();
-            let here = meant.find(|one| held.is_meant(self.root, text, one));
-            if let Some(diagnostic) = here {
+            if let Some(diagnostic) = meant.find(|one| held.is_meant(self.directory, one)) {
                 found.push((held, diagnostic.problem.to_string()));
             }
         }
@@ -286,18 +266,18 @@ impl Import<'_> {
 
     /// Takes out what only the schema before had use for.
     fn without_use(&mut self) -> Result<(), Error> {
-        let gone = conversions::without_need(self.root, self.files)?;
+        let gone = remove::prune(self.directory, remove::needless)?;
         self.left.extend(gone);
-        let gone = conversions::without_use(self.root, self.files, self.id)?;
+        let gone = conversions::without_use(self.directory, self.id)?;
         self.left.extend(gone);
         Ok(())
     }
 
     /// What holds for it; its row says that none of it is confirmed. A draft is never asked for it.
     fn ask(&mut self) -> Result<Vec<Fact>, Error> {
-        let facts = facts::of(self.root, self.files, &self.order, self.id)?;
+        let facts = self.directory.facts(self.id)?;
         if !facts.is_empty() && self.status != Status::Draft {
-            revisions::confirm(self.root, self.files, self.id, Some(&[]))?;
+            revisions::confirm(self.directory, self.id, Some(&[]))?;
         }
         Ok(facts)
     }
@@ -355,16 +335,11 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
     let differs = |asked: &Option<String>, stands: Option<&str>| {
         asked.is_some() && asked.as_deref() != stands
     };
+    let other_lifecycle = lifecycle.is_some_and(|it| it != *row.lifecycle.get_ref());
     let differing = [
         ("--wire", differs(wire, Some(row.wire()))),
-        (
-            "--lifecycle",
-            lifecycle.is_some_and(|lifecycle| lifecycle != *row.lifecycle.get_ref()),
-        ),
-        (
-            "--status",
-            status.is_some_and(|status| status != *row.status.get_ref()),
-        ),
+        ("--lifecycle", other_lifecycle),
+        ("--status", status.is_some_and(|it| it != row.status())),
         ("--after", after.is_some()),
         ("--source", differs(source, revisions::text(&row.source))),
         (

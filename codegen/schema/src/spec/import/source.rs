@@ -1,13 +1,14 @@
 //! Whether a new revision is the one that began as the revision after it, a draft.
 
-use super::super::revisions::{self, Row, Status};
-use super::super::{Files, schema_name};
-use super::ImportOptions;
+use super::super::remove::own_draft;
+use super::super::revisions::{self, Row};
+use super::super::schema_name;
+use super::{Directory, ImportOptions};
 use crate::Error;
 
 /// The revision after a new one whose own facts begin with the new one.
 pub(super) fn source(
-    files: &Files,
+    directory: &Directory,
     rows: &[Row],
     new: bool,
     schema: &str,
@@ -20,18 +21,12 @@ pub(super) fn source(
         .unwrap_or_default();
     let next = rows.get(at + 1).filter(|_| new);
     let Some(from) = &options.from else {
-        let text = |row: &Row| files.get(&schema_name(row.id()));
-        let before = at.checked_sub(1).and_then(|before| rows.get(before));
-        let own = next.filter(|next| {
-            *next.status.get_ref() == Status::Draft
-                && text(next).is_some_and(|text| text == schema)
-                && before.is_none_or(|before| text(before) != text(next))
-        });
-        return Ok(own.map(|row| row.id().to_owned()));
+        let own = next.and_then(|_| own_draft(directory, rows, at));
+        let own = own.map(Row::id);
+        let own = own.filter(|own| directory.text(&schema_name(own)) == schema);
+        return Ok(own.map(str::to_owned));
     };
-    if !rows.iter().any(|row| row.id() == from) {
-        return Err(revisions::unknown(from, rows));
-    }
+    revisions::row(rows, from)?;
     match next.filter(|next| next.id() == from) {
         Some(next) => Ok(Some(next.id().to_owned())),
         None => Err(Error::usage(

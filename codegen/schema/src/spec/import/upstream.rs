@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::spec::{canonical, json};
+use crate::spec::canonical;
 
 /// The schema of a revision as upstream publishes it.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Upstream {
         let text = String::from_utf8(bytes).map_err(|error| {
             unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, error))
         })?;
-        let canonical = of_text(&file.display().to_string(), &text)?;
+        let canonical = canonical::of_text(&file.display().to_string(), &text)?;
         Ok(Self { canonical, sha256 })
     }
 
@@ -47,7 +47,7 @@ impl Upstream {
     /// A text that is not a schema.
     pub fn of_text(name: &str, text: &str) -> Result<Self, Error> {
         Ok(Self {
-            canonical: of_text(name, text)?,
+            canonical: canonical::of_text(name, text)?,
             sha256: sha256(text.as_bytes()),
         })
     }
@@ -63,8 +63,4 @@ impl Upstream {
         let definitions = self.canonical.get("$defs").and_then(Value::as_object);
         definitions.map_or(0, serde_json::Map::len)
     }
-}
-
-fn of_text(name: &str, text: &str) -> Result<Value, Error> {
-    canonical::canonicalize(&json::parse(name, text)?, name)
 }

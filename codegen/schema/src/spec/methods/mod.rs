@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::range::{Order, ends_before};
-use super::rules::RuleFile;
-use super::{Extension, Spec, Status};
+use super::range::{Faults, Order};
+use super::{Extension, Spec};
 use crate::Error;
 use crate::model::Direction;
 use areas::default_area;
@@ -34,6 +33,9 @@ pub struct MethodRules {
     /// Who sends a message, where that is said beside the schema: for those of an extension.
     senders: BTreeMap<String, Direction>,
 }
+
+/// What is wrong with a row about a method that is not there.
+const NO_METHOD: &str = "no revision has that method";
 
 /// A part of a capability, and the params that need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -115,7 +117,7 @@ impl MethodRules {
             capability_part,
             areas,
         } = file.parse()?;
-        let (mut errors, mut passed) = (Vec::new(), Vec::new());
+        let mut faults = Faults::new(&file, spec);
         let mut rules = Self {
             order: spec.rules.order.clone(),
             ..Self::default()
@@ -143,7 +145,7 @@ impl MethodRules {
             let revisions = match range {
                 Ok(revisions) => revisions,
                 Err(problem) => {
-                    errors.push(file.error(offset, label, problem, "", ""));
+                    faults.fail(offset, &label, problem);
                     continue;
                 }
             };
@@ -155,40 +157,27 @@ impl MethodRules {
             };
             for Problem { revision, says } in rule.problems(spec, &rules.results) {
                 let Some(id) = revision else {
-                    errors.push(file.error(offset, label.clone(), says, "", ""));
+                    faults.fail(offset, &label, says);
                     continue;
                 };
-                let all = rule.revisions.clone().unwrap_or_default();
-                let help = ends_before(&all, &id).map(|until| format!("end it with {until}"));
-                let error =
-                    file.error_of(&id, offset, label.clone(), says, help.unwrap_or_default());
-                let status = spec.revision(&id)?.status;
-                // A draft moves: what it has no more is passed over there, as long as another revision has it.
-                match (status, &mut rule.revisions) {
-                    (Status::Draft, Some(all)) if all.first() != Some(&id) => {
-                        all.retain(|other| *other != id);
-                        passed.push(error);
-                    }
-                    _ => errors.push(error),
-                }
+                let mut none = Vec::new();
+                let revisions = rule.revisions.as_mut().unwrap_or(&mut none);
+                faults.contradicted(revisions, &id, (offset, &label), says);
             }
             rules.results.push(rule);
         }
-        rules.read_areas(areas, spec, &file, &mut errors);
+        let known: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
+        rules.read_areas(areas, &known, &mut faults);
         if let Some(name) = input_required {
             let mut revisions = spec.revisions.iter();
             match revisions.any(|revision| revision.definition(name.get_ref()).is_some()) {
                 true => rules.input_required = Some(name.into_inner()),
-                false => errors.push(file.error(
-                    name.span().start,
-                    "input-required".to_owned(),
-                    "no revision has that definition",
-                    "",
-                    "",
-                )),
+                false => {
+                    let problem = "no revision has that definition";
+                    faults.fail(name.span().start, "input-required", problem);
+                }
             }
         }
-        let known: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
         for (label, rows, into) in [
             ("named-by", named_by, &mut rules.named_by),
             ("capabilities", capabilities, &mut rules.capabilities),
@@ -198,9 +187,8 @@ impl MethodRules {
                     into.insert(method.into_inner(), value);
                     continue;
                 }
-                let (offset, problem) = (method.span().start, "no revision has that method");
                 let label = format!("{label} of `{}`", method.get_ref());
-                errors.push(file.error(offset, label, problem, "", ""));
+                faults.fail(method.span().start, &label, NO_METHOD);
             }
         }
         for row in capability_part {
@@ -218,7 +206,7 @@ impl MethodRules {
             };
             if let Some(problem) = problem {
                 let label = format!("capability-part of `{}`", method.get_ref());
-                errors.push(file.error(method.span().start, label, problem, "", ""));
+                faults.fail(method.span().start, &label, problem);
             }
             let parts = rules.capability_parts.entry(method.into_inner());
             parts.or_default().push(CapabilityPart {
@@ -227,6 +215,7 @@ impl MethodRules {
                 value,
             });
         }
+        let Faults { errors, passed, .. } = faults;
         Error::check(errors)?;
         Ok((rules, passed))
     }
@@ -234,15 +223,13 @@ impl MethodRules {
     fn read_areas(
         &mut self,
         areas: BTreeMap<Spanned<String>, String>,
-        spec: &Spec,
-        file: &RuleFile,
-        errors: &mut Vec<Error>,
+        known: &BTreeSet<String>,
+        faults: &mut Faults<'_>,
     ) {
-        let methods: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
         for (method, area) in areas {
             let odd = format!("the area is no file name: it has to be {AREA}");
-            let problem = if !methods.contains(method.get_ref()) {
-                "no revision has that method"
+            let problem = if !known.contains(method.get_ref()) {
+                NO_METHOD
             } else if default_area(method.get_ref()) == area {
                 "it is in that area by default"
             } else if !is_area(&area) {
@@ -252,7 +239,7 @@ impl MethodRules {
                 continue;
             };
             let label = format!("area of `{}`", method.get_ref());
-            errors.push(file.error(method.span().start, label, problem, "", ""));
+            faults.fail(method.span().start, &label, problem);
         }
     }
 
