@@ -8,7 +8,6 @@ mod baseline;
 mod classes;
 mod compare;
 mod errata;
-mod explain;
 mod extension;
 mod facts;
 mod filter;
@@ -52,7 +51,6 @@ use witness::Forge;
 
 pub use baseline::Baseline;
 pub use errata::marked;
-pub use explain::{Explanation, explain};
 pub use extension::Extracted;
 use extension::extracted;
 pub(crate) use extension::{extension_of, lists};
@@ -60,7 +58,7 @@ pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};
 pub(crate) use judge::refused_by;
-pub use kind::Kind;
+pub use kind::{Explanation, Kind};
 pub use path::{Part, WirePath, WirePlace, direction_id};
 pub(crate) use path::{Step, Trail};
 pub(crate) use row::refuses_more;
@@ -337,8 +335,11 @@ impl Told {
                     .into_iter()
                     .filter_map(|sender| forge.witness(roots, &reached.routes, finding, sender))
                     .collect();
-                let mut row =
-                    Row::new(finding.kind, row::expected(finding)).with_witnesses(witnesses);
+                let mut row = Row::new(finding.kind);
+                if let Detail::Limit(name, before, after) = &finding.detail {
+                    row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
+                }
+                let mut row = row.with_witnesses(witnesses);
                 found.join(&mut row);
                 row.places = site
                     .places

@@ -21,7 +21,7 @@ const OUTSIDE: &[&str] = &["spec", "generated", "runtime/hooks", "target", ".git
 /// What names many revisions on purpose, and why the next one need not be added.
 const ON_PURPOSE: &[(&str, &str)] = &[
     (
-        "codegen/schema/src/diff/explain.rs",
+        "codegen/schema/src/diff/kind.rs",
         "each kind of change is explained by one that happened, between two revisions that stay as they are",
     ),
     (

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Outcome, Unread};
-use crate::diff::{Kind, explain};
+use crate::diff::Kind;
 use crate::naming::nearest;
 use crate::shims::rules::PairRules;
 use crate::{Error, Spec};
@@ -27,11 +27,11 @@ pub fn run(
     own: impl FnOnce() -> Result<Spec, Error>,
 ) -> anyhow::Result<Outcome> {
     let Some(name) = &arguments.name else {
-        let line = |kind: &Kind| format!("{:<22}  {}\n", kind.id(), explain(*kind).means);
+        let line = |kind: &Kind| format!("{:<22}  {}\n", kind.id(), kind.explain().means);
         return Ok(Outcome::passed(Kind::ALL.iter().map(line).collect()));
     };
     if let Some(kind) = Kind::ALL.iter().find(|kind| kind.id() == name) {
-        let told = explain(*kind);
+        let told = kind.explain();
         return Ok(Outcome::passed(format!(
             "{kind}\n\nWhat it means: {}\nWho breaks:    {}\nWhat to do:    {}\nFor example:   {}\n",
             told.means, told.breaks, told.todo, told.example

@@ -150,19 +150,9 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
             true => Kind::ErrorCodeRenumbered,
             false => Kind::ErrorCodeChanged,
         };
-        let changes = [
-            (
-                Kind::ErrorCodeAdded,
-                Verdicts::of(Verdict::FINE, Verdict::DROPPED),
-            ),
-            (
-                Kind::ErrorCodeRemoved,
-                Verdicts::of(Verdict::DROPPED, Verdict::FINE),
-            ),
-            (other, Verdicts::of(Verdict::CHANGED, Verdict::CHANGED)),
-        ];
+        let kinds = [Kind::ErrorCodeAdded, Kind::ErrorCodeRemoved, other];
         let told = |error: &ErrorCode| (error.code, error.meaning.clone(), error.http);
-        let Some(mut row) = changed(pair, changes, told, view) else {
+        let Some(mut row) = changed(pair, kinds, told, view) else {
             continue;
         };
         if let ([Some(o), Some(n)], true) = (pair, renumbers) {
@@ -202,17 +192,17 @@ fn by_name<'f, T: 'f>(
 /// The row of what one side alone states, or both in other words: it came, it went, or it changed.
 fn changed<T, W: PartialEq>(
     [o, n]: [Option<&T>; 2],
-    [came, went, other]: [(Kind, Verdicts); 3],
+    [came, went, other]: [Kind; 3],
     told: impl Fn(&T) -> W,
     view: impl Fn(&T) -> View,
 ) -> Option<Row> {
-    let (kind, verdicts) = match (o, n) {
+    let kind = match (o, n) {
         (None, _) => came,
         (_, None) => went,
         (Some(o), Some(n)) if told(o) == told(n) => return None,
         _ => other,
     };
-    let mut row = Row::new(kind, verdicts);
+    let mut row = Row::new(kind);
     row.before = o.map(&view);
     row.after = n.map(&view);
     Some(row)
@@ -271,37 +261,22 @@ fn renumbered(
 fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     let sides = [before, after].map(|facts| facts.headers.iter().filter(|header| header.used));
     for pair in by_name(sides, |header| header.name.to_lowercase()).into_values() {
-        // Who does not send what the other side insists on is turned away before anything is read.
-        let verdicts = |mut verdicts: Verdicts| {
-            match pair.map(|header| header.is_some_and(|header| header.required)) {
-                [false, true] => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
-                [true, false] => verdicts.new_to_old = Verdict::REFUSED_OVER_HTTP,
-                _ => {}
-            }
-            verdicts
-        };
-        let changes = [
-            (
-                Kind::HeaderAdded,
-                Verdicts::of(Verdict::CHANGED, Verdict::DROPPED),
-            ),
-            (
-                Kind::HeaderRemoved,
-                Verdicts::of(Verdict::DROPPED, Verdict::CHANGED),
-            ),
-            (
-                Kind::HeaderChanged,
-                Verdicts::of(Verdict::CHANGED, Verdict::CHANGED),
-            ),
-        ];
-        let changes = changes.map(|(kind, told)| (kind, verdicts(told)));
+        let kinds = [Kind::HeaderAdded, Kind::HeaderRemoved, Kind::HeaderChanged];
         let told = |header: &Header| (header.meaning.clone(), header.required, header.must);
         let view = |header: &Header| View {
             required: (header.required || header.must).then_some(true),
             ..View::words(&header.meaning)
         };
         let [o, n] = pair;
-        if let (Some(mut row), Some(header)) = (changed(pair, changes, told, view), n.or(o)) {
+        if let (Some(mut row), Some(header)) = (changed(pair, kinds, told, view), n.or(o)) {
+            // Who does not send what the other side insists on is turned away before anything is read.
+            let mut verdicts = row.verdicts;
+            match pair.map(|header| header.is_some_and(|header| header.required)) {
+                [false, true] => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
+                [true, false] => verdicts.new_to_old = Verdict::REFUSED_OVER_HTTP,
+                _ => {}
+            }
+            row.judged(verdicts);
             row.subject = Some(header.name.clone());
             row.page = Some(header.page.clone());
             rows.push(anywhere(row, Part::Header, &Trail::named(&header.name)));
@@ -309,34 +284,8 @@ fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     }
 }
 
-/// What becomes of messages where a rule came, went or changed.
-const RULES: [(Kind, Verdicts); 3] = [
-    (
-        Kind::RuleAdded,
-        Verdicts::of(Verdict::CHANGED, Verdict::FINE),
-    ),
-    (
-        Kind::RuleRemoved,
-        Verdicts::of(Verdict::FINE, Verdict::CHANGED),
-    ),
-    (
-        Kind::RuleChanged,
-        Verdicts::of(Verdict::CHANGED, Verdict::CHANGED),
-    ),
-];
-
-/// The same for what is on its way out.
-const DEPRECATIONS: [(Kind, Verdicts); 3] = [
-    (Kind::Deprecated, Verdicts::of(Verdict::FINE, Verdict::FINE)),
-    (
-        Kind::Undeprecated,
-        Verdicts::of(Verdict::FINE, Verdict::FINE),
-    ),
-    (
-        Kind::RuleChanged,
-        Verdicts::of(Verdict::FINE, Verdict::FINE),
-    ),
-];
+/// What happened where a rule came, went or changed.
+const RULES: [Kind; 3] = [Kind::RuleAdded, Kind::RuleRemoved, Kind::RuleChanged];
 
 /// Ranges of codes that are given out or kept free: rules about codes.
 fn ranges(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
@@ -356,12 +305,16 @@ fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     for (id, pair) in by_name([&before.rules, &after.rules], |rule| rule.id.clone()) {
         let [o, n] = pair;
         let Some(rule) = n.or(o) else { continue };
-        let changes = match rule.kind {
-            RuleKind::Deprecation => DEPRECATIONS,
+        let kinds = match rule.kind {
+            // What is on its way out.
+            RuleKind::Deprecation => [Kind::Deprecated, Kind::Undeprecated, Kind::RuleChanged],
             RuleKind::Binding => RULES,
         };
         let told = |rule: &ProtocolRule| rule.meaning.clone();
-        if let Some(mut row) = changed(pair, changes, told, |rule| View::words(&rule.meaning)) {
+        if let Some(mut row) = changed(pair, kinds, told, |rule| View::words(&rule.meaning)) {
+            if rule.kind == RuleKind::Deprecation {
+                row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
+            }
             row.subject = Some(id.clone());
             row.about = Some(rule.about.clone());
             row.page = Some(rule.page.clone());

@@ -1,20 +1,36 @@
-//! The kinds of changes, by stable id, and what each one means.
+//! The kinds of changes, by stable id, with all that is known of each by itself.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::row::CrateChange;
+use super::verdict::{Verdict, Verdicts};
 use crate::Error;
 
-/// Defines the kinds with their ids, so that no kind can be left out of a list.
+/// A kind in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Explanation {
+    /// What happened.
+    pub means: &'static str,
+    /// Which peers can no longer work together, or misunderstand each other.
+    pub breaks: &'static str,
+    /// What a maintainer does about it.
+    pub todo: &'static str,
+    /// One that happened, or that could.
+    pub example: &'static str,
+}
+
+/// Defines the kinds, a row each, so that no kind can be left out of a list.
 macro_rules! kinds {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, mirror $mirror:ident;)+) => {
+    ($($name:ident = $id:literal, crate $crate_change:ident, $up:ident up, $down:ident down:
+        $means:literal, $breaks:literal, $todo:literal, $example:literal;)+) => {
         /// What happened at a place.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Kind {
-            $($(#[doc = $doc])+ $name,)+
+            $(#[doc = $means] $name,)+
         }
 
         impl Kind {
@@ -27,80 +43,191 @@ macro_rules! kinds {
                 match self { $(Self::$name => $id,)+ }
             }
 
-            /// Returns the kind of the opposite change.
+            /// Explains the kind: what it means, who breaks, and what to do about it.
             #[must_use]
-            pub fn mirror(self) -> Self {
-                match self { $(Self::$name => Self::$mirror,)+ }
+            pub fn explain(self) -> Explanation {
+                let [means, breaks, todo, example] = match self {
+                    $(Self::$name => [$means, $breaks, $todo, $example],)+
+                };
+                Explanation { means, breaks, todo, example }
+            }
+
+            /// What it does to users of the generated crate.
+            pub(super) fn crate_change(self) -> CrateChange {
+                match self { $(Self::$name => CrateChange::$crate_change,)+ }
+            }
+
+            /// The verdicts that hold as long as nothing else is known of the change.
+            pub(super) fn verdicts(self) -> Verdicts {
+                match self { $(Self::$name => Verdicts::of(Verdict::$up, Verdict::$down),)+ }
             }
         }
     };
 }
 
+// Each with what it does to users of the generated crate, what becomes of messages on the way up and down, and in words:
+// what it means, which peers break, what a maintainer does about it, and an example.
 kinds! {
-    /// A message that did not exist before.
-    MethodAdded = "method-added", mirror MethodRemoved;
-    /// A message that exists no more.
-    MethodRemoved = "method-removed", mirror MethodAdded;
-    /// The same message on another channel: a request that became an entry of `inputRequests`.
-    MethodRechanneled = "method-rechanneled", mirror MethodRechanneled;
-    /// A value that is carried elsewhere now.
-    Moved = "moved", mirror Moved;
-    /// A new member that may be absent.
-    MemberAddedOptional = "member-added-optional", mirror MemberRemoved;
-    /// A new member that must be there.
-    MemberAddedRequired = "member-added-required", mirror MemberRemoved;
-    /// A member that is known no more.
-    MemberRemoved = "member-removed", mirror MemberAddedOptional;
-    /// A member that could be absent and must be there now.
-    BecameRequired = "became-required", mirror BecameOptional;
-    /// A member that had to be there and can be absent now.
-    BecameOptional = "became-optional", mirror BecameRequired;
-    /// A value that may be more than before.
-    TypeWidened = "type-widened", mirror TypeNarrowed;
-    /// A value that may be less than before.
-    TypeNarrowed = "type-narrowed", mirror TypeWidened;
-    /// A value that is something else than before.
-    TypeChanged = "type-changed", mirror TypeChanged;
-    /// A further choice.
-    UnionMemberAdded = "union-member-added", mirror UnionMemberRemoved;
-    /// A choice less.
-    UnionMemberRemoved = "union-member-removed", mirror UnionMemberAdded;
-    /// A further value of an enumeration.
-    EnumValueAdded = "enum-value-added", mirror EnumValueRemoved;
-    /// A value of an enumeration less.
-    EnumValueRemoved = "enum-value-removed", mirror EnumValueAdded;
-    /// Another constant.
-    ConstChanged = "const-changed", mirror ConstChanged;
-    /// Other limits, such as `minimum` and `format`.
-    ConstraintChanged = "constraint-changed", mirror ConstraintChanged;
-    /// Whether members that are not named may be there.
-    OpennessChanged = "openness-changed", mirror OpennessChanged;
-    /// On its way out.
-    Deprecated = "deprecated", mirror Undeprecated;
-    /// No longer on its way out.
-    Undeprecated = "undeprecated", mirror Deprecated;
-    /// An error code that was not there before.
-    ErrorCodeAdded = "error-code-added", mirror ErrorCodeRemoved;
-    /// An error code that is not sent any more.
-    ErrorCodeRemoved = "error-code-removed", mirror ErrorCodeAdded;
-    /// An error that goes by another code.
-    ErrorCodeRenumbered = "error-code-renumbered", mirror ErrorCodeRenumbered;
-    /// An error code that says something else, or goes with another HTTP status.
-    ErrorCodeChanged = "error-code-changed", mirror ErrorCodeChanged;
-    /// An HTTP header that was not there before.
-    HeaderAdded = "header-added", mirror HeaderRemoved;
-    /// An HTTP header that is known no more.
-    HeaderRemoved = "header-removed", mirror HeaderAdded;
-    /// An HTTP header that says something else.
-    HeaderChanged = "header-changed", mirror HeaderChanged;
-    /// A binding rule that was not there before.
-    RuleAdded = "rule-added", mirror RuleRemoved;
-    /// A binding rule that holds no more.
-    RuleRemoved = "rule-removed", mirror RuleAdded;
-    /// A binding rule that says something else.
-    RuleChanged = "rule-changed", mirror RuleChanged;
-    /// Another name for the same wire paths.
-    DefinitionRenamed = "definition-renamed", mirror DefinitionRenamed;
+    MethodAdded = "method-added", crate Minor, FINE up, DROPPED down:
+        "A message that the old revision does not list for that direction and channel.",
+        "Only peers that send it. An old peer answers an unknown request with -32601 and ignores an unknown notification.",
+        "Send it only to peers that speak the new revision. A bridge to an old peer answers the request itself.",
+        "2025-03-26..2025-06-18: S2C elicitation/create";
+    MethodRemoved = "method-removed", crate Major, DROPPED up, FINE down:
+        "A message that the new revision no longer lists for that direction and channel.",
+        "Old peers that send it: a request is rejected with -32601, a notification is ignored.",
+        "Look for its replacement (changes of kind moved say where its parts went), or answer it in the runtime for old peers.",
+        "2025-11-25..2026-07-28: C2S initialize";
+    MethodRechanneled = "method-rechanneled", crate Major, CHANGED up, CHANGED down:
+        "The same method on another channel, such as a server's request that became an entry of inputRequests in a result.",
+        "Peers that send or expect it on the old channel.",
+        "A runtime has to keep state: it turns the request into a result that asks for input, and the retry into the answer.",
+        "2025-11-25..2026-07-28: S2C sampling/createMessage";
+    Moved = "moved", crate Major, CHANGED up, CHANGED down:
+        "A value that is in another place now, under the same name or a longer one.",
+        "Receivers that look for it in the old place. Breaking where the new place is required.",
+        "Copy the value between the two places; where one place is in another message, remember it in between.",
+        "2025-11-25..2026-07-28: capabilities of initialize, now in _meta of every request";
+    MemberAddedOptional = "member-added-optional", crate Minor, FINE up, DROPPED down:
+        "An object has a new optional member.",
+        "No peer: objects of MCP are open, so an old receiver ignores it. It is breaking only where the old object is closed.",
+        "Drop it for an old peer; record the loss if it carries meaning.",
+        "2025-03-26..2025-06-18: S2C tools/list result $.tools[].title";
+    MemberAddedRequired = "member-added-required", crate Major, FINE up, DROPPED down:
+        "An object has a new required member.",
+        "New receivers reject messages of old senders, which lack it.",
+        "Decide on a value for messages from old peers: a default that the protocol names, or something the runtime knows.",
+        "2025-11-25..2026-07-28: S2C tools/list result $.resultType";
+    MemberRemoved = "member-removed", crate Major, DROPPED up, FINE down:
+        "A member was removed.",
+        "New receivers ignore it, so its value is lost. Breaking where it was required: old receivers require it.",
+        "Keep it for old peers, or decide what they get instead.",
+        "2026-07-28-rc..2026-07-28: S2C elicitation/create params ${mode=url}.elicitationId";
+    BecameRequired = "became-required", crate Major, FINE up, FINE down:
+        "An optional member became required.",
+        "New receivers reject messages of old senders that leave it out.",
+        "Decide on a value for messages that come without it.",
+        "draft: S2C tools/list result $.tools[].description, if it ever became required";
+    BecameOptional = "became-optional", crate Major, FINE up, FINE down:
+        "A required member became optional.",
+        "Old receivers reject messages of new senders that leave it out.",
+        "Decide on a value for old peers.",
+        "2026-07-28-rc..2026-07-28: clientInfo in _meta of every request";
+    TypeWidened = "type-widened", crate Major, FINE up, CHANGED down:
+        "More values are allowed.",
+        "Old receivers reject the new values.",
+        "Decide what an old peer gets in place of such a value, or reject the message.",
+        "2025-11-25..2026-07-28: S2C tools/call result $.structuredContent, an object before and any JSON now";
+    TypeNarrowed = "type-narrowed", crate Major, CHANGED up, FINE down:
+        "Fewer values are allowed.",
+        "New receivers reject the removed values.",
+        "Decide how to convert such a value from an old peer.",
+        "the widening above, read backwards";
+    TypeChanged = "type-changed", crate Major, CHANGED up, CHANGED down:
+        "A value has another type: neither revision's values are a subset of the other's.",
+        "Both: each rejects what the other sends.",
+        "Write a conversion for both directions, or state that there is none.",
+        "a string that became an object";
+    UnionMemberAdded = "union-member-added", crate Major, FINE up, CHANGED down:
+        "A union has a new variant. Variants are distinguished by a constant tag or by their required members, never by position.",
+        "Old receivers reject the new variant, unless one of the old variants admits it.",
+        "Decide what an old peer gets in its place.",
+        "2024-11-05..2025-03-26: S2C tools/call result $.content[]{type=audio}";
+    UnionMemberRemoved = "union-member-removed", crate Major, CHANGED up, FINE down:
+        "A union lost a variant.",
+        "New receivers reject it when an old sender sends it.",
+        "Decide how to convert it.",
+        "2025-11-25..2026-07-28: the task that could answer tools/call";
+    EnumValueAdded = "enum-value-added", crate Major, FINE up, CHANGED down:
+        "An enumeration has a new value.",
+        "Old receivers reject it.",
+        "Name the nearest old value.",
+        "a new logging level";
+    EnumValueRemoved = "enum-value-removed", crate Major, CHANGED up, FINE down:
+        "An enumeration lost a value.",
+        "New receivers reject it when an old sender uses it.",
+        "Name the nearest new value.",
+        "a logging level that is gone";
+    ConstChanged = "const-changed", crate Patch, CHANGED up, CHANGED down:
+        "A constant has another value.",
+        "Both: each rejects the other's constant.",
+        "Write the constant of the revision that is spoken; the generated types do.",
+        "a tag that is spelled otherwise";
+    ConstraintChanged = "constraint-changed", crate Patch, FINE up, FINE down:
+        "Other limits on a value (minimum, maxItems, ...), or another hint (format, default).",
+        "Breaking where a value satisfies one limit and not the other; the generated types do not enforce limits.",
+        "Check the values that you send. A changed default changes the meaning of absence.",
+        "2025-11-25..2026-07-28: S2C completion/complete result $.completion.values, at most 100 now";
+    OpennessChanged = "openness-changed", crate Major, FINE up, FINE down:
+        "Whether an object allows members that the schema does not name, or their type, changed.",
+        "Receivers with the stricter schema reject members that the other side may send.",
+        "Drop unnamed members in messages to the stricter side.",
+        "additionalProperties: false where there was nothing";
+    Deprecated = "deprecated", crate Minor, FINE up, FINE down:
+        "Deprecated, and still in the schema.",
+        "No peer yet.",
+        "Stop relying on it; the specification gives the removal date.",
+        "2025-11-25..2026-07-28: roots, sampling and logging";
+    Undeprecated = "undeprecated", crate Minor, FINE up, FINE down:
+        "No longer deprecated: it stays, or it was removed.",
+        "No peer.",
+        "Check whether it still exists.",
+        "a deprecation that was withdrawn";
+    ErrorCodeAdded = "error-code-added", crate Patch, FINE up, DROPPED down:
+        "An error that the old revision does not name.",
+        "No peer: an old receiver treats it as any other error.",
+        "Send old peers the code that their revision names for the case.",
+        "2025-06-18..2025-11-25: -32042 URLElicitationRequired";
+    ErrorCodeRemoved = "error-code-removed", crate Patch, DROPPED up, FINE down:
+        "An error that is no longer sent and has no replacement. Old peers can still send it.",
+        "Old peers that expect this code.",
+        "Look for its replacement: a result, or nothing.",
+        "2025-11-25..2026-07-28: -32042 URLElicitationRequired";
+    ErrorCodeRenumbered = "error-code-renumbered", crate Patch, CHANGED up, CHANGED down:
+        "The same error has another code.",
+        "Peers that act on the code.",
+        "Convert the code in both directions.",
+        "2025-11-25..2026-07-28: ResourceNotFound, -32002 before and -32602 now";
+    ErrorCodeChanged = "error-code-changed", crate Patch, CHANGED up, CHANGED down:
+        "The same code has another meaning, or another HTTP status.",
+        "Peers that act on the difference.",
+        "Read both meanings.",
+        "2025-11-25..2026-07-28: -32601 MethodNotFound, now with HTTP status 404";
+    HeaderAdded = "header-added", crate Patch, CHANGED up, DROPPED down:
+        "An HTTP header that the old revision does not have.",
+        "Servers that require it reject requests of old clients: breaking, although only HTTP shows it. Otherwise risky.",
+        "Send it; it mirrors the body.",
+        "2025-11-25..2026-07-28: Mcp-Method";
+    HeaderRemoved = "header-removed", crate Patch, DROPPED up, CHANGED down:
+        "An HTTP header that is no longer used, and ignored when received.",
+        "Peers that rely on it.",
+        "Neither send nor expect it where the new revision is spoken.",
+        "2025-11-25..2026-07-28: Mcp-Session-Id";
+    HeaderChanged = "header-changed", crate Patch, CHANGED up, CHANGED down:
+        "An HTTP header with another meaning, or sent at other times.",
+        "Peers that send or check it the old way.",
+        "Read both meanings.",
+        "2025-11-25..2026-07-28: MCP-Protocol-Version";
+    RuleAdded = "rule-added", crate Patch, CHANGED up, FINE down:
+        "A rule of the specification's prose that no schema states.",
+        "Old peers, which do not follow it.",
+        "Follow it; tolerate old peers that do not.",
+        "2025-11-25..2026-07-28: required-meta";
+    RuleRemoved = "rule-removed", crate Patch, FINE up, CHANGED down:
+        "A rule that no longer applies.",
+        "Old peers, which rely on it.",
+        "Follow it towards old peers.",
+        "2025-03-26..2025-06-18: batch";
+    RuleChanged = "rule-changed", crate Patch, CHANGED up, CHANGED down:
+        "A rule that changed.",
+        "Peers that follow the old rule.",
+        "Read both versions of the rule.",
+        "2025-11-25..2026-07-28: notice of when the HTTP+SSE transport goes";
+    DefinitionRenamed = "definition-renamed", crate Major, FINE up, FINE down:
+        "A definition of the schema has another name, and the same wire paths.",
+        "No peer: the wire is the same. The generated type has another name.",
+        "Nothing, or add a type alias for code that uses the type by name.",
+        "2025-03-26..2025-06-18: ResourceReference -> ResourceTemplateReference";
 }
 
 impl Kind {
@@ -108,12 +235,6 @@ impl Kind {
     #[must_use]
     pub fn is_on_the_wire(self) -> bool {
         self != Self::DefinitionRenamed
-    }
-
-    /// Returns whether `other` undoes a change of this kind; an addition is undone by a removal, whichever it was.
-    #[must_use]
-    pub fn is_undone_by(self, other: Self) -> bool {
-        self.mirror() == other || other.mirror() == self
     }
 }
 

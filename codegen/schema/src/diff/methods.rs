@@ -12,7 +12,6 @@ use super::row::{Place, Row};
 use super::sample::minimal;
 use super::show::View;
 use super::side::Side;
-use super::verdict::{Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::model::MethodKind;
 
@@ -60,13 +59,12 @@ pub(crate) fn pair(old: &[Message], new: &[Message]) -> Pairs {
 
 /// A row for each message that came, went or changed its channel.
 pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
-    let row = |kind: Kind, verdicts: Verdicts, [o, n]: [Option<&Message>; 2]| {
+    let row = |kind: Kind, [o, n]: [Option<&Message>; 2]| {
         let witnesses = [
             o.and_then(|o| refused(old, new, o, End::Old)),
             n.and_then(|n| refused(old, new, n, End::New)),
         ];
-        let mut row =
-            Row::new(kind, verdicts).with_witnesses(witnesses.into_iter().flatten().collect());
+        let mut row = Row::new(kind).with_witnesses(witnesses.into_iter().flatten().collect());
         let view = |side: &Side, message: &Message| match kind {
             Kind::MethodRechanneled => View::words(channel(message.kind)),
             _ => View::of(side, message.node, None),
@@ -85,16 +83,13 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         }
         row
     };
-    let went = Verdicts::of(Verdict::DROPPED, Verdict::FINE);
-    let removed = (pairs.removed.iter())
-        .map(|at| row(Kind::MethodRemoved, went, [Some(&old.messages[*at]), None]));
-    let came = Verdicts::of(Verdict::FINE, Verdict::DROPPED);
-    let added = (pairs.added.iter())
-        .map(|at| row(Kind::MethodAdded, came, [None, Some(&new.messages[*at])]));
-    let other = Verdicts::of(Verdict::CHANGED, Verdict::CHANGED);
+    let removed =
+        (pairs.removed.iter()).map(|at| row(Kind::MethodRemoved, [Some(&old.messages[*at]), None]));
+    let added =
+        (pairs.added.iter()).map(|at| row(Kind::MethodAdded, [None, Some(&new.messages[*at])]));
     let rechanneled = (pairs.rechanneled.iter()).map(|(o, n)| {
         let both = [Some(&old.messages[*o]), Some(&new.messages[*n])];
-        row(Kind::MethodRechanneled, other, both)
+        row(Kind::MethodRechanneled, both)
     });
     removed.chain(added).chain(rechanneled).collect()
 }

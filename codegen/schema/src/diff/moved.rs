@@ -12,7 +12,6 @@ use super::roots::whole;
 use super::row::{Place, Row};
 use super::show::View;
 use super::side::Side;
-use super::verdict::{Meaning, Verdict, Verdicts};
 use super::walk::Root;
 use super::witness::End;
 
@@ -170,16 +169,11 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
         .flatten()
         .map(|index| &rows[index])
         .collect();
-    let worst = |verdict: fn(&Verdicts) -> Verdict| Verdict {
-        valid: told.iter().all(|row| verdict(&row.verdicts).valid),
-        meaning: Meaning::Changed,
-        over: None,
-    };
-    let verdicts = Verdicts::of(
-        worst(|verdicts| verdicts.old_to_new),
-        worst(|verdicts| verdicts.new_to_old),
-    );
-    let mut row = Row::new(Kind::Moved, verdicts);
+    let mut row = Row::new(Kind::Moved);
+    let mut verdicts = row.verdicts;
+    verdicts.old_to_new.valid = told.iter().all(|row| row.verdicts.old_to_new.valid);
+    verdicts.new_to_old.valid = told.iter().all(|row| row.verdicts.new_to_old.valid);
+    row.judged(verdicts);
     for one in &told {
         for witness in &one.witnesses {
             if row

@@ -9,7 +9,6 @@ use super::methods::Pairs;
 use super::row::{Place, Row};
 use super::show::View;
 use super::side::Side;
-use super::verdict::{Verdict, Verdicts};
 
 /// How many pairs of places are visited before renames are no longer looked for.
 const MAX_VISITS: usize = 400_000;
@@ -46,8 +45,7 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs, comparer: &Comparer<'_
         if kept {
             return None;
         }
-        let fine = Verdicts::of(Verdict::FINE, Verdict::FINE);
-        let mut row = Row::new(Kind::DefinitionRenamed, fine);
+        let mut row = Row::new(Kind::DefinitionRenamed);
         row.before = Some(View::of(old, *from, None));
         row.after = Some(View::of(new, *to, None));
         row.subject = Some(format!("{was} -> {is}"));

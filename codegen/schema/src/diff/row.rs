@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
-use super::site::{Detail, Finding};
 use super::verdict::{Level, Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::schema::Constraints;
@@ -123,28 +122,6 @@ impl CrateChange {
             Self::Major => "major",
         }
     }
-
-    pub(crate) fn of(kind: Kind) -> Self {
-        match kind {
-            Kind::MethodAdded
-            | Kind::MemberAddedOptional
-            | Kind::Deprecated
-            | Kind::Undeprecated => Self::Minor,
-            Kind::ConstChanged
-            | Kind::ConstraintChanged
-            | Kind::ErrorCodeAdded
-            | Kind::ErrorCodeRemoved
-            | Kind::ErrorCodeRenumbered
-            | Kind::ErrorCodeChanged
-            | Kind::HeaderAdded
-            | Kind::HeaderRemoved
-            | Kind::HeaderChanged
-            | Kind::RuleAdded
-            | Kind::RuleRemoved
-            | Kind::RuleChanged => Self::Patch,
-            _ => Self::Major,
-        }
-    }
 }
 
 #[expect(
@@ -157,7 +134,8 @@ fn is_false(flag: &bool) -> bool {
 
 impl Row {
     /// A row that says nothing yet but what happened.
-    pub(crate) fn new(kind: Kind, verdicts: Verdicts) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
+        let verdicts = kind.verdicts();
         Self {
             fingerprint: String::new(),
             kind,
@@ -173,7 +151,7 @@ impl Row {
             after: None,
             verdicts,
             witnesses: Vec::new(),
-            crate_change: CrateChange::of(kind),
+            crate_change: kind.crate_change(),
             rules: Vec::new(),
             errata: Vec::new(),
             level_reason: None,
@@ -182,16 +160,23 @@ impl Row {
         }
     }
 
+    /// Takes over other verdicts than those of its kind.
+    pub(crate) fn judged(&mut self, verdicts: Verdicts) {
+        self.verdicts = verdicts;
+        self.level = verdicts.level(self.kind);
+    }
+
     /// Takes over witnesses: a direction that has one is refused, and no other is.
     pub(crate) fn with_witnesses(mut self, witnesses: Vec<Witness>) -> Self {
+        let mut verdicts = self.verdicts;
         for witness in &witnesses {
             match witness.valid_in {
-                End::Old => self.verdicts.old_to_new = Verdict::REFUSED,
-                End::New => self.verdicts.new_to_old = Verdict::REFUSED,
+                End::Old => verdicts.old_to_new = Verdict::REFUSED,
+                End::New => verdicts.new_to_old = Verdict::REFUSED,
             }
         }
         self.witnesses = witnesses;
-        self.level = self.verdicts.level(self.kind);
+        self.judged(verdicts);
         self
     }
 
@@ -219,46 +204,21 @@ impl Row {
     }
 }
 
-/// The verdicts that hold for a kind of change as long as no witness says otherwise.
-pub(crate) fn expected(finding: &Finding) -> Verdicts {
-    match finding.kind {
-        Kind::MemberAddedOptional | Kind::MemberAddedRequired => {
-            Verdicts::of(Verdict::FINE, Verdict::DROPPED)
-        }
-        Kind::MemberRemoved => Verdicts::of(Verdict::DROPPED, Verdict::FINE),
-        Kind::TypeWidened | Kind::UnionMemberAdded | Kind::EnumValueAdded => {
-            Verdicts::of(Verdict::FINE, Verdict::CHANGED)
-        }
-        Kind::TypeNarrowed | Kind::UnionMemberRemoved | Kind::EnumValueRemoved => {
-            Verdicts::of(Verdict::CHANGED, Verdict::FINE)
-        }
-        Kind::TypeChanged | Kind::ConstChanged => Verdicts::of(Verdict::CHANGED, Verdict::CHANGED),
-        Kind::ConstraintChanged => constraint(&finding.detail),
-        _ => Verdicts::of(Verdict::FINE, Verdict::FINE),
-    }
-}
-
+/// The verdicts of a limit that changed, as long as no witness says otherwise.
+///
 /// A hint such as `default` changes what absence means; a limit can refuse what it did not refuse before, and an
 /// unknown keyword can refuse anything. Only a witness proves a refusal.
-fn constraint(detail: &Detail) -> Verdicts {
-    let Detail::Limit(name, before, after) = detail else {
-        return both(false, false);
-    };
-    let [up, down] = match name.as_str() {
+pub(crate) fn of_limit(name: &str, before: Option<&Value>, after: Option<&Value>) -> Verdicts {
+    let [up, down] = match name {
         "default" => [true; 2],
         "format" => [before.is_some() && after.is_some(); 2],
         hint if applied::is_hint(hint) => [false; 2],
         name if !applied::is_understood(name) || applied::loosens(name) => [true; 2],
         name => [
-            refuses_more(name, before.as_ref(), after.as_ref()),
-            refuses_more(name, after.as_ref(), before.as_ref()),
+            refuses_more(name, before, after),
+            refuses_more(name, after, before),
         ],
     };
-    both(up, down)
-}
-
-/// Verdicts of what may be refused on either way, and is not known to be.
-fn both(up: bool, down: bool) -> Verdicts {
     let verdict = |changed: bool| match changed {
         true => Verdict::CHANGED,
         false => Verdict::FINE,

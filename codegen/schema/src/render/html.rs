@@ -17,7 +17,7 @@ use super::brief::{Line, brief};
 use super::text::{conclusion, headline};
 use super::themes::themes;
 use crate::Error;
-use crate::diff::{Diff, History, Kind, Level, Prose, explain};
+use crate::diff::{Diff, History, Kind, Level, Prose};
 
 const PAGE: &str = include_str!("../../templates/diff/page.html.jinja");
 const STYLE: &str = include_str!("../../templates/diff/style.css");
@@ -123,7 +123,7 @@ fn page(history: &History) -> Page<'_> {
     let kinds = Kind::ALL.iter().map(|kind| Chip {
         id: kind.id(),
         count: rows().filter(|row| row.kind == *kind).count(),
-        hint: explain(*kind).means,
+        hint: kind.explain().means,
     });
     Page {
         title,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_schema::diff::{Diff, Kind, Row, Side, compare, explain};
+use mcp_schema::diff::{Diff, Kind, Row, Side, compare};
 
-use super::{opened, schema, sources};
+use super::{opened, schema, sources, undoes};
 use crate::changes::{Change, FILES, catalogue, changed};
 
 /// How a diff differs from what its change is said to come to.
@@ -67,7 +67,7 @@ fn check(file: &str) {
         for row in compare(&new, old).rows {
             let mut kinds = diff.rows.iter().map(|row| row.kind);
             assert!(
-                kinds.any(|kind| kind.is_undone_by(row.kind)),
+                kinds.any(|kind| undoes(row.kind, kind)),
                 "{}: {row:?}",
                 change.what
             );
@@ -126,7 +126,7 @@ fn every_kind_is_provoked_and_explained() {
     ]);
     for kind in Kind::ALL {
         assert!(provoked.contains(kind), "{kind} is not provoked");
-        let told = explain(*kind);
+        let told = kind.explain();
         for text in [told.means, told.breaks, told.todo, told.example] {
             assert!(!text.is_empty(), "{kind}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mcp_schema::diff::{Diff, End, Kind, Row, Side, Verdicts, compare};
 use serde_json::Value;
 
-use super::{diff_of, opened, schema, sides, sources, spec};
+use super::{diff_of, opened, schema, sides, sources, spec, undoes};
 use crate::changes::{apply, changed};
 
 #[test]
@@ -73,7 +73,7 @@ fn two_directions_mirror_each_other() {
             for ((left, kind), (right, undone)) in forward.iter().zip(&backward) {
                 assert_eq!(left, right, "{pair}");
                 assert!(
-                    kind.is_undone_by(*undone),
+                    undoes(*undone, *kind),
                     "{pair}: {kind} and {undone} at {left}"
                 );
             }

@@ -67,6 +67,34 @@ fn kinds_of(diff: &Diff) -> Vec<Kind> {
     kinds
 }
 
+/// The kinds that undo each other, whichever of two additions it was; every other one undoes itself.
+const OPPOSITES: &[(Kind, Kind)] = &[
+    (Kind::MethodAdded, Kind::MethodRemoved),
+    (Kind::MemberAddedOptional, Kind::MemberRemoved),
+    (Kind::MemberAddedRequired, Kind::MemberRemoved),
+    (Kind::BecameRequired, Kind::BecameOptional),
+    (Kind::TypeWidened, Kind::TypeNarrowed),
+    (Kind::UnionMemberAdded, Kind::UnionMemberRemoved),
+    (Kind::EnumValueAdded, Kind::EnumValueRemoved),
+    (Kind::Deprecated, Kind::Undeprecated),
+    (Kind::ErrorCodeAdded, Kind::ErrorCodeRemoved),
+    (Kind::HeaderAdded, Kind::HeaderRemoved),
+    (Kind::RuleAdded, Kind::RuleRemoved),
+];
+
+/// Whether a change of one kind undoes one of another.
+fn undoes(one: Kind, other: Kind) -> bool {
+    let of = |kind: Kind| {
+        OPPOSITES
+            .iter()
+            .filter(move |(a, b)| [a, b].contains(&&kind))
+    };
+    match of(one).next() {
+        None => one == other,
+        Some(_) => OPPOSITES.contains(&(one, other)) || OPPOSITES.contains(&(other, one)),
+    }
+}
+
 /// The row of that path in a diff whose rows are all of one kind.
 fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
     assert_eq!(kinds_of(diff), [kind], "{:#?}", diff.rows);

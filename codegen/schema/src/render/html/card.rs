@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::themes::Change;
 use super::super::{rules_met, verdict_word};
-use crate::diff::{Diff, Verdict, View, WirePath, direction_id, explain};
+use crate::diff::{Diff, Verdict, View, WirePath, direction_id};
 
 #[derive(Serialize)]
 pub(super) struct Card<'d> {
@@ -112,7 +112,7 @@ impl<'d> Card<'d> {
         methods.sort_unstable();
         methods.dedup();
         let id = |fingerprint: &str| format!("{pair}.{fingerprint}");
-        let told = explain(row.kind);
+        let told = row.kind.explain();
         let mut places: Vec<String> = (change.rows().iter().flat_map(|row| &row.places))
             .map(|place| match (place.old.as_str(), place.new.as_str()) {
                 (old, new) if old == new => old.to_owned(),
