@@ -14,6 +14,7 @@ use mcp_schema::decision::Question;
 use mcp_schema::diff::Level;
 use mcp_schema::spec::Directory;
 
+use crate::progress::Progress;
 use crate::spec::default_dir;
 use mcp_schema::command::Outcome;
 
@@ -56,8 +57,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut replay = Replay::new(directory, after.as_deref())?;
     let workshop = compile.then(Workshop::set_up).transpose()?;
     let mut history = History::default();
+    let mut progress = Progress::of(schemas.len());
     tell(&history.heading(compile));
     for (name, path) in schemas {
+        progress.step(&name);
         let text =
             std::fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
         let begun = Instant::now();

@@ -52,7 +52,7 @@ use witness::Forge;
 pub use baseline::Baseline;
 pub use errata::marked;
 pub use extension::Extracted;
-use extension::extracted;
+use extension::{Feature, extracted};
 pub(crate) use extension::{extension_of, lists};
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
@@ -179,7 +179,8 @@ fn settled(
 #[must_use]
 pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
-    let pairs = methods::pair(&old.messages, &new.messages);
+    let mut pairs = methods::pair(&old.messages, &new.messages);
+    Feature::retain(&mut pairs, old, new);
     let roots = roots(old, new, &pairs, &mut comparer);
     let mut told = Told::default();
     let mut cut = told.tell(&comparer, &roots, old, new);

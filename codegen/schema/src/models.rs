@@ -274,13 +274,19 @@ impl<'s> Models<'s> {
     /// Returns the pairs of adjacent revisions, and after them those of each extension and the last revision whose core had it.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<Pair> {
+        let mut pairs = self.shim_pairs();
+        pairs.extend(self.extension_pairs());
+        pairs
+    }
+
+    /// Returns the pairs of each extension and the last revision whose core had it.
+    #[must_use]
+    pub fn extension_pairs(&self) -> Vec<Pair> {
         let succeeds = |of: &ExtensionModel<'_>| {
             let core = of.extension.core.as_ref()?;
             Some(Pair::new(&*core.revision, &*of.extension.name))
         };
-        let mut pairs = self.shim_pairs();
-        pairs.extend(self.extensions.iter().filter_map(succeeds));
-        pairs
+        self.extensions.iter().filter_map(succeeds).collect()
     }
 
     /// Plans the conversions of a pair by the rules in a file.

@@ -114,6 +114,35 @@ fn rows_name_the_rule_that_was_written_for_them() {
 }
 
 #[test]
+fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules() {
+    let spec = spec();
+    let sources = Sources::read(spec).unwrap();
+    let compared = |old: &str, new: &str| {
+        let names = [old.to_owned(), new.to_owned()];
+        let mut history = diff::history(&sources, &names, false).unwrap();
+        cover_all(spec, &sources, &mut history.diffs);
+        history.diffs.remove(0)
+    };
+    for (old, new) in [("2025-11-25", "tasks"), ("tasks", "2025-11-25")] {
+        let diff = compared(old, new);
+        let mut named = BTreeSet::new();
+        for row in &diff.rows {
+            let about = |method: &str| method.contains("tasks");
+            assert!(row.paths.iter().all(|path| about(&path.method)), "{row:?}");
+            assert!(!row.rules.is_empty(), "{old}..{new}: {:?}", row.paths);
+            named.extend(row.rules.iter().flat_map(|met| met.rules.clone()));
+        }
+        for rule in ["fetch-result", "no-list"] {
+            assert!(named.contains(rule), "{named:?}");
+        }
+    }
+    // Between these two nothing is converted: the extension stands beside the revision.
+    let beside = compared("2026-07-28", "tasks");
+    let kinds: BTreeSet<Kind> = beside.rows.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, BTreeSet::from([Kind::MethodAdded]));
+}
+
+#[test]
 fn a_row_of_another_pair_is_not_covered() {
     let spec = spec();
     let models = Models::build(spec).unwrap();

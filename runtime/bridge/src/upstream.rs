@@ -62,10 +62,6 @@ impl Upstream {
             let mut command = Command::new(&program);
             command.args(&arguments);
             let started = Transport::child(Child::new(command), limit);
-            let started = started.map_err(|why| {
-                let program = program.to_string_lossy();
-                io::Error::new(why.kind(), format!("cannot start {program}: {why}"))
-            });
             Box::pin(std::future::ready(started))
         })
     }

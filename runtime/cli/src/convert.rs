@@ -12,7 +12,7 @@ use mcp_wire::{Direction, ErrorObject, Json, Map, Packet};
 use serde_json::json;
 
 use crate::Outcome;
-use crate::revisions::way;
+use crate::revisions::{similar, way};
 use crate::route::{Protocol, Route};
 use crate::whole::{self, About, Refused, Whole};
 
@@ -110,7 +110,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Sender::Server => Direction::ServerToClient,
     });
     let unknown = |what: String| {
-        format!("{what}; see `mcp-rev list types {from}` and `mcp-rev list methods {from}`")
+        let (kind, name) = match (ty, method) {
+            (Some(ty), _) => ("types", ty.as_str()),
+            (None, Some(method)) => ("methods", method.as_str()),
+            (None, None) => ("methods", ""),
+        };
+        let names = from.names(kind == "types");
+        // What the source has is missing in the target, where another name would be another thing.
+        let (lacking, near) = match names.contains(&name) {
+            true => (to, String::new()),
+            false => (from, similar(name, names.into_iter())),
+        };
+        format!("{what}{near}; `mcp-rev list {kind} {lacking}` lists all")
     };
     let stands_in = from.revision() != start.revision();
     let whole = match (ty, part) {

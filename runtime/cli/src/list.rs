@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use clap::{Args, ValueEnum};
 
 use mcp_protocol::{Extension, Revision};
+use mcp_wire::MethodInfo;
+use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::route::Protocol;
@@ -16,6 +18,9 @@ pub(crate) struct Arguments {
     /// Protocol revision, or an extension: `tasks` [default: the latest release]
     #[arg(value_name = "ID", default_value_t = Revision::LATEST.into(), hide_default_value = true)]
     of: Protocol,
+    /// Print one JSON object per name
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -40,7 +45,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 .iter()
                 .chain(added().flat_map(|extension| extension.types));
             for ty in types.filter(|ty| ty.definition) {
-                let _ = writeln!(text, "{}", ty.name);
+                let _ = match arguments.json {
+                    true => writeln!(text, "{}", json!({ "name": ty.name })),
+                    false => writeln!(text, "{}", ty.name),
+                };
             }
         }
         What::Methods => {
@@ -49,6 +57,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             let width = methods.iter().map(|method| method.name.len()).max();
             let width = width.unwrap_or(0);
             for method in methods {
+                if arguments.json {
+                    let _ = writeln!(text, "{}", row(method));
+                    continue;
+                }
                 let _ = writeln!(
                     text,
                     "{:width$}  {}  {:12}  {} -> {}",
@@ -62,4 +74,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     }
     Ok(Outcome { text, code: 0 })
+}
+
+/// A method as `--json` prints it.
+fn row(method: &MethodInfo) -> Value {
+    json!({
+        "name": method.name,
+        "direction": method.direction.to_string(),
+        "kind": method.kind.as_str(),
+        "params": method.params,
+        "result": method.result,
+    })
 }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use mcp_protocol::Revision;
@@ -33,9 +32,9 @@ Examples:
 
 Exit codes:
   0  success
-  1  a check failed: an invalid message, a change of --fail-on, a server that cannot be bridged
+  1  a check failed: an invalid message, a change of --fail-on; the server of a bridge cannot be used, or ended first
   2  usage error
-  3  an input cannot be read, or the output cannot be written
+  3  an input cannot be read, an output not be written, an address not be listened on, or tap cannot start its command
   4  a conversion loses something (convert, transcript --as)
   5  a conversion requires session state (convert)
   6  the target revision has no equivalent (convert)
@@ -110,8 +109,11 @@ pub(crate) fn pages(arguments: &Pages) -> anyhow::Result<Outcome> {
     for command in std::iter::once(&command).chain(subcommands) {
         let name = command.get_display_name().unwrap_or(command.get_name());
         let file = dir.join(format!("{name}.1"));
-        std::fs::write(&file, page(command)?)
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        if let Err(error) = std::fs::write(&file, page(command)?) {
+            crate::colour::print_error(format_args!("cannot write {}: {error}", file.display()));
+            let code = crate::OUTPUT_FAILED;
+            return Ok(Outcome { text, code });
+        }
         let _ = writeln!(text, "{}", file.display());
     }
     Ok(Outcome { text, code: 0 })

@@ -37,10 +37,10 @@ pub(crate) fn results(revision: Revision, method: &str) -> impl Iterator<Item = 
     names.filter_map(move |name| known_type(revision, name))
 }
 
-/// Returns the known name that is nearest to an unknown one, for an error: `; did you mean ...?`, or nothing.
+/// Returns the known name that is nearest to an unknown one, for an error: ` (did you mean ...?)`, or nothing.
 pub(crate) fn similar<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> String {
     match nearest(name, all) {
-        Some(near) => format!("; did you mean `{near}`?"),
+        Some(near) => format!(" (did you mean `{near}`?)"),
         None => String::new(),
     }
 }

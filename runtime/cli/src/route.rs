@@ -40,6 +40,18 @@ impl Protocol {
         }
     }
 
+    /// Returns the names of its types or methods, for the suggestion of an error.
+    pub(crate) fn names(self, of_types: bool) -> Vec<&'static str> {
+        let (types, methods) = match self {
+            Self::Revision(revision) => (revision.types(), revision.methods()),
+            Self::Extension(extension) => (extension.types, extension.methods),
+        };
+        match of_types {
+            true => types.iter().map(|ty| ty.name).collect(),
+            false => methods.iter().map(|method| method.name).collect(),
+        }
+    }
+
     /// Returns what errors call it.
     fn told(self) -> String {
         match self {

@@ -305,7 +305,7 @@ pub(crate) fn is_answered(route: &Route, method: &str) -> Result<(), Refused> {
     match kinds.first() {
         _ if kinds.contains(&MethodKind::Request) => Ok(()),
         None => Err(Refused::Unknown(format!(
-            "{} has no method `{method}`",
+            "no method `{method}` in {}",
             route.told(route.from)
         ))),
         Some(MethodKind::Input) => {

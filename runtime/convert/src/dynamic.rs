@@ -323,7 +323,7 @@ impl Tables {
 
 /// What has no counterpart cannot go on.
 fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
-    let what = format!("`{name}` has no counterpart in revision {revision}");
+    let what = format!("`{name}` has no counterpart in {revision}");
     cx.reject(&NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &what)
 }
 

@@ -4,11 +4,11 @@ export const [mode, channel, command, ...args] = process.argv.slice(3);
 
 const say = (step, value) => console.log(JSON.stringify({ step, value }));
 
-/** What a model or a person says to whoever asks. */
+/** The responses of a model or a user to the requests of a server. */
 export const sampled = () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: 'Monday' } });
 export const elicited = () => ({ action: 'accept', content: { day: 'Monday', name: 'Ada' } });
 
-/** Goes through the plan; `watch` begins to listen to a resource, and `updated` is told of it. */
+/** Goes through the plan; `watch` begins to listen to a resource, and `updated` is called with it. */
 export async function go({ client, transport, revision, watch, updated }) {
   const step = async (name, work) => {
     try {

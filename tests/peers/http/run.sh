@@ -41,6 +41,6 @@ for round in 1 2 3; do
     measure ours stateless stateless "$CARGO_TARGET_DIR/release/ours"
     measure rmcp stateless stateless "$CARGO_TARGET_DIR/release/rmcp"
     measure typescript stateless stateless node "$node/typescript.mjs"
-    measure ours stateless modern "$CARGO_TARGET_DIR/release/ours"
-    measure rmcp stateless modern "$CARGO_TARGET_DIR/release/rmcp"
+    measure ours stateless per-request "$CARGO_TARGET_DIR/release/ours"
+    measure rmcp stateless per-request "$CARGO_TARGET_DIR/release/rmcp"
 done

@@ -109,6 +109,40 @@ fn the_readme_shows_the_examples_as_they_are() {
     }
 }
 
+/// A feature that a guide names is there: in `features = [..]`, and in the first column of a table of features.
+#[test]
+fn a_feature_of_a_guide_is_one_of_the_manifest() {
+    let root = mcp_tests::root();
+    let manifest = std::fs::read_to_string(root.join("runtime/Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let known = manifest["features"].as_table().unwrap();
+    let mut count = 0;
+    for (path, page) in pages(root) {
+        let mut in_table = false;
+        for line in page.lines() {
+            in_table = line.starts_with("| feature |") || (in_table && line.starts_with('|'));
+            let of_manifest = line.starts_with("mcp-revisions = {");
+            let named: Vec<&str> = match line.split_once("features = [") {
+                Some((_, list)) if of_manifest => list.split('"').skip(1).step_by(2).collect(),
+                _ if in_table => {
+                    let cell = line.split('|').nth(1).unwrap_or_default();
+                    cell.split('`').skip(1).step_by(2).collect()
+                }
+                _ => continue,
+            };
+            for feature in named {
+                count += 1;
+                assert!(
+                    known.contains_key(feature),
+                    "{}: mcp-revisions has no feature `{feature}`",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert!(count > 20, "{count} features");
+}
+
 #[test]
 fn the_guide_has_every_limit() {
     let root = mcp_tests::root();

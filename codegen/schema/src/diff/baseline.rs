@@ -8,7 +8,7 @@ use super::{Diff, Row};
 use crate::Error;
 
 /// What a file of them is.
-const FORM: &str = "a baseline is a diff as `--format json` prints it, or a fingerprint a line";
+const FORM: &str = "a baseline is a diff as `--format json` prints it, or one fingerprint per line";
 
 /// Fingerprints of changes that are known, each with why it is set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Baseline {
     pub fn ignore(&mut self, fingerprint: &str) -> Result<(), Error> {
         if !is_fingerprint(fingerprint) {
             return Err(Error::usage(
-                format!("`{fingerprint}` is no fingerprint"),
+                format!("`{fingerprint}` is not a fingerprint"),
                 "give the 12 hex digits that the diff prints with the change",
             ));
         }
@@ -65,8 +65,8 @@ impl Baseline {
         });
         if let Some(missing) = missing {
             return Err(Error::usage(
-                format!("there is no change {missing} to be ignored"),
-                "it is gone or reads otherwise now: leave it out",
+                format!("no change has the fingerprint {missing}"),
+                "leave it out of --ignore; `--fingerprints` prints those of today's changes",
             ));
         }
         for diff in diffs {
@@ -93,7 +93,7 @@ fn of_lines(file: &str, text: &str) -> Result<Vec<String>, Error> {
             "" => {}
             said if is_fingerprint(said) => found.push(said.to_owned()),
             said => {
-                let problem = format!("{file}:{}: `{said}` is no fingerprint", number + 1);
+                let problem = format!("{file}:{}: `{said}` is not a fingerprint", number + 1);
                 return Err(Error::usage(problem, FORM));
             }
         }
@@ -112,7 +112,7 @@ fn of_json(file: &str, text: &str) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for diff in diffs {
         let Some(Value::Array(rows)) = diff.get("rows") else {
-            let problem = format!("{file} is no diff: it has no `rows`");
+            let problem = format!("{file} is not a diff: it has no `rows`");
             return Err(Error::usage(problem, FORM));
         };
         let aside = diff.get("ignored").and_then(Value::as_array);

@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::kind::Kind;
+use super::methods::Pairs;
 use super::row::Row;
+use super::side::Side;
 use crate::model::MethodKind;
 use crate::pointer::escaped;
 use crate::spec::methods::messages;
@@ -49,6 +51,46 @@ pub(super) fn extracted(cores: &[Extracted], rows: &[Row]) -> Vec<Extracted> {
         })
     };
     cores.iter().filter_map(of).collect()
+}
+
+/// The methods of a side that is an extension.
+#[derive(Debug, Clone)]
+pub(crate) struct Feature {
+    /// Those that the extension adds to the revision that it rests on.
+    own: Vec<String>,
+    /// Those that an earlier core had in their place.
+    core: Vec<String>,
+}
+
+impl Feature {
+    pub(super) fn of(extension: &Extension) -> Self {
+        let own = extension.methods.iter().map(|method| method.name.clone());
+        let core = extension.core.iter().flat_map(|core| &core.methods);
+        Self {
+            own: own.collect(),
+            core: core.cloned().collect(),
+        }
+    }
+
+    /// Leaves only messages of the feature, where one side is an extension and the other is not: what else a core has
+    /// is not gone with an extension, which stands beside it.
+    pub(super) fn retain(pairs: &mut Pairs, old: &Side, new: &Side) {
+        let ([Some(feature), None] | [None, Some(feature)]) = [&old.feature, &new.feature] else {
+            return;
+        };
+        let has = |side: &Side, at: usize| {
+            let names = match side.feature {
+                Some(_) => &feature.own,
+                None => &feature.core,
+            };
+            names.contains(&side.messages[at].name)
+        };
+        let both = |(o, n): &(usize, usize)| has(old, *o) && has(new, *n);
+        pairs.both.retain(both);
+        pairs.rechanneled.retain(both);
+        pairs.removed.retain(|at| has(old, *at));
+        pairs.added.retain(|at| has(new, *at));
+    }
 }
 
 /// Whether a schema lists messages itself, apart from those within results.

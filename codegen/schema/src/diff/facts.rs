@@ -58,6 +58,10 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
 /// The rows about errors, headers and rules.
 pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
     let mut rows = Vec::new();
+    // Errors, headers and rules are of revisions; an extension has those of the one that it rests on.
+    if old.feature.is_some() != new.feature.is_some() {
+        return rows;
+    }
     let (old_errors, new_errors) = match (&old.facts, &new.facts) {
         (Some(before), Some(after)) => {
             let mut stated_rows = Vec::new();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::extension::{Extracted, cores, extension_of, with_lists};
+use super::extension::{Extracted, Feature, cores, extension_of, with_lists};
 use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
@@ -43,6 +43,8 @@ pub struct Side {
     pub(crate) facts: Option<ErrorRules>,
     /// What left the core for extensions.
     pub(crate) cores: Vec<Extracted>,
+    /// The methods of an extension, if the side is one.
+    pub(crate) feature: Option<Feature>,
 }
 
 impl Side {
@@ -111,9 +113,18 @@ impl<'s> Sources<'s> {
         let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
         match self.spec.revision(name) {
             Ok(revision) => return self.of_revision(revision, raw),
-            Err(unknown) if !means_a_file && !path.exists() => {
-                let extension = self.spec.extensions.iter().find(|one| one.name == name);
-                return self.of_extension(extension.ok_or(unknown)?, raw);
+            Err(_) if !means_a_file && !path.exists() => {
+                let extensions = &self.spec.extensions;
+                let extension = extensions.iter().find(|one| one.name == name);
+                let unknown = || {
+                    let ids = self.spec.revisions.iter().map(|revision| &*revision.id);
+                    let names = extensions.iter().map(|one| &*one.name);
+                    Error::unknown_revision(
+                        name,
+                        ids.chain(names).chain(["a path of a schema.json"]),
+                    )
+                };
+                return self.of_extension(extension.ok_or_else(unknown)?, raw);
             }
             Err(_) => {}
         }
@@ -155,6 +166,7 @@ impl<'s> Sources<'s> {
         };
         let mut side = self.side(&extension.name, &file, schema, &extension.revision)?;
         side.errata = errata;
+        side.feature = Some(Feature::of(extension));
         side.reference.clone_from(&extension.reference);
         Ok(side)
     }
@@ -200,6 +212,7 @@ impl<'s> Sources<'s> {
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;
         side.lines = Some(Lines::of(name, text));
+        side.feature = of.map(Feature::of);
         side.notes.push(format!(
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
         ));
@@ -231,6 +244,7 @@ impl<'s> Sources<'s> {
             schema,
             errata: Vec::new(),
             cores: cores(self.spec),
+            feature: None,
             notes: Vec::new(),
             reference: String::new(),
             graph,

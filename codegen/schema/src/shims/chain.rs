@@ -3,6 +3,7 @@
 //! Between adjacent revisions the plan of the pair says it. Further apart, a change is what the steps have made of it:
 //! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
 //! A candidate stands between two adjacent revisions: its changes meet the rules of the step over it.
+//! An extension and the core that had its feature are a pair of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +24,26 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
         return;
     };
     let pairs = models.shim_pairs();
+    let of_extensions = models.extension_pairs();
     let mut hops: BTreeMap<usize, Option<Hop>> = BTreeMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
+        let is = |pair: &&Pair, ends: [&String; 2]| [&pair.old, &pair.new] == ends;
+        let ends = [&diff.old, &diff.new];
+        let up = of_extensions.iter().find(|pair| is(pair, ends));
+        let down = || {
+            of_extensions
+                .iter()
+                .find(|pair| is(pair, [ends[1], ends[0]]))
+        };
+        if let Some(pair) = up.or_else(down) {
+            let is_up = up.is_some();
+            match Hop::of(spec, sources, &models, pair) {
+                Some(hop) if is_up => diff.cover(|row| hop.rules(row)),
+                Some(hop) => diff.cover(|row| met(row, &[&hop])),
+                None => {}
+            }
+            continue;
+        }
         let place = |label: &str| Place::of(spec, &pairs, label);
         let [Some(old), Some(new)] = [&diff.old, &diff.new].map(|label| place(label)) else {
             continue;

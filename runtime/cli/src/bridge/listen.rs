@@ -35,7 +35,15 @@ impl FromStr for Listen {
         if text == "stdio" {
             return Ok(Self::Stdio);
         }
-        let wrong = || format!("`{text}` is neither `stdio` nor `http://ADDRESS:PORT/mcp`");
+        let wrong = || {
+            let tls = match text.starts_with("https://") {
+                true => "; for TLS, put a reverse proxy before the bridge",
+                false => "",
+            };
+            format!(
+                "expected `stdio`, or `http://ADDRESS:PORT/mcp` with an IP address or localhost{tls}"
+            )
+        };
         let rest = text.strip_prefix("http://").ok_or_else(wrong)?;
         let address = rest.split('/').next().unwrap_or(rest);
         let address = address.replace("localhost", "127.0.0.1");
@@ -91,14 +99,17 @@ pub(super) async fn over_http(address: SocketAddr, bridge: Bridge) -> anyhow::Re
     let listener = http::bind(address).await?;
     info!("listening on http://{}/mcp", listener.local_addr()?);
     let service = bridge.into_service();
-    service.serve(listener, told_to_end(), GRACE).await;
+    service.serve(listener, signalled_to_end(), GRACE).await;
     Ok(())
 }
 
 /// Waits until a signal ends the bridge.
-pub(super) async fn told_to_end() {
+pub(super) async fn signalled_to_end() {
     signals().await;
-    info!("told to end: what is open has {} s", GRACE.as_secs());
+    info!(
+        "closing: open requests have {} s to finish",
+        GRACE.as_secs()
+    );
 }
 
 async fn signals() {

@@ -13,8 +13,8 @@ use mcp_bridge::{Bridge, Upstream};
 use mcp_protocol::{LossKind, Revision, UnknownFields};
 use mcp_revisions::service::client::Http;
 
-use crate::Outcome;
 use crate::convert::UnknownFieldsArgument;
+use crate::{OUTPUT_FAILED, Outcome};
 use listen::Listen;
 use loss_log::LossLog;
 use record::Record;
@@ -51,10 +51,10 @@ pub(crate) struct Arguments {
     /// Send this header with each request to the server's URL, such as `Accept-Language: en`
     ///
     /// Other users of the machine can read command lines: pass secrets with --header-env.
-    #[arg(long, value_name = "NAME:VALUE", value_parser = header, requires = "url")]
+    #[arg(long, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
     header: Vec<(String, String)>,
     /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
-    #[arg(long, value_name = "NAME=VARIABLE", value_parser = header_env, requires = "url")]
+    #[arg(long, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
     header_env: Vec<(String, String)>,
     /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
     ///
@@ -62,28 +62,28 @@ pub(crate) struct Arguments {
     /// share a server. With it, a server ends with the connection of its client.
     #[arg(long)]
     isolate: bool,
-    /// Maximum number of servers that an HTTP listener starts
+    /// Maximum number of servers that an HTTP listener starts [default: 1000]
     ///
     /// Each session has a server of its own. 2026-07-28 clients of one address that send the same `clientInfo` and the
     /// same capabilities share one, unless --isolate is given.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
-    max_servers: usize,
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    max_servers: Option<usize>,
     /// Maximum number of servers for the clients of one address [default: a tenth of --max-servers, at least 10]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
     max_servers_per_client: Option<usize>,
-    /// End a session of an HTTP listener, and its server, after this many seconds without a message
-    #[arg(long, value_name = "SECONDS", default_value_t = 1_800)]
-    idle_timeout: u64,
+    /// End a session of an HTTP listener, and its server, after this many seconds without a message [default: 1800]
+    #[arg(long, value_name = "SECONDS", value_parser = number)]
+    idle_timeout: Option<usize>,
     /// Accept this `Host` of HTTP requests, besides localhost and the address of --listen
     ///
     /// Examples: `mcp.example.com`, `mcp.example.com:8443`, or `*` behind a proxy that checks it.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
     /// Accept requests of web pages from this origin, besides localhost, and let them read the responses (CORS)
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     allow_origin: Vec<String>,
     /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = path)]
     http_sse: Option<String>,
     /// Share the sessions of an HTTP listener with other bridges through this Redis server, such as `redis://127.0.0.1/`
     ///
@@ -105,6 +105,12 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
+/// Servers of a listener, unless --max-servers says otherwise.
+const MAX_SERVERS: usize = 1_000;
+
+/// Time without messages until a session ends, unless --idle-timeout says otherwise.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(1_800);
+
 /// Parses a header of the command line.
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("expected NAME:VALUE")?;
@@ -117,6 +123,32 @@ fn header_env(text: &str) -> Result<(String, String), String> {
     match std::env::var(variable) {
         Ok(value) => Ok((name.trim().to_owned(), value.trim().to_owned())),
         Err(why) => Err(format!("environment variable `{variable}`: {why}")),
+    }
+}
+
+/// Parses a limit, which nothing would pass if it were zero.
+fn number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a whole number, 1 or more".to_owned()),
+    }
+}
+
+/// Checks an origin as browsers send it.
+fn origin(text: &str) -> Result<String, String> {
+    match text.split_once("://") {
+        Some((scheme, host)) if !scheme.is_empty() && !host.is_empty() && !host.contains('/') => {
+            Ok(text.to_owned())
+        }
+        _ => Err("expected a scheme and a host, such as https://app.example.com".to_owned()),
+    }
+}
+
+/// Checks the path of an endpoint.
+fn path(text: &str) -> Result<String, String> {
+    match text.starts_with('/') && text.len() > 1 {
+        true => Ok(text.to_owned()),
+        false => Err("expected a path, such as /sse".to_owned()),
     }
 }
 
@@ -152,7 +184,57 @@ impl From<Severity> for LossKind {
     }
 }
 
+impl Arguments {
+    /// Returns an option that was given, and means nothing without an HTTP listener.
+    fn of_a_listener(&self) -> Option<&'static str> {
+        let given = [
+            ("--isolate", self.isolate),
+            ("--max-servers", self.max_servers.is_some()),
+            (
+                "--max-servers-per-client",
+                self.max_servers_per_client.is_some(),
+            ),
+            ("--idle-timeout", self.idle_timeout.is_some()),
+            ("--allow-host", !self.allow_host.is_empty()),
+            ("--allow-origin", !self.allow_origin.is_empty()),
+            ("--http-sse", self.http_sse.is_some()),
+            ("--backplane", self.backplane.is_some()),
+        ];
+        let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+        given.next().map(|(option, _)| option)
+    }
+}
+
+/// What kept a bridge from its work, and the exit code for it.
+struct Failed {
+    code: u8,
+    error: anyhow::Error,
+}
+
+impl Failed {
+    /// The server cannot be used, or has ended first.
+    fn server(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            code: 1,
+            error: error.into(),
+        }
+    }
+
+    /// The bridge has no place to listen at, or a file cannot be written.
+    fn place(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            code: OUTPUT_FAILED,
+            error: error.into(),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let (Listen::Stdio, Some(option)) = (&arguments.listen, arguments.of_a_listener()) {
+        anyhow::bail!(
+            "{option} is for an HTTP listener: give --listen http://ADDRESS:PORT/mcp as well"
+        );
+    }
     log::begin(arguments.log).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -166,22 +248,26 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             text: String::new(),
             code: 0,
         }),
-        Err(error) => {
+        Err(Failed { code, error }) => {
             crate::colour::print_error(&error);
             Ok(Outcome {
                 text: String::new(),
-                code: 1,
+                code,
             })
         }
     }
 }
 
-async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
-    let log = LossLog::open(&arguments.loss_log)?;
+async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
+    let log = LossLog::open(&arguments.loss_log).map_err(Failed::place)?;
     let mut bridge = Bridge::new(upstream(arguments)?)
         .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
-        .with_max_servers(arguments.max_servers)
-        .with_idle_timeout(Duration::from_secs(arguments.idle_timeout.max(1)))
+        .with_max_servers(arguments.max_servers.unwrap_or(MAX_SERVERS))
+        .with_idle_timeout(
+            arguments
+                .idle_timeout
+                .map_or(IDLE_TIMEOUT, |seconds| Duration::from_secs(seconds as u64)),
+        )
         .on_loss(move |report| log.write(report));
     if !arguments.client_revisions.is_empty() {
         bridge = bridge.with_client_revisions(arguments.client_revisions.iter().copied().collect());
@@ -201,34 +287,39 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
     match arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-            let served = bridge.serve_stdio(input, output, listen::told_to_end());
-            Ok(served.await?)
+            let served = bridge.serve_stdio(input, output, listen::signalled_to_end());
+            served.await.map_err(Failed::server)
         }
         Listen::Http(address) => {
             let mut options = listen::options(address, arguments);
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var("MCP_REV_BACKPLANE").ok()) {
-                options = listen::shared(options, &url).await.context("--backplane")?;
+                let shared = listen::shared(options, &url).await.context("--backplane");
+                options = shared.map_err(Failed::place)?;
             }
-            listen::over_http(address, bridge.with_http_options(options)).await
+            let served = listen::over_http(address, bridge.with_http_options(options));
+            served.await.map_err(Failed::place)
         }
     }
 }
 
 /// The server that the arguments name.
-fn upstream(arguments: &Arguments) -> anyhow::Result<Upstream> {
+fn upstream(arguments: &Arguments) -> Result<Upstream, Failed> {
     let upstream = match (&arguments.url, arguments.command.split_first()) {
         (Some(url), _) => {
-            let http = Http::new(url).with_context(|| format!("cannot reach {url}"))?;
+            let http = Http::new(url).map_err(Failed::server)?;
             let headers = arguments.header.iter().chain(&arguments.header_env);
             Upstream::url(headers.fold(http, |http, (name, value)| http.with_header(name, value)))
         }
         (None, Some((program, arguments))) => Upstream::command(program, arguments),
-        (None, None) => anyhow::bail!("name a server: a URL, or a command after `--`"),
+        (None, None) => {
+            let error = anyhow::anyhow!("name a server: a URL, or a command after `--`");
+            return Err(Failed::server(error));
+        }
     };
     Ok(match &arguments.record {
         Some(file) => {
-            let record = Record::new(file)?;
+            let record = Record::new(file).map_err(Failed::place)?;
             upstream.with_tap(move || record.tap())
         }
         None => upstream,

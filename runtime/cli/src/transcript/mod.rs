@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let number = index + 1;
         match line::read(line) {
             Ok(None) => {}
-            Err(told) => talk.findings.add(number, Fault::Line, "", "line", &told),
+            Err(told) => talk.findings.add(number, Fault::Line, "", "", &told),
             Ok(Some(line)) => {
                 count += 1;
                 for said in talk.hears(number, line.at, line.direction, &line.text) {

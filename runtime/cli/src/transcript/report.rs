@@ -61,9 +61,13 @@ impl Report<'_> {
                 true => String::new(),
                 false => format!(" at {pointer}:"),
             };
+            let about = match about.is_empty() {
+                true => String::new(),
+                false => format!(" ({about})"),
+            };
             let _ = writeln!(
                 text,
-                "{file}:{line}: {} ({about}):{place} {told}",
+                "{file}:{line}: {}{about}:{place} {told}",
                 fault.as_str()
             );
         }

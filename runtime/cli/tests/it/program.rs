@@ -95,6 +95,62 @@ fn a_name_that_is_misspelled_is_told_the_nearest_one() {
 }
 
 #[test]
+fn names_are_listed_as_json_of_the_published_schema() {
+    for (of, count) in [("2025-11-25", 20), ("tasks", 4)] {
+        let methods = rows("list", &text(&["list", "methods", of, "--json"]));
+        assert!(methods.len() >= count, "{of}: {methods:?}");
+        assert!(methods.iter().all(|row| row["kind"].is_string()), "{of}");
+        assert!(rows("list", &text(&["list", "types", of, "--json"])).len() > count);
+    }
+}
+
+/// Options that would do nothing are refused, and values that no listener can use; each error says what to give.
+#[test]
+fn an_option_of_the_bridge_that_could_not_work_is_refused_with_the_cure() {
+    for (options, cure) in [
+        (&["--isolate"][..], "give --listen http://ADDRESS:PORT/mcp"),
+        (&["--backplane", "redis://127.0.0.1/"], "give --listen"),
+        (&["--header", "x: y"], "cannot be used with '[COMMAND]...'"),
+        (
+            &["--max-servers", "0"],
+            "expected a whole number, 1 or more",
+        ),
+        (
+            &["--idle-timeout", "1m"],
+            "expected a whole number, 1 or more",
+        ),
+        (&["--http-sse", "sse"], "expected a path, such as /sse"),
+        (
+            &["--allow-origin", "example.com"],
+            "such as https://app.example.com",
+        ),
+        (
+            &["--listen", "https://127.0.0.1:0/mcp"],
+            "for TLS, put a reverse proxy before the bridge",
+        ),
+        (&["--listen", "127.0.0.1:8000"], "`http://ADDRESS:PORT/mcp`"),
+    ] {
+        let output = run(&[&["bridge"], options, &["--", "no-such-program"]].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
+        assert!(said.contains(cure), "{options:?}: {said}");
+    }
+    // A file and an address that cannot be used are no fault of the server.
+    let held = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let taken = format!("http://{}/mcp", held.local_addr().unwrap());
+    for options in [
+        &["--loss-log", "/no/such/folder/log"][..],
+        &["--record", "/no/such/folder/log"],
+        &["--listen", &taken],
+    ] {
+        let output = run(&[&["bridge"], options, &["--", "no-such-program"]].concat());
+        assert_eq!(output.status.code(), Some(3), "{options:?}: {output:?}");
+    }
+    let pages = run(&["man", "--output", "/no/such/folder"]);
+    assert_eq!(pages.status.code(), Some(3), "{pages:?}");
+}
+
+#[test]
 fn colours_are_there_when_they_are_asked_for() {
     let told = text(&["diff", "2025-11-25", "2026-07-28", "--color", "always"]);
     assert!(told.contains("\u{1b}["), "{told}");

@@ -181,8 +181,7 @@ fn how(
 
 /// The type that is converted, in a revision.
 fn type_of(revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static TypeInfo, Failure> {
-    let unknown =
-        |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
+    let unknown = |what: String| Failure::Unknown(format!("no {what} in {}", revision.id));
     let name = match subject {
         Subject::Type(name) => name,
         Subject::Method(method, part, _) => {

@@ -64,7 +64,12 @@ impl Child {
             .stdout(Stdio::piped())
             .stderr(error)
             .kill_on_drop(true)
-            .spawn()?;
+            .spawn()
+            .map_err(|why| {
+                let program = self.command.as_std().get_program();
+                let what = format!("cannot start {}: {why}", program.to_string_lossy());
+                io::Error::new(why.kind(), what)
+            })?;
         let streams = process.stdin.take().zip(process.stdout.take());
         let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
         if let (Some(error), Some(tell)) = (process.stderr.take(), self.on_error.clone()) {

@@ -70,7 +70,11 @@ async fn one_that_dies_leaves_nobody_waiting() {
             "{script}"
         );
     }
-    assert!(client().command(["/no/such/program", "x"]).is_err());
+    let missing = client().command(["/no/such/program", "x"]).unwrap_err();
+    assert!(
+        (missing.to_string()).starts_with("cannot start /no/such/program: "),
+        "{missing}"
+    );
 }
 
 #[tokio::test]

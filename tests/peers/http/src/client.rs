@@ -19,7 +19,7 @@ pub enum Mode {
     /// Of 2025-11-25, without a session.
     Stateless,
     /// Of 2026-07-28.
-    Modern,
+    PerRequest,
 }
 
 /// One connection, and what each request on it says in its headers.
@@ -39,7 +39,7 @@ impl Client {
         match mode {
             Mode::Sessions => client.open().await?,
             Mode::Stateless => client.say("mcp-protocol-version", "2025-11-25"),
-            Mode::Modern => {
+            Mode::PerRequest => {
                 client.say("mcp-protocol-version", "2026-07-28");
                 client.say("mcp-method", "tools/call");
                 client.say("mcp-name", "add");
@@ -113,7 +113,7 @@ impl Client {
     /// Any other answer.
     pub async fn call(&mut self, mode: Mode, number: u64) -> Result<(), Failure> {
         let mut params = json!({"name": "add", "arguments": {"a": number, "b": 1}});
-        if mode == Mode::Modern {
+        if mode == Mode::PerRequest {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientInfo": {"name": "load", "version": "1"},

@@ -295,7 +295,7 @@ impl<'m> Planner<'m> {
     /// Nothing: a message without the member is refused.
     fn unfilled(&self, target: &Member, place: &str) -> Missing {
         let message = format!(
-            "`{place}` must be there in revision {}, and nothing says what it is",
+            "`{place}` must be there in {}, and nothing says what it is",
             self.hop.ids[1]
         );
         let error = Reject {

@@ -199,7 +199,7 @@ fn unknown_method(
     }
     let error = Reject {
         code: -32601,
-        message: format!("{name} is not part of revision {lacking}"),
+        message: format!("{name} is not part of {lacking}"),
     };
     (REFUSED, rejection(&error), MethodAction::Reject(error))
 }

@@ -270,7 +270,7 @@ impl<'m> Planner<'m> {
     fn refusal(&self, what: &str) -> Reject {
         Reject {
             code: -32602,
-            message: format!("{what} has no counterpart in revision {}", self.hop.ids[1]),
+            message: format!("{what} has no counterpart in {}", self.hop.ids[1]),
         }
     }
 

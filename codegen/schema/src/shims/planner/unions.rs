@@ -125,7 +125,7 @@ impl<'m> Planner<'m> {
                     let open = format!("{id} keeps no message of a method that it does not name");
                     let error = Reject {
                         code: -32601,
-                        message: format!("the method is not part of revision {id}"),
+                        message: format!("the method is not part of {id}"),
                     };
                     let place = format!("{}|{}", def.doc_key, Union::UNKNOWN);
                     self.decided_arm(&place, &open, error)

@@ -131,7 +131,7 @@ fn bridges_share_sessions_through_a_redis_server_over_tls_that_they_trust() {
     };
     let refused = start(false).wait_with_output().unwrap();
     let why = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(refused.status.code(), Some(1), "{why}");
+    assert_eq!(refused.status.code(), Some(3), "{why}");
     assert!(why.contains("cannot connect to Redis"), "{why}");
     let [(_home, near), (_other, far)] = [0, 1].map(|_| port_of(start(true)));
     let revision = Revision::V2025_11_25;

@@ -68,20 +68,18 @@ impl Http {
     /// # Errors
     /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
     pub fn new(url: &str) -> Result<Self, Error> {
-        let wrong = |why: &str| Error::Transport(format!("`{url}` {why}"));
-        let parsed: Uri = url.parse().map_err(|_| wrong("is no URL"))?;
+        let wrong = |why: &str| Error::Transport(format!("invalid URL `{url}`: {why}"));
+        let parsed: Uri = url
+            .parse()
+            .map_err(|_| wrong("expected http:// or https://"))?;
         match parsed.scheme_str() {
             Some("http") => {}
             Some("https") if cfg!(feature = "client-tls") => {}
-            Some("https") => return Err(wrong("needs TLS: turn on the feature `tls`")),
-            _ => {
-                return Err(wrong(
-                    "is no URL of HTTP: begin it with http:// or https://",
-                ));
-            }
+            Some("https") => return Err(wrong("https needs the feature `client-tls`")),
+            _ => return Err(wrong("expected http:// or https://")),
         }
         if parsed.host().is_none() {
-            return Err(wrong("names no host"));
+            return Err(wrong("it has no host"));
         }
         Ok(Self::at(parsed))
     }

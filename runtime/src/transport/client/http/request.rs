@@ -217,7 +217,10 @@ impl Pace {
 
 /// An error with all that led to it: the outermost alone says nothing of use.
 fn cause(error: &Error) -> String {
-    let mut said = error.to_string();
+    let mut said = match error.is_connect() {
+        true => "cannot connect".to_owned(),
+        false => error.to_string(),
+    };
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         let more = error.to_string();

@@ -83,8 +83,8 @@ async fn main() {
             legacy_version: None,
         },
     };
-    let (told, updates) = unbounded_channel();
-    let handler = Said(told);
+    let (sender, updates) = unbounded_channel();
+    let handler = Said(sender);
     let client = match channel.as_str() {
         "http" => {
             let transport = StreamableHttpClientTransport::from_uri(command.as_str());

@@ -1,5 +1,5 @@
 //! Calls one tool again and again over 64 connections, and prints calls a second, p50 and p99 in microseconds:
-//! `load PORT sessions|stateless|modern SECONDS`.
+//! `load PORT sessions|stateless|per-request SECONDS`.
 
 use std::time::{Duration, Instant};
 
@@ -31,8 +31,8 @@ async fn main() -> Result<(), Failure> {
     let mode = match mode.as_str() {
         "sessions" => Mode::Sessions,
         "stateless" => Mode::Stateless,
-        "modern" => Mode::Modern,
-        other => return Err(format!("`sessions`, `stateless` or `modern`, not `{other}`").into()),
+        "per-request" => Mode::PerRequest,
+        other => return Err(format!("`sessions`, `stateless` or `per-request`, not `{other}`").into()),
     };
     let from = Instant::now() + WARM;
     let tasks: Vec<_> = (0..CONNECTIONS)

@@ -183,7 +183,7 @@ fn main() -> Result<(), Failure> {
     println!(
         "mode      backplane  replicas   calls/s  p50 of {CLIENTS}  p50 of 1  Redis commands per call"
     );
-    for mode in [Mode::Sessions, Mode::Modern] {
+    for mode in [Mode::Sessions, Mode::PerRequest] {
         for (name, socket) in [("memory", None), ("redis", Some(&*socket))] {
             for number in 1..=3 {
                 let replicas = Replicas::start(number, socket)?;
