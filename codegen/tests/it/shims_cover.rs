@@ -121,6 +121,11 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
         let names = [old.to_owned(), new.to_owned()];
         let mut history = diff::history(&sources, &names, false).unwrap();
         cover_all(spec, &sources, &mut history.diffs);
+        let mut listed = history.methods.iter();
+        assert!(
+            listed.all(|line| line.name.contains("tasks")),
+            "{old}..{new}"
+        );
         history.diffs.remove(0)
     };
     for (old, new) in [("2025-11-25", "tasks"), ("tasks", "2025-11-25")] {

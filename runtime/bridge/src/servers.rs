@@ -219,12 +219,13 @@ impl Servers {
         let owned = open.values().filter(|place| place.owner == owner).count();
         let is_own = |place: &Place| place.owner == owner;
         if owned >= each && !evict(&mut open, is_own) {
-            let full =
-                format!("{each} servers are at work for this client, and no more are started");
+            let full = format!(
+                "{each} servers are at work for this client, its limit: end one of its sessions"
+            );
             return Err(errors::internal(&full).error);
         }
         if open.len() >= all && !evict(&mut open, is_own) && !evict(&mut open, |_| true) {
-            let full = format!("{all} servers are at work, and no more are started");
+            let full = format!("{all} servers are at work, the limit: try again later");
             return Err(errors::internal(&full).error);
         }
         let place = Place::new(None, owner);

@@ -274,7 +274,12 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
     ] {
         let refused = again(&server, arguments, state, now).unwrap_err();
         assert_eq!(refused["code"], -32602, "{arguments} {state}");
-        assert!(refused["message"].as_str().unwrap().contains("anew"));
+        assert!(
+            refused["message"]
+                .as_str()
+                .unwrap()
+                .contains("make the request again")
+        );
     }
     // Nor is what was signed for arguments with a repeated member good for others.
     let state = asked_by_result(&server, r#"{"to":"ada","to":"eve"}"#);

@@ -72,10 +72,25 @@ impl Feature {
         }
     }
 
+    /// Returns the feature that sides are about, where some of them are an extension and others are not.
+    pub(super) fn among<'s>(sides: &[&'s Side]) -> Option<&'s Self> {
+        let mut all = sides.iter().map(|side| side.feature.as_ref());
+        let is_mixed = all.clone().any(|feature| feature.is_none());
+        all.find_map(|feature| feature).filter(|_| is_mixed)
+    }
+
+    /// Returns whether the extension or the core has a method of this name for it.
+    pub(super) fn has(&self, method: &str) -> bool {
+        [&self.own, &self.core]
+            .into_iter()
+            .flatten()
+            .any(|name| name == method)
+    }
+
     /// Leaves only messages of the feature, where one side is an extension and the other is not: what else a core has
     /// is not gone with an extension, which stands beside it.
     pub(super) fn retain(pairs: &mut Pairs, old: &Side, new: &Side) {
-        let ([Some(feature), None] | [None, Some(feature)]) = [&old.feature, &new.feature] else {
+        let Some(feature) = Self::among(&[old, new]) else {
             return;
         };
         let has = |side: &Side, at: usize| {

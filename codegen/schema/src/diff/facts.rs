@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::extension::Feature;
 use super::graph::{Member, NodeId};
 use super::judge::{refused, valid};
 use super::kind::Kind;
@@ -59,7 +60,7 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
 pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
     let mut rows = Vec::new();
     // Errors, headers and rules are of revisions; an extension has those of the one that it rests on.
-    if old.feature.is_some() != new.feature.is_some() {
+    if Feature::among(&[old, new]).is_some() {
         return rows;
     }
     let (old_errors, new_errors) = match (&old.facts, &new.facts) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::extension::Feature;
 use super::path::direction_id;
 use super::settings::Settings;
 use super::side::{Side, Sources};
@@ -79,8 +80,14 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
 
 fn methods(sides: &[&Side]) -> Vec<MethodLine> {
     let mut lines: BTreeMap<(Direction, bool, String), Vec<Option<MethodKind>>> = BTreeMap::new();
+    let feature = Feature::among(sides);
     for (index, side) in sides.iter().enumerate() {
-        for message in &side.messages {
+        let is_told = |name: &str| feature.is_none_or(|feature| feature.has(name));
+        for message in side
+            .messages
+            .iter()
+            .filter(|message| is_told(&message.name))
+        {
             let notifies = message.kind == MethodKind::Notification;
             let key = (message.direction, notifies, message.name.clone());
             let line = lines.entry(key).or_insert_with(|| vec![None; sides.len()]);

@@ -99,7 +99,7 @@ impl Link {
             .info
             .as_ref()
             .map_or("one that is not named", Json::text);
-        info!(client = named, "a server of {spoken} is at work");
+        info!(client = named, "the server speaks {spoken}");
         self
     }
 

@@ -51,10 +51,10 @@ impl fmt::Display for Broken {
         f.write_str(match self {
             Self::Forged => {
                 "`requestState` was not given out for this request by this server process, nor by one with the same \
-                 key: make the request anew, without `requestState` and `inputResponses`"
+                 key: make the request again, without `requestState` and `inputResponses`"
             }
             Self::Expired => {
-                "`requestState` has expired: make the request anew, without `requestState` and `inputResponses`"
+                "`requestState` has expired: make the request again, without `requestState` and `inputResponses`"
             }
         })
     }

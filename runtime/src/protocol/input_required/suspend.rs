@@ -215,7 +215,7 @@ impl Suspended {
         };
         let Some(mut parked) = self.parked.remove(&ticket) else {
             return invalid(
-                "nothing waits for this `requestState` in this server process any more: make the request anew",
+                "nothing waits for this `requestState` in this server process any more: make the request again",
             );
         };
         let responses = params.get("inputResponses");

@@ -340,7 +340,7 @@ impl Options {
             if !origin.to_str().is_ok_and(|origin| self.allows(origin)) {
                 let origin = quoted(origin.as_bytes());
                 return Err(format!(
-                    "the origin `{origin}` is not allowed: if its pages may use this server, add it with `allow_origin`"
+                    "the origin `{origin}` is not allowed: if its pages may use this server, allow it with `allow_origin`, or `--allow-origin` of a bridge"
                 ));
             }
         }
@@ -352,7 +352,7 @@ impl Options {
         match named.chain(authority).find(|host| !serves(host)) {
             None => Ok(()),
             Some(host) => Err(format!(
-                "the host `{}` is not served here: if it is a name of this server, add it with `allow_host`",
+                "the host `{}` is not served here: if it is a name of this server, allow it with `allow_host`, or `--allow-host` of a bridge",
                 quoted(host)
             )),
         }

@@ -282,7 +282,7 @@ impl Inner {
                 Ok(Some(false)) => events(Body::session(queue, &self.options)),
                 Ok(None) => refused(
                     StatusCode::NOT_FOUND,
-                    "what followed this event is not kept here: make the request anew",
+                    "what followed this event is not kept here: make the request again",
                 ),
                 Err(why) => unavailable(&why),
             };

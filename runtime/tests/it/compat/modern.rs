@@ -140,7 +140,12 @@ async fn refused_retries(wire: &mut Wire) {
     send(wire, 85, "tools/call", call(&state, answers)).await;
     let over = wire.answer(85).await;
     assert_eq!(over["error"]["code"], -32602, "{}: {over}", wire.place);
-    assert!(over["error"]["message"].as_str().unwrap().contains("anew"));
+    assert!(
+        over["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("make the request again")
+    );
 }
 
 async fn subscription(wire: &mut Wire) {

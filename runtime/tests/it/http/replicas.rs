@@ -89,7 +89,7 @@ async fn a_call_that_one_has_parked_is_refused_clearly_by_one_that_shares_nothin
         refused["error"]["message"]
             .as_str()
             .unwrap()
-            .contains("anew"),
+            .contains("make the request again"),
         "{refused}"
     );
     for index in [0, 1] {
