@@ -11,19 +11,19 @@ use crate::loss::Loss;
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a conversion may have lost something, or not have happened"]
 pub enum Outcome<T> {
-    /// Nothing was lost, and nothing stands there in another form: the way back gives the same value.
+    /// Nothing was lost or reshaped: converting back gives the same value.
     Exact(T),
-    /// Nothing was lost, since the way back gives the same value; but the receiver sees these parts in another form.
+    /// Lossless, but these parts were reshaped: converting back gives the same value.
     ///
-    /// Members travel as ones that its revision does not name, or a value was wrapped and marked.
+    /// Members were passed on as unknown fields, or a value was wrapped and marked.
     Reversible(T, Vec<Loss>),
-    /// The value could be carried over but for these parts.
+    /// The value was converted, and these parts were lost.
     ///
-    /// Put back one after the other into what the way back gives, they make the value that was converted.
+    /// Put back one after the other into the value that converting back gives, they restore the original.
     Lossy(T, Vec<Loss>),
-    /// The conversion needs to know more than the value: the business of an adapter in the runtime.
+    /// The conversion needs the state of a connection: an adapter of the runtime does it.
     RequiresState(RequiresState),
-    /// The other revision has no such thing, and this is the error that the spec calls for.
+    /// The other revision has no equivalent; this is the error that the specification requires.
     Rejected(Rejected),
     /// The other revision has no such notification, which is dropped.
     Dropped(Dropped),
@@ -46,7 +46,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// Returns whether nothing was lost, and nothing stands there in another form.
+    /// Returns whether nothing was lost or reshaped.
     pub fn is_exact(&self) -> bool {
         matches!(self, Self::Exact(_))
     }
@@ -64,10 +64,10 @@ impl<T> Outcome<T> {
     }
 }
 
-/// What a conversion needs that no value holds.
+/// The state that a conversion needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiresState {
-    /// Whose business it is.
+    /// The adapter that has the state.
     pub adapter: Adapter,
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
@@ -96,7 +96,7 @@ impl fmt::Display for RequiresState {
 /// A value that the other revision cannot be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rejected {
-    /// The error that the spec calls for.
+    /// The error that the specification requires.
     pub error: ErrorObject,
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
@@ -123,7 +123,7 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// A notification that ends here.
+/// A notification that is dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
     /// The rule in `spec/shims/` that says so.

@@ -325,9 +325,9 @@ impl<App: Spoken> Caller for RequestContext<App> {
 
 #[cfg(feature = "schemars")]
 impl<App: Spoken> RequestContext<App> {
-    /// Asks the person at the client for a value, by a form of its members: `cx.elicit::<Profile>("Who are you?").await?`.
+    /// Requests a value from the user of the client, by a form of its fields: `cx.elicit::<Profile>("Who are you?").await?`.
     ///
-    /// The type is a struct of texts, numbers, yes or no, and choices. Any client that can show a form can be asked,
+    /// The type is a struct of strings, numbers, booleans and enums. Any client that can show a form can be asked,
     /// whichever revision it speaks.
     ///
     /// # Errors

@@ -39,19 +39,19 @@ pub enum Error {
     /// An error as JSON-RPC has it: the peer's own, or one of the application.
     #[error("{} ({})", .0.message, .0.code)]
     Rpc(ErrorObject),
-    /// A message is not what it should be.
+    /// A message is not valid.
     #[error("{0}")]
     Decode(mcp_wire::Error),
-    /// The client has no answer of its server.
+    /// The request of a client failed without a response; the value says why.
     #[error("{0}")]
     RequestFailed(Failure),
-    /// The client did not take the call.
+    /// The client did not accept the call, since its queue is full.
     #[error("{0}")]
     QueueFull(Refused),
-    /// There was no answer in time.
+    /// The response did not arrive in time.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
-    /// What carries the messages failed; the text says how.
+    /// The transport failed; the text says how.
     #[error("{0}")]
     Transport(String),
     /// An internal error. **The text is sent to the peer.**

@@ -360,16 +360,16 @@ where
         self
     }
 
-    /// Serves standard input and output until the input ends and what came is answered.
+    /// Serves standard input and output until the input ends and all requests are answered.
     ///
     /// # Errors
-    /// Input that cannot be read, output that cannot be written.
+    /// Returns an error if the input cannot be read, or the output cannot be written.
     #[cfg(feature = "server-stdio")]
     pub async fn stdio(self) -> std::io::Result<()> {
         crate::stdio::serve(self.server, self.handlers).await
     }
 
-    /// Serves any two streams of bytes, one message a line.
+    /// Serves any two streams of bytes, one message per line.
     ///
     /// # Errors
     /// As [`stdio`](Self::stdio).

@@ -95,6 +95,27 @@ fn a_name_that_is_misspelled_is_told_the_nearest_one() {
 }
 
 #[test]
+fn the_readme_names_each_subcommand_and_no_other() {
+    let readme = include_str!("../../README.md");
+    let cells = readme.lines().filter(|line| line.starts_with("| `"));
+    let cells = cells.filter_map(|line| line.split('|').nth(1));
+    let mut named: Vec<&str> = cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    named.sort_unstable();
+    let help = text(&["--help"]);
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let mut known: Vec<&str> = commands
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    known.sort_unstable();
+    assert_eq!(named, known);
+}
+
+#[test]
 fn names_are_listed_as_json_of_the_published_schema() {
     for (of, count) in [("2025-11-25", 20), ("tasks", 4)] {
         let methods = rows("list", &text(&["list", "methods", of, "--json"]));
@@ -138,13 +159,15 @@ fn an_option_of_the_bridge_that_could_not_work_is_refused_with_the_cure() {
     // A file and an address that cannot be used are no fault of the server.
     let held = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let taken = format!("http://{}/mcp", held.local_addr().unwrap());
-    for options in [
-        &["--loss-log", "/no/such/folder/log"][..],
-        &["--record", "/no/such/folder/log"],
-        &["--listen", &taken],
+    for (options, why) in [
+        (["--loss-log", "/no/such/folder/log"], "cannot write"),
+        (["--record", "/no/such/folder/log"], "cannot write"),
+        (["--listen", &taken], "cannot listen on"),
     ] {
-        let output = run(&[&["bridge"], options, &["--", "no-such-program"]].concat());
-        assert_eq!(output.status.code(), Some(3), "{options:?}: {output:?}");
+        let output = run(&[&["bridge"], &options[..], &["--", "no-such-program"]].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{options:?}: {said}");
+        assert!(said.contains(why), "{options:?}: {said}");
     }
     let pages = run(&["man", "--output", "/no/such/folder"]);
     assert_eq!(pages.status.code(), Some(3), "{pages:?}");

@@ -274,7 +274,7 @@ impl<App: Spoken> Client<App> {
     /// Ends the connection and waits until it has ended: a process that was started has, too.
     ///
     /// # Errors
-    /// A process that did not end by itself, and was killed.
+    /// Returns an error if a process did not end by itself, and was killed.
     pub async fn close(self) -> Result<(), Error> {
         Ok(self.handle.close().await?)
     }

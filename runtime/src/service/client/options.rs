@@ -158,7 +158,7 @@ where
     App::Protocol: Serves<ClientSide, H, ClientContext<App>>,
     H: Send + Sync + 'static,
 {
-    /// Speaks over two streams of bytes, one message a line: a pipe, a socket, or half of a pair in the same process.
+    /// Connects over two streams of bytes, one message per line: a pipe, a socket, or half of a pair in the same process.
     pub fn lines(
         self,
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
@@ -168,11 +168,11 @@ where
         self.run(Channel::Stdio, Transport::lines(input, output, limit))
     }
 
-    /// Starts a program, by its name and its arguments, and speaks over its standard streams; what it says on standard
-    /// error goes to this one's.
+    /// Starts a server, given by the name of its program and its arguments, and connects over its standard streams. Its
+    /// standard error is that of this process.
     ///
     /// # Errors
-    /// A program that is not named, or cannot be started.
+    /// Returns an error if no program is named, or if it cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn command<S: AsRef<std::ffi::OsStr>>(
         self,
@@ -188,26 +188,26 @@ where
         self.child(super::Child::new(command))
     }
 
-    /// Starts a program as it is described: its environment, its folder, and where its standard error goes.
+    /// Starts a server with these options: its environment, its directory, and where its standard error goes.
     ///
     /// # Errors
-    /// A program that cannot be started.
+    /// Returns an error if the program cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
         let carrier = Transport::child(child, self.told.limits.max_message_bytes)?;
         Ok(self.run(Channel::Stdio, carrier))
     }
 
-    /// Speaks over streamable HTTP to this URL.
+    /// Connects to a server over Streamable HTTP at this URL.
     ///
     /// # Errors
-    /// A URL that is none, or that needs TLS where feature `client-tls` is missing.
+    /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
     #[cfg(feature = "client-http")]
     pub fn url(self, url: &str) -> Result<Client<App>, Error> {
         Ok(self.http(super::Http::new(url)?))
     }
 
-    /// Speaks over streamable HTTP as it is described: with an authorization, say.
+    /// Connects to a server over Streamable HTTP with these options, such as an authorization.
     #[cfg(feature = "client-http")]
     pub fn http(self, http: super::Http) -> Client<App> {
         let carrier = Transport::http(http, self.told.limits.max_message_bytes);
