@@ -7,6 +7,7 @@ use mcp_protocol::{Loss, RequiresState, Revision};
 use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
 use super::profile::Profile;
+use super::translate::Stopped;
 use crate::methods;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
@@ -251,6 +252,30 @@ pub enum Failure {
     Cancelled,
     /// The application did not answer in time what the server asked.
     Unanswered,
+}
+
+impl Failure {
+    /// Returns why a request could not be sent.
+    pub(super) fn of_params(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::RequiresState(needs) => Self::NeedsAdapter(needs),
+            Stopped::Rejected(rejected) => Self::Rejected(rejected.error),
+            Stopped::Dropped(rule) => Self::UnknownMethod(format!(
+                "the server's revision has no such notification ({rule})"
+            )),
+            Stopped::Invalid(error) => Self::InvalidParams(*error),
+            Stopped::Unknown(what) => Self::UnknownMethod(what),
+        }
+    }
+
+    /// Returns why the answer to a request could not be read.
+    pub(super) fn of_result(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Invalid(error) => Self::InvalidResult(error.to_string()),
+            Stopped::Unknown(what) => Self::InvalidResult(what),
+            other => Self::of_params(other),
+        }
+    }
 }
 
 impl fmt::Display for Failure {

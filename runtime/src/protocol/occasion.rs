@@ -1,15 +1,15 @@
 //! What a state machine is handed and what it wants done: occasions and steps, and what it may know of its connection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-use mcp_wire::{Direction, ErrorObject, Json};
+use mcp_wire::{ErrorObject, Json};
 
-use super::input_required::seal::Seal;
+use super::input_required::seal::{Bound, Seal};
 use super::json::declares;
 use crate::protocol::limits::Limits;
-use crate::protocol::lost::LossHook;
-use crate::protocol::translate::{Translated, Translator, Way};
+use crate::protocol::translate::Translator;
 use crate::protocol::{Caller, Token};
 
 /// What a machine may know beside the occasion.
@@ -21,66 +21,11 @@ pub(super) struct World<'a> {
     pub(super) limits: &'a Limits,
     /// `ServerCapabilities` of the application, in its revision.
     pub(super) capabilities: &'a Json,
-    pub(super) translator: Translator,
-    pub(super) on_loss: &'a LossHook,
+    pub(super) translator: &'a Translator,
     pub(super) seal: &'a Seal,
 }
 
 impl World<'_> {
-    /// Params of the application's message, in the revision of a peer.
-    pub(super) fn params_out(
-        &self,
-        method: &str,
-        params: &Json,
-        peer: Revision,
-    ) -> Translated<Json> {
-        let (sender, text) = (Direction::ServerToClient, params.text());
-        let carried = (self.translator).params(Way::Out, sender, method, text, peer, None);
-        self.on_loss.tell(method, peer, None, &carried);
-        carried
-    }
-
-    /// An error of the latest revision, for a peer.
-    pub(super) fn error_out(
-        &self,
-        method: &str,
-        error: ErrorObject,
-        peer: Revision,
-    ) -> ErrorObject {
-        let sender = Direction::ClientToServer;
-        let carried = self.translator.error(Way::Out, sender, method, error, peer);
-        carried.map_or_else(
-            |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
-            |(error, _)| error,
-        )
-    }
-
-    /// Params of a request of the peer, in the application's revision.
-    pub(super) fn params_in(
-        &self,
-        method: &str,
-        params: &Json,
-        peer: Revision,
-    ) -> Translated<Json> {
-        let (sender, text) = (Direction::ClientToServer, params.text());
-        let carried = (self.translator).params(Way::In, sender, method, text, peer, None);
-        self.on_loss.tell(method, peer, None, &carried);
-        carried
-    }
-
-    /// The peer's answer to a request of the server, in the application's revision.
-    pub(super) fn answer_in(
-        &self,
-        method: &str,
-        result: &Json,
-        peer: Revision,
-    ) -> Translated<Json> {
-        let (sender, text) = (Direction::ServerToClient, result.text());
-        let carried = (self.translator).result(Way::In, sender, method, text, peer, None);
-        self.on_loss.tell(method, peer, None, &carried);
-        carried
-    }
-
     /// Whether a capability such as `["tools", "listChanged"]` is declared.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
         declares(self.capabilities, path)
@@ -88,24 +33,35 @@ impl World<'_> {
 }
 
 /// The request of a peer in whose course something came up.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct About<'a> {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct About {
     /// What to answer it by.
     pub(super) token: Token,
     /// Its method.
     pub(super) method: &'static str,
     /// The params that the application was called with, in its revision.
-    pub(super) params: &'a Json,
+    pub(super) params: Json,
     /// The revision of the peer.
     pub(super) peer: Revision,
     /// Who asks, and what it can do.
-    pub(super) caller: &'a Caller,
+    pub(super) caller: Arc<Caller>,
     /// Who is behind it, if the transport knows.
-    pub(super) principal: Option<&'a str>,
+    pub(super) principal: Option<String>,
     /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be suspended.
-    pub(super) subject: Option<&'a str>,
+    pub(super) subject: Option<String>,
     /// How often it was asked back already.
     pub(super) rounds: u32,
+}
+
+impl About {
+    /// What its `requestState` is good for.
+    pub(super) fn bound(&self) -> Bound<'_> {
+        Bound {
+            method: self.method,
+            subject: self.subject.as_deref().unwrap_or_default(),
+            principal: self.principal.as_deref(),
+        }
+    }
 }
 
 /// What came up.
@@ -114,11 +70,11 @@ pub(super) enum Occasion<'a> {
     /// A request of the peer that the application's revision does not have, or cannot hold.
     ///
     /// Here the params are those of the peer, in its revision.
-    Request(About<'a>),
+    Request(&'a About),
     /// The application's answer, which the peer's revision does not have; the request still waits.
     Result {
         /// The request.
-        about: About<'a>,
+        about: &'a About,
         /// The answer, in the application's revision.
         result: Result<&'a Json, &'a ErrorObject>,
     },
@@ -139,7 +95,7 @@ pub(super) enum Occasion<'a> {
         /// The key that the answer has to bear.
         key: u64,
         /// The request of the peer for whose sake it is asked.
-        about: Option<About<'a>>,
+        about: Option<&'a About>,
         /// The method, of the application's revision.
         method: &'a str,
         /// The params, in the application's revision.

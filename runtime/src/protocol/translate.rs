@@ -16,13 +16,20 @@ use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 use crate::errors;
 use crate::meta;
 use crate::methods;
+use crate::protocol::Profile;
+use crate::protocol::lost::LossHook;
 use crate::protocol::revisions::{find_method, same};
 
-/// Between whom texts go.
-#[derive(Debug, Clone, Copy)]
+/// The translations of one end: between its application and its peers.
+#[derive(Debug, Clone)]
 pub(crate) struct Translator {
     pub(crate) app: Revision,
     pub(crate) policy: UnknownFields,
+    /// Which way the requests of this end go.
+    pub(crate) own: Direction,
+    /// What a client says of itself, in the latest revision: for its requests on the way up.
+    pub(crate) session: Option<Arc<Session>>,
+    pub(crate) on_loss: LossHook,
 }
 
 /// What a translation came to: the text and what it lost, or why there is none.
@@ -72,22 +79,33 @@ pub(crate) fn no_params() -> Json {
 }
 
 impl Translator {
-    /// Returns what the application's revision calls a method that a peer names; `sender` is who sends its requests.
-    pub(crate) fn app_name<'m>(
-        &self,
-        method: &'m str,
-        sender: Direction,
-        peer: Revision,
-    ) -> &'m str {
-        mcp_protocol::method_name(method, sender, peer, self.app)
+    /// Creates the translations of an end whose requests go this way.
+    pub(crate) fn new(app: Revision, own: Direction) -> Self {
+        Self {
+            app,
+            policy: UnknownFields::Drop,
+            own,
+            session: None,
+            on_loss: LossHook::default(),
+        }
     }
 
-    /// Returns what a peer's revision calls a method of the application.
-    pub(crate) fn peer_name<'m>(
+    /// Returns what the application's revision calls a method that a peer names, of those that the peer sends.
+    pub(crate) fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+        mcp_protocol::method_name(method, self.own.back(), peer, self.app)
+    }
+
+    /// Returns what a peer's revision calls a method of the application, of those that this end sends.
+    pub(crate) fn peer_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+        self.name_in(peer, method, self.own)
+    }
+
+    /// Returns what a peer's revision calls a method of the application; `sender` is who sends its requests.
+    pub(crate) fn name_in<'m>(
         &self,
+        peer: Revision,
         method: &'m str,
         sender: Direction,
-        peer: Revision,
     ) -> &'m str {
         mcp_protocol::method_name(method, sender, self.app, peer)
     }
@@ -95,24 +113,41 @@ impl Translator {
     /// Whether a revision answers a client's request of that method with `input_required` where it wants to know more.
     pub(crate) fn may_ask_back(&self, revision: Revision, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
-        let name = self.peer_name(method, sender, revision);
+        let name = self.name_in(revision, method, sender);
         find_method(revision, name, sender, kind).is_some_and(|row| row.input_required)
     }
 
-    /// The params of a method; `sender` is who sends them.
+    /// Translates the params of a request or a notification.
     pub(crate) fn params(
         &self,
         way: Way,
-        sender: Direction,
+        method: &str,
+        params: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        if same(peer, self.app) {
+            return Ok((params.clone(), Vec::new()));
+        }
+        self.convert_params(way, method, params.text(), peer, self.session.as_ref())
+    }
+
+    /// Converts params between revisions that differ.
+    pub(crate) fn convert_params(
+        &self,
+        way: Way,
         method: &str,
         text: &str,
         peer: Revision,
         session: Option<&Arc<Session>>,
     ) -> Translated<Json> {
         let (from, to) = self.ends(way, peer);
-        let called = |revision| self.peer_name(method, sender, revision);
+        let sender = match way {
+            Way::In => self.own.back(),
+            Way::Out => self.own,
+        };
+        let called = |revision| self.name_in(revision, method, sender);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
-        let carried = self.run(way, subject, text, peer, session);
+        let carried = self.convert(self.context(session), way, subject, text, peer);
         let Err(Stopped::RequiresState(needs)) = &carried else {
             return carried;
         };
@@ -131,31 +166,36 @@ impl Translator {
         let named = |revision| find_method(revision, called(revision), sender, kind);
         let both = named(from).filter(|_| named(to).is_some());
         match both.and_then(|row| row.params) {
-            Some(ty) if unasked => self.run(way, Subject::Type(ty), text, peer, session),
+            Some(ty) if unasked => {
+                let subject = Subject::Type(ty);
+                self.convert(self.context(session), way, subject, text, peer)
+            }
             _ => carried,
         }
     }
 
-    /// The result of a method; `sender` is who sent the request.
+    /// Translates the result of a request: one that goes out answers a request of the peer.
     pub(crate) fn result(
         &self,
         way: Way,
-        sender: Direction,
         method: &str,
-        text: &str,
+        result: &Json,
         peer: Revision,
-        session: Option<&Arc<Session>>,
     ) -> Translated<Json> {
-        let called = self.peer_name(method, sender, self.ends(way, peer).0);
+        if same(peer, self.app) {
+            return Ok((result.clone(), Vec::new()));
+        }
+        let sender = self.asker(way);
+        let called = self.name_in(self.ends(way, peer).0, method, sender);
         let subject = Subject::Method(called, Part::Result, Some(sender));
-        self.run(way, subject, text, peer, session)
+        let context = self.context(self.session.as_ref());
+        self.convert(context, way, subject, result.text(), peer)
     }
 
-    /// The error that answers a method; `sender` is who sent the request.
+    /// Translates the error that answers a request.
     pub(crate) fn error(
         &self,
         way: Way,
-        sender: Direction,
         method: &str,
         error: ErrorObject,
         peer: Revision,
@@ -169,7 +209,7 @@ impl Translator {
             return Ok((error, Vec::new()));
         }
         carried(mcp_protocol::convert_error(
-            self.peer_name(method, sender, from),
+            self.name_in(from, method, self.asker(way)),
             from,
             to,
             error,
@@ -177,17 +217,86 @@ impl Translator {
         ))
     }
 
-    /// A definition, where no method names it.
+    /// Returns the error of the application that answers a request of the peer, in the peer's revision, or why it has none.
+    pub(crate) fn error_out(
+        &self,
+        method: &str,
+        error: ErrorObject,
+        peer: Revision,
+    ) -> ErrorObject {
+        let carried = self.error(Way::Out, method, error, peer);
+        carried.map_or_else(
+            |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
+            |(error, _)| error,
+        )
+    }
+
+    /// Does the same as [`params`](Self::params), and tells what was lost.
+    pub(crate) fn params_told(
+        &self,
+        way: Way,
+        method: &str,
+        params: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        let carried = self.params(way, method, params, peer);
+        self.on_loss.tell(method, peer, None, &carried);
+        carried
+    }
+
+    /// Does the same as [`result`](Self::result), and tells what was lost.
+    pub(crate) fn result_told(
+        &self,
+        way: Way,
+        method: &str,
+        result: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        let carried = self.result(way, method, result, peer);
+        self.on_loss.tell(method, peer, None, &carried);
+        carried
+    }
+
+    /// Translates who an end is.
+    pub(crate) fn info_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
+        self.part_of(profile, "Implementation", &profile.info, peer)
+    }
+
+    /// Translates what a client can do.
+    pub(crate) fn capabilities_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
+        self.part_of(profile, "ClientCapabilities", &profile.capabilities, peer)
+    }
+
+    fn part_of(&self, profile: &Profile, name: &str, part: &Json, peer: Revision) -> Option<Json> {
+        let translator = Self {
+            app: profile.revision.unwrap_or(self.app),
+            ..self.clone()
+        };
+        translator.definition(Way::Out, name, part, peer)
+    }
+
+    /// Translates a value of a definition that no method names.
     pub(crate) fn definition(
         &self,
         way: Way,
         name: &str,
-        text: &str,
+        value: &Json,
         peer: Revision,
-        session: Option<&Arc<Session>>,
     ) -> Option<Json> {
-        let carried = self.run(way, Subject::Type(name), text, peer, session);
+        if same(peer, self.app) {
+            return Some(value.clone());
+        }
+        let context = self.context(self.session.as_ref());
+        let carried = self.convert(context, way, Subject::Type(name), value.text(), peer);
         carried.ok().map(|(json, _)| json)
+    }
+
+    /// Returns who sends the requests that are answered this way.
+    fn asker(&self, way: Way) -> Direction {
+        match way {
+            Way::In => self.own,
+            Way::Out => self.own.back(),
+        }
     }
 
     fn ends(&self, way: Way, peer: Revision) -> (Revision, Revision) {
@@ -195,23 +304,6 @@ impl Translator {
             Way::In => (peer, self.app),
             Way::Out => (self.app, peer),
         }
-    }
-
-    fn run(
-        &self,
-        way: Way,
-        subject: Subject<'_>,
-        text: &str,
-        peer: Revision,
-        session: Option<&Arc<Session>>,
-    ) -> Translated<Json> {
-        if same(peer, self.app) {
-            return match Json::from_text(text) {
-                Ok(json) => Ok((json, Vec::new())),
-                Err(error) => Err(Stopped::Invalid(Box::new(error))),
-            };
-        }
-        self.convert(self.context(session), way, subject, text, peer)
     }
 
     fn context(&self, session: Option<&Arc<Session>>) -> Context {

@@ -6,7 +6,6 @@ use mcp_protocol::{Lifecycle, Loss, ProtocolRule, Revision};
 use mcp_wire::{ErrorObject, Json, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek};
 
 use super::tools::RefusedCall;
-use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
 use crate::RevisionSet;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
@@ -18,6 +17,7 @@ use crate::protocol::json::member;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
+use crate::protocol::translate::Way;
 use crate::protocol::{Answer, Connection, Event, Exchange, Failure, Ignored};
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
@@ -182,7 +182,7 @@ impl Connection<Client> {
             let beside = (losses, progress_token);
             return self.take_task(request, task, revision, beside, now);
         }
-        let may_ask_back = |method| (self.role.translator.inner).may_ask_back(revision, method);
+        let may_ask_back = |method| (self.role.translator).may_ask_back(revision, method);
         let mut completed = None;
         if revision.lifecycle() == Lifecycle::PerRequest {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
@@ -234,14 +234,20 @@ impl Connection<Client> {
             _ => None,
         };
         let result = plain.as_ref().unwrap_or(result);
-        let carried = self.role.translator.result_in(method, result, revision);
-        self.role.on_loss.tell(method, revision, id, &carried);
+        let carried = self
+            .role
+            .translator
+            .result(Way::In, method, result, revision);
+        self.role
+            .translator
+            .on_loss
+            .tell(method, revision, id, &carried);
         let answer = match carried {
             Ok((result, lost)) => {
                 losses.extend(lost);
                 Answer::Result(result)
             }
-            Err(stopped) => Answer::Failed(Stopped::of_result(stopped)),
+            Err(stopped) => Answer::Failed(Failure::of_result(stopped)),
         };
         self.tell_answer(request, answer, losses);
     }
@@ -312,14 +318,17 @@ impl Connection<Client> {
             return self.tell_answer(request, Answer::Error(error), losses);
         }
         let method = &request.ask.method;
-        let carried = self.role.translator.error_in(method, error, revision);
-        self.role.on_loss.tell(method, revision, id, &carried);
+        let carried = self.role.translator.error(Way::In, method, error, revision);
+        self.role
+            .translator
+            .on_loss
+            .tell(method, revision, id, &carried);
         let answer = match carried {
             Ok((error, lost)) => {
                 losses.extend(lost);
                 Answer::Error(error)
             }
-            Err(stopped) => Answer::Failed(Stopped::of_result(stopped)),
+            Err(stopped) => Answer::Failed(Failure::of_result(stopped)),
         };
         self.tell_answer(request, answer, losses);
     }

@@ -44,12 +44,12 @@ mod send;
 pub(super) mod stamp;
 mod state;
 mod tools;
-mod translate;
 mod unread;
 
 use std::sync::Arc;
 
 use mcp_protocol::{Lifecycle, Revision, Session};
+use mcp_wire::Direction;
 
 pub use super::negotiate::lifecycle;
 pub use super::{
@@ -63,42 +63,36 @@ pub use output::{Post, Refused};
 
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
+use crate::protocol::translate::Translator;
 use crate::{Limits, RevisionSet};
 use requests::{Called, Pending, Purpose, Waiting};
-use translate::Translator;
 
 /// The options of a client whose application speaks one revision.
 #[derive(Debug)]
 pub struct Client {
     pub(super) options: Options,
     pub(super) translator: Translator,
-    pub(super) on_loss: LossHook,
 }
 
 impl Client {
     /// Creates a client whose application speaks the revision `app`, one of [`Revision::CONVERTED`].
     #[must_use]
     pub fn new(app: Revision, options: Options) -> Self {
-        let mut translator = Translator {
-            inner: crate::protocol::translate::Translator {
-                app,
-                policy: options.policy,
-            },
-            session: Arc::default(),
-        };
+        let mut translator = Translator::new(app, Direction::ClientToServer);
+        translator.policy = options.policy;
         let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
         let capabilities =
             latest.and_then(|latest| translator.capabilities_of(&options.profile, latest));
-        translator.session = Arc::new(Session {
+        translator.session = Some(Arc::new(Session {
             client_capabilities: capabilities.map(|it| options.with_extension(it)),
             ..Session::default()
-        });
+        }));
         Self {
             translator,
-            on_loss: LossHook::default(),
             options,
         }
     }
+
     /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
     /// was refused or dropped.
     #[must_use]
@@ -106,8 +100,9 @@ impl Client {
         self.with_loss_hook(LossHook::new(hook))
     }
 
-    pub(crate) fn with_loss_hook(self, on_loss: LossHook) -> Self {
-        Self { on_loss, ..self }
+    pub(crate) fn with_loss_hook(mut self, on_loss: LossHook) -> Self {
+        self.translator.on_loss = on_loss;
+        self
     }
 
     /// Returns the limits.
@@ -119,6 +114,6 @@ impl Client {
     /// Returns the revision that the application speaks.
     #[must_use]
     pub fn app(&self) -> Revision {
-        self.translator.inner.app
+        self.translator.app
     }
 }

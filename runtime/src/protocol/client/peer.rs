@@ -7,12 +7,12 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 
-use super::translate::{Stopped, no_params};
 use super::{Called, Client, Pending, Purpose};
 use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::json::member;
 use crate::protocol::tasks::NOTIFICATIONS_TASKS;
+use crate::protocol::translate::{Stopped, Way, no_params};
 use crate::protocol::{
     Answer, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event, Exchange,
     Fate, Ignored, IncomingRequest, NeedsAdapter, Notification, Said, Token,
@@ -72,8 +72,11 @@ impl Connection<Client> {
                 progress_token: message.meta.progress_token.map(Raw::to_json),
             }));
         }
-        let carried = self.role.translator.params_in(method, &params, revision);
-        (self.role.on_loss).tell(method, revision, Some(&id), &carried);
+        let carried = self
+            .role
+            .translator
+            .params(Way::In, method, &params, revision);
+        (self.role.translator.on_loss).tell(method, revision, Some(&id), &carried);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((name, (params, losses))) => {
                 let token = self.new_token();
@@ -183,8 +186,8 @@ impl Connection<Client> {
         let mut said = Said::of(Fate::Sent);
         let answer = match answer {
             Ok(result) => {
-                let carried = translator.result_out(method, &result, revision);
-                (self.role.on_loss).tell(method, revision, Some(&id), &carried);
+                let carried = translator.result(Way::Out, method, &result, revision);
+                (self.role.translator.on_loss).tell(method, revision, Some(&id), &carried);
                 match carried {
                     Ok((result, losses)) => {
                         said.losses = losses;
@@ -256,8 +259,14 @@ impl Connection<Client> {
         if is_of_call {
             return;
         }
-        let carried = self.role.translator.params_in(method, &params, revision);
-        self.role.on_loss.tell(method, revision, None, &carried);
+        let carried = self
+            .role
+            .translator
+            .params(Way::In, method, &params, revision);
+        self.role
+            .translator
+            .on_loss
+            .tell(method, revision, None, &carried);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((method, (params, losses))) => {
                 let streams = match about {

@@ -9,14 +9,13 @@ use mcp_wire::{ErrorObject, Json, Map, RequestId, one_line};
 use super::output::Post;
 use super::requests::TaskStage;
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
-use super::translate::{Stopped, no_params};
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::json::{edit_meta, may_name, member};
 use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
-use crate::protocol::translate::{Translated, without_claims};
+use crate::protocol::translate::{Stopped, Translated, Way, no_params, without_claims};
 use crate::protocol::{
     Answer, Connection, Exchange, Failure, Fate, NeedsAdapter, OutgoingRequest, Output, Profile,
     Said, To, Token,
@@ -75,9 +74,12 @@ impl Connection<Client> {
             .or_else(|| self.state.log_level.clone());
         let carried = self.carried(method, params, revision);
         if carried.is_err() {
-            self.role.on_loss.tell(method, revision, None, &carried);
+            self.role
+                .translator
+                .on_loss
+                .tell(method, revision, None, &carried);
         }
-        let (params, mut losses) = carried.map_err(Stopped::of_params)?;
+        let (params, mut losses) = carried.map_err(Failure::of_params)?;
         // Whoever it is asked for, the server was told of one client in the handshake.
         if behalf.is_none() {
             losses = without_claims(losses);
@@ -118,11 +120,11 @@ impl Connection<Client> {
         if self.is_other(method) {
             return Ok((unclaimed(params, to), Vec::new()));
         }
-        let params = match self.role.translator.inner.app.lifecycle() {
+        let params = match self.role.app().lifecycle() {
             Lifecycle::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this lifecycle takes what the endpoint will stamp anyway.
                 let (translator, profile) = (&self.role.translator, &self.role.options.profile);
-                let app = translator.inner.app;
+                let app = translator.app;
                 let capabilities = translator.capabilities_of(profile, app);
                 let claim = Claim {
                     revision: app,
@@ -140,7 +142,7 @@ impl Connection<Client> {
         };
         let given = params.is_some();
         let params = params.unwrap_or_else(no_params);
-        let (params, losses) = self.role.translator.params_out(method, &params, to)?;
+        let (params, losses) = self.role.translator.params(Way::Out, method, &params, to)?;
         let keep = given || params.text() != "{}";
         Ok((keep.then_some(params), losses))
     }
@@ -165,7 +167,7 @@ impl Connection<Client> {
         let progress_token = progress_token(params.as_ref());
         let method = request.ask.method.clone();
         let name = RequestId::from(id);
-        (self.role.on_loss).tell_losses(&method, revision, Some(&name), &losses);
+        (self.role.translator.on_loss).tell_losses(&method, revision, Some(&name), &losses);
         let extra = match revision.lifecycle() {
             Lifecycle::PerRequest => {
                 self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
@@ -234,7 +236,7 @@ impl Connection<Client> {
                 let capabilities = translator.capabilities_of(behalf, revision);
                 capabilities.map(|it| self.role.options.with_extension(it))
             }
-            None => translator.session.client_capabilities.clone(),
+            None => (translator.session.as_ref()).and_then(|it| it.client_capabilities.clone()),
         };
         Some(Claim {
             revision,
@@ -255,7 +257,10 @@ impl Connection<Client> {
             return Said::of(Fate::Refused(Box::new(refusal.error)));
         }
         let carried = self.carried(method, params.cloned(), revision);
-        self.role.on_loss.tell(method, revision, None, &carried);
+        self.role
+            .translator
+            .on_loss
+            .tell(method, revision, None, &carried);
         match carried {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);

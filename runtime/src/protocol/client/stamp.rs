@@ -3,10 +3,10 @@
 use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::{Json, JsonObject};
 
-use super::translate::no_params;
 use crate::headers::named_by;
 use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
 use crate::protocol::json::{edit_meta, may_name};
+use crate::protocol::translate::no_params;
 
 /// What the `_meta` of a request gets.
 #[derive(Debug, Default)]

@@ -11,6 +11,7 @@ use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
 use crate::protocol::occasion::{About, Occasion, Step, World};
+use crate::protocol::translate::Way;
 
 /// The calls whose client is being asked.
 #[derive(Debug, Default)]
@@ -68,7 +69,7 @@ impl ByRequests {
 
 impl ByRequests {
     /// Asks the client for the input that the handler's result requires.
-    fn ask(&mut self, about: About<'_>, result: &Json, world: &World<'_>) -> Vec<Step> {
+    fn ask(&mut self, about: &About, result: &Json, world: &World<'_>) -> Vec<Step> {
         let refused = |error| vec![Step::Answer(about.token, Err(error))];
         if about.rounds >= world.limits.max_input_rounds {
             return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
@@ -90,13 +91,17 @@ impl ByRequests {
             let Some(method) = known(&method) else {
                 return wrong("of no known method");
             };
-            let carried = allowed(about.caller, method, &params).and_then(|()| {
-                let carried = world.params_out(method, &params, about.peer);
+            let carried = allowed(&about.caller, method, &params).and_then(|()| {
+                let carried = world
+                    .translator
+                    .params_told(Way::Out, method, &params, about.peer);
                 carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
             });
             match carried {
                 Ok((params, _)) => asks.push((name, method, params)),
-                Err(error) => return refused(world.error_out(about.method, error, about.peer)),
+                Err(error) => {
+                    return refused(world.translator.error_out(about.method, error, about.peer));
+                }
             }
         }
         let round = Round {
@@ -148,8 +153,10 @@ impl ByRequests {
             return Vec::new();
         };
         let answer = match result {
-            Ok(result) => (world.answer_in(method, result, round.peer))
-                .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS)),
+            Ok(result) => (world
+                .translator
+                .result_told(Way::In, method, result, round.peer))
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS)),
             // In the modern lifecycle no answer of a client is an error: it is the client's own, and ends its request.
             Err(error) => Err(error.clone()),
         };

@@ -11,6 +11,7 @@ use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Resumed, Waiting};
 use crate::protocol::json::member;
+use crate::protocol::translate::Way;
 use crate::protocol::{
     Answer, Connection, Event, Exchange, Failure, IncomingRequest, InputRequired, OutgoingRequest,
     Question, Retry, Token,
@@ -64,7 +65,7 @@ impl Connection<Client> {
         let question = |question: super::Question<String>| {
             let translator = &self.role.translator;
             let method = translator.app_name(&question.method, revision);
-            let carried = translator.params_in(method, &question.params, revision);
+            let carried = translator.params(Way::In, method, &question.params, revision);
             let (params, losses) = match carried {
                 Ok((params, losses)) => (Ok(params), losses),
                 Err(stopped) => {
@@ -107,8 +108,14 @@ impl Connection<Client> {
             let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
                 continue;
             };
-            let carried = self.role.translator.result_out(method, &answer, revision);
-            self.role.on_loss.tell(method, revision, None, &carried);
+            let carried = self
+                .role
+                .translator
+                .result(Way::Out, method, &answer, revision);
+            self.role
+                .translator
+                .on_loss
+                .tell(method, revision, None, &carried);
             if let Ok((answer, _)) = carried {
                 responses.insert(key, answer);
             }
@@ -159,7 +166,7 @@ impl Connection<Client> {
             };
             let token = self.new_token();
             let key = question.key;
-            (self.role.on_loss).tell_losses(method, peer, None, &question.losses);
+            (self.role.translator.on_loss).tell_losses(method, peer, None, &question.losses);
             self.state
                 .calls
                 .insert(token, Called::Question { round, key });

@@ -79,7 +79,6 @@ pub(super) fn write(
     world: &World<'_>,
     peer: Revision,
 ) -> Json {
-    let sender = Direction::ServerToClient;
     let mut requests: Map<Json> = Map::new();
     for Question {
         name,
@@ -88,7 +87,7 @@ pub(super) fn write(
     } in questions
     {
         let mut request: Map<Json> = Map::new();
-        let method = world.translator.peer_name(method, sender, peer);
+        let method = world.translator.peer_name(method, peer);
         request.insert("method", Json::of(method));
         request.insert("params", params.clone());
         requests.insert(name.as_str(), Json::of(&request));

@@ -42,7 +42,9 @@ impl Server {
         let claim = message.meta.protocol_version.and_then(Raw::as_str);
         let peer = claim.and_then(|claim| Revision::from_protocol_version(&claim));
         let bound = Bound {
-            method: self.app_name(message.method.as_deref()?, peer.unwrap_or(self.app)),
+            method: self
+                .translator
+                .app_name(message.method.as_deref()?, peer.unwrap_or(self.app())),
             subject: &subject.unwrap_or_default(),
             principal,
         };
@@ -65,7 +67,7 @@ impl Server {
             return Ok(result);
         };
         if is_legacy(pending.peer)
-            || !(self.translator()).may_ask_back(pending.peer, pending.method)
+            || !(self.translator).may_ask_back(pending.peer, pending.method)
             || !result.text().contains("\"requestState\"")
         {
             return Ok(result);

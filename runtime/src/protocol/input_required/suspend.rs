@@ -15,6 +15,7 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::json::with_members;
 use crate::protocol::occasion::{About, Occasion, Step, World};
+use crate::protocol::translate::Way;
 use crate::protocol::{Caller, Token};
 
 /// The calls that wait for the retry of their client.
@@ -97,7 +98,7 @@ impl Suspended {
     fn ask(
         &mut self,
         key: u64,
-        about: About<'_>,
+        about: &About,
         method: &str,
         params: &Json,
         world: &World<'_>,
@@ -113,8 +114,10 @@ impl Suspended {
             let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };
-        let carried = allowed(about.caller, method, params).and_then(|()| {
-            let carried = world.params_out(method, params, about.peer);
+        let carried = allowed(&about.caller, method, params).and_then(|()| {
+            let carried = world
+                .translator
+                .params_told(Way::Out, method, params, about.peer);
             carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
         });
         let params = match carried {
@@ -149,8 +152,8 @@ impl Suspended {
         let parked = Parked {
             token: about.token,
             peer: about.peer,
-            subject: about.subject.unwrap_or_default().to_owned(),
-            principal: about.principal.map(str::to_owned),
+            subject: about.subject.clone().unwrap_or_default(),
+            principal: about.principal.clone(),
             method: about.method,
             asked: vec![open],
             later: Vec::new(),
@@ -189,7 +192,7 @@ impl Suspended {
     }
 
     /// Takes the retry of the client.
-    fn retry(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
+    fn retry(&mut self, about: &About, world: &World<'_>) -> Vec<Step> {
         let refused = |error| vec![Step::Answer(about.token, Err(error))];
         let invalid = |why: &str| refused(errors::invalid_params(why).error);
         let Ok(params) = JsonObject::try_from(about.params.clone()) else {
@@ -201,12 +204,7 @@ impl Suspended {
                 "`inputResponses` without the `requestState` that came with the questions",
             );
         };
-        let bound = Bound {
-            method: about.method,
-            subject: about.subject.unwrap_or_default(),
-            principal: about.principal,
-        };
-        let ticket = match world.seal.open(&state, world.now, bound) {
+        let ticket = match world.seal.open(&state, world.now, about.bound()) {
             Ok(Issued::Suspended(ticket)) => ticket,
             Ok(Issued::Again) => return vec![anew(about, &params, world)],
             // Another application signed it by the same key.
@@ -228,7 +226,10 @@ impl Suspended {
             let Some(answer) = responses.get(name) else {
                 continue;
             };
-            match world.answer_in(method, &answer, parked.peer) {
+            match world
+                .translator
+                .result_told(Way::In, method, &answer, parked.peer)
+            {
                 Ok((answer, _)) => answers.push((open.key, answer)),
                 Err(stopped) => {
                     // It may come again with a better one: nothing has been told to the handler.
@@ -274,11 +275,14 @@ impl Suspended {
 
 /// Turns the error by which older handlers ask to visit a page into a result that asks a per-request client to, which then
 /// retries. Returns `None` if the error is another one, or the client cannot be asked.
-fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
+fn elicit(about: &About, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
     let method = known(methods::ELICITATION_CREATE)?;
     let question = |(index, params): (usize, Json)| {
-        allowed(about.caller, method, &params).ok()?;
-        let (params, _) = world.params_out(method, &params, about.peer).ok()?;
+        allowed(&about.caller, method, &params).ok()?;
+        let (params, _) = world
+            .translator
+            .params_told(Way::Out, method, &params, about.peer)
+            .ok()?;
         Some(Question {
             name: format!("q{index}"),
             method,
@@ -293,13 +297,9 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
     if questions.is_empty() {
         return None;
     }
-    let bound = Bound {
-        method: about.method,
-        subject: about.subject?,
-        principal: about.principal,
-    };
+    about.subject.as_ref()?;
     let until = world.now + world.limits.client_response_timeout;
-    let state = world.seal.sign(&Issued::Again, until, bound)?;
+    let state = (world.seal).sign(&Issued::Again, until, about.bound())?;
     let result = write(&questions, &state, world, about.peer);
     Some(Step::Answer(about.token, Ok(result)))
 }
@@ -358,7 +358,7 @@ pub(crate) fn in_place_of(
 }
 
 /// Calls the handlers as if for the first time, after the retry of the client, unless it declined.
-fn anew(about: About<'_>, params: &JsonObject, world: &World<'_>) -> Step {
+fn anew(about: &About, params: &JsonObject, world: &World<'_>) -> Step {
     let responses = params.get("inputResponses");
     let responses: Map<JsonObject> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
     let accepts = |response: &JsonObject| {
@@ -375,10 +375,13 @@ fn anew(about: About<'_>, params: &JsonObject, world: &World<'_>) -> Step {
         return Step::Answer(about.token, Err(error));
     }
     let plain = with_members(
-        about.params,
+        &about.params,
         &[("inputResponses", None), ("requestState", None)],
     );
-    match world.params_in(about.method, &plain, about.peer) {
+    match world
+        .translator
+        .params_told(Way::In, about.method, &plain, about.peer)
+    {
         Ok((params, _)) => Step::Call {
             token: about.token,
             method: about.method,

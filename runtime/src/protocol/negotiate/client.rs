@@ -14,6 +14,7 @@ use crate::protocol::client::requests::{Pending, Purpose};
 use crate::protocol::client::stamp::Stamp;
 use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::json::member;
+use crate::protocol::translate::Way;
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
 /// How far the client has come with the server.
@@ -420,7 +421,7 @@ impl Connection<Client> {
         let carry = |name, json: Json| {
             self.role
                 .translator
-                .definition_in(name, revision, json.text())
+                .definition(Way::In, name, &json, revision)
         };
         ServerFacts {
             revision,

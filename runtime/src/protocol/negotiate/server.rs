@@ -67,10 +67,10 @@ impl Server {
             upgraded: Arc::default(),
         };
         if self.modern {
-            let capabilities = opened.caller.capabilities_in(self.app);
+            let capabilities = opened.caller.capabilities_in(self.app());
             opened.upgraded = Arc::new(mcp_protocol::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
-                client_info: said(opened.caller.info_in(self.app)),
+                client_info: said(opened.caller.info_in(self.app())),
                 subscription_id: None,
             });
         }

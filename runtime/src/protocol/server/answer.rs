@@ -9,15 +9,14 @@ use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Rea
 
 use super::reply::Outgoing;
 use super::state::{Own, Pending};
-use super::told::Told;
-use super::translate::{Stopped, Translated};
 use super::{Server, batch};
 use crate::methods;
 use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::suspend::in_place_of;
 use crate::protocol::json::declares;
-use crate::protocol::occasion::Occasion;
+use crate::protocol::occasion::{About, Occasion};
 use crate::protocol::revisions::{find_method, is_legacy, same};
+use crate::protocol::translate::{Stopped, Translated, Way};
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };
@@ -62,12 +61,12 @@ impl Connection<Server> {
         let caller = Arc::clone(&pending.caller);
         if let Some((adapter, called)) = pending.called
             && called != method
-            && let Some(told) = Told::of(&self.state, token, None)
+            && let Some(about) = self.state.about(token, None)
         {
             let occasion = Occasion::Result {
-                about: crate::protocol::occasion::About {
+                about: &About {
                     method: called,
-                    ..told.about()
+                    ..about
                 },
                 result: result.as_ref(),
             };
@@ -86,17 +85,21 @@ impl Connection<Server> {
             error => error,
         };
         match result.map(|result| self.role.with_plain_tools(method, result, peer)) {
-            Ok(result) if same(self.role.app, peer) => {
+            Ok(result) if same(self.role.app(), peer) => {
                 self.deliver(token, Ok((Ok(result), Vec::new())))
             }
-            Ok(result) => match self.role.result_out(method, &result, peer) {
+            Ok(result) => match self.role.translator.result(Way::Out, method, &result, peer) {
                 Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Ok(result), now),
                 translated => self.deliver(
                     token,
                     translated.map(|(result, losses)| (Ok(result), losses)),
                 ),
             },
-            Err(error) => match self.role.error_out(method, error.clone(), peer) {
+            Err(error) => match self
+                .role
+                .translator
+                .error(Way::Out, method, error.clone(), peer)
+            {
                 Err(Stopped::RequiresState(needs)) => self.adapt(token, &needs, Err(error), now),
                 translated => self.deliver(
                     token,
@@ -162,7 +165,7 @@ impl Connection<Server> {
             return Said::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
-        (self.role.on_loss).tell(method, peer, Some(&pending.id), &translated);
+        (self.role.translator.on_loss).tell(method, peer, Some(&pending.id), &translated);
         let (result, losses, fate) = match translated {
             Ok((result, losses)) => (result, losses, Fate::Sent),
             Err(Stopped::Dropped(rule)) => {
@@ -202,7 +205,10 @@ impl Connection<Server> {
         let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN
             && (pending.is_acknowledged || pending.adapter.is_some());
         if is_stream {
-            let method = self.role.peer_name(methods::NOTIFICATIONS_CANCELLED, peer);
+            let method = self
+                .role
+                .translator
+                .peer_name(methods::NOTIFICATIONS_CANCELLED, peer);
             let taken_down = taken_down(pending, method);
             self.send(taken_down);
         }
@@ -274,11 +280,11 @@ impl Connection<Server> {
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> Said {
-        let Some(told) = Told::of(&self.state, token, None) else {
+        let Some(about) = self.state.about(token, None) else {
             return Said::of(Fate::Unknown);
         };
         let occasion = Occasion::Result {
-            about: told.about(),
+            about: &about,
             result: result.as_ref(),
         };
         if self.run_machine(needs.adapter, occasion, now) {
@@ -299,8 +305,8 @@ impl Server {
     /// Whether a method is one that the application declares to have.
     fn offers(&self, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
-        let row = find_method(self.app, method, sender, kind);
-        let capabilities = self.introductions.capabilities(self.app);
+        let row = find_method(self.app(), method, sender, kind);
+        let capabilities = self.introductions.capabilities(self.app());
         row.and_then(|row| row.capability).is_some_and(|path| {
             let path: Vec<&str> = path.split('.').collect();
             capabilities.is_some_and(|it| declares(it, &path))

@@ -11,11 +11,10 @@ use super::needs::needs;
 use super::notify::refused;
 use super::reply::Outgoing;
 use super::state::{Asked, AskedBy};
-use super::told::Told;
-use super::translate::{Stopped, no_params};
 use crate::protocol::input_required::allowed;
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::translate::{Stopped, Way, no_params};
 use crate::protocol::{Caller, Connection, Fate, NeedsAdapter, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
 
@@ -49,7 +48,7 @@ impl Connection<Server> {
         if self.role.takes_others && known(method).is_none() {
             return self.ask_other(key, about, method, params);
         }
-        let row = |kind| find_method(self.role.app, method, Direction::ServerToClient, kind);
+        let row = |kind| find_method(self.role.app(), method, Direction::ServerToClient, kind);
         let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
             let why = "the application's revision has no such request of a server";
             return refused(errors::internal(why).error);
@@ -61,18 +60,17 @@ impl Connection<Server> {
         {
             pending.subject = pending.params.clone();
         }
-        let told = match about.map(|token| Told::of(&self.state, token, None)) {
+        let told = match about.map(|token| self.state.about(token, None)) {
             Some(None) => return Said::of(Fate::Unknown),
-            Some(told) => told,
-            None => None,
+            told => told.flatten(),
         };
-        let about_peer = told.as_ref().map(|told| told.about().peer);
+        let about_peer = told.as_ref().map(|told| told.peer);
         let peer = about_peer.or(self.state.session_revision());
         let empty = no_params();
         let given = params.unwrap_or(&empty);
         let occasion = Occasion::ServerRequest {
             key,
-            about: told.as_ref().map(Told::about),
+            about: told.as_ref(),
             method: row.name,
             params: given,
         };
@@ -85,12 +83,10 @@ impl Connection<Server> {
         if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
             return refused(error);
         }
-        let carried = self.role.params_out(row.name, params, peer);
+        let carried = self.role.translator.params(Way::Out, row.name, given, peer);
         // Only what is sent gets an id.
         let id = (carried.is_ok()).then(|| RequestId::from(self.state.last_ask.wrapping_add(1)));
-        self.role
-            .on_loss
-            .tell(row.name, peer, id.as_ref(), &carried);
+        (self.role.translator.on_loss).tell(row.name, peer, id.as_ref(), &carried);
         match carried {
             Ok((text, losses)) => {
                 let by = AskedBy::Application(key);
@@ -163,7 +159,7 @@ impl Connection<Server> {
             exchange,
         };
         self.state.asked.insert(id, asked);
-        let method = self.role.peer_name(method, peer);
+        let method = self.role.translator.peer_name(method, peer);
         let body = write::request(&RequestId::from(id), method, params.map(Json::text));
         self.send(Outgoing::on_its_way(exchange, body));
         Ok(())
@@ -192,7 +188,7 @@ impl Connection<Server> {
         let reason = reason.unwrap_or("the answer is not waited for any more");
         params.insert("reason", Json::of(reason));
         let params = Json::of(&params);
-        let method = (self.role).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
+        let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(asked.exchange, body));
     }

@@ -64,15 +64,17 @@ impl Connection<Server> {
     ) -> Option<Vec<Step>> {
         let (role, machines) = (&*self.role, &mut self.state.machines);
         if !self.state.is_bare && !machines.iter().any(|machine| machine.adapter() == adapter) {
-            machines.push(Machine::of(adapter, role.app)?);
+            machines.push(Machine::of(adapter, role.app())?);
         }
         let empty = no_params();
         let world = World {
             now,
             limits: &role.limits,
-            capabilities: role.introductions.capabilities(role.app).unwrap_or(&empty),
-            translator: role.translator(),
-            on_loss: &role.on_loss,
+            capabilities: role
+                .introductions
+                .capabilities(role.app())
+                .unwrap_or(&empty),
+            translator: &role.translator,
             seal: &role.seal,
         };
         let mut machines = machines.iter_mut();
@@ -177,7 +179,8 @@ impl Connection<Server> {
                 let exchange = pending.map(|pending| pending.exchange);
                 let peer = pending.map(|pending| pending.peer);
                 let peer = peer.or(self.state.session_revision());
-                let method = (self.role).peer_name(method, peer.unwrap_or(self.role.app));
+                let method =
+                    (self.role.translator).peer_name(method, peer.unwrap_or(self.role.app()));
                 let body = write::notification(method, Some(&params));
                 self.send(Outgoing::on_its_way(exchange, body));
             }
@@ -209,7 +212,7 @@ impl Connection<Server> {
         let caller = self.state.caller(peer);
         let mut params = params;
         if let (true, Some(session)) = (self.role.modern, session) {
-            let revision = Json::of(self.role.app.protocol_version());
+            let revision = Json::of(self.role.app().protocol_version());
             let members = [
                 (meta::PROTOCOL_VERSION, Some(&revision)),
                 (

@@ -47,13 +47,13 @@ mod receive;
 pub(super) mod reply;
 mod request;
 pub(super) mod state;
-mod told;
 mod translate;
 mod unasked;
 
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision, UnknownFields};
+use mcp_wire::Direction;
 
 pub use super::tasks::{
     Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStatus, TaskStore,
@@ -74,17 +74,15 @@ use crate::protocol::limits::Limits;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
 use crate::protocol::revisions::RevisionSet;
+use crate::protocol::translate::Translator;
 
 /// A server whose handlers speak one revision.
 pub struct Server {
-    /// The revision that the handlers speak.
-    pub(super) app: Revision,
+    pub(crate) translator: Translator,
     pub(super) served: RevisionSet,
     pub(super) limits: Limits,
-    pub(super) policy: UnknownFields,
     pub(super) introductions: Introductions,
     pub(super) seal: Seal,
-    pub(super) on_loss: LossHook,
     pub(super) takes_others: bool,
     /// The tasks that the runtime makes of calls, if it does.
     pub(crate) tasks: Option<TaskOptions>,
@@ -102,13 +100,11 @@ impl Server {
     /// Returns an error if the profile is not one of that revision.
     pub fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
         Ok(Self {
-            app,
+            translator: Translator::new(app, Direction::ServerToClient),
             served: RevisionSet::all(),
             limits: Limits::default(),
-            policy: UnknownFields::Drop,
             introductions: Introductions::new(profile, app)?,
             seal: Seal::random(),
-            on_loss: LossHook::default(),
             takes_others: false,
             tasks: None,
             has_own_tasks: false,
@@ -130,8 +126,9 @@ impl Server {
 
     /// Sets whether fields that an older revision does not name are dropped or preserved.
     #[must_use]
-    pub fn with_unknown_fields(self, policy: UnknownFields) -> Self {
-        Self { policy, ..self }
+    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
+        self.translator.policy = policy;
+        self
     }
 
     /// Sets the key that signs `requestState`, in the place of a random one that ends with the process.
@@ -173,13 +170,11 @@ impl Server {
     }
 
     /// Sets a hook that is called with the losses of each message in conversion to or from a peer, and with
-    /// messages were refused or dropped.
+    /// messages that were refused or dropped.
     #[must_use]
-    pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
-        Self {
-            on_loss: LossHook::new(hook),
-            ..self
-        }
+    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+        self.translator.on_loss = LossHook::new(hook);
+        self
     }
 
     /// Adds a hook before the one of [`on_loss`](Self::on_loss).
@@ -188,8 +183,13 @@ impl Server {
         mut self,
         count: impl Fn(&Lost<'_>) + Send + Sync + 'static,
     ) -> Self {
-        self.on_loss = self.on_loss.behind(count);
+        self.translator.on_loss = self.translator.on_loss.behind(count);
         self
+    }
+
+    /// Returns the revision that the handlers speak.
+    pub(crate) fn app(&self) -> Revision {
+        self.translator.app
     }
 
     /// Returns the revisions that are served.
@@ -208,7 +208,7 @@ impl Server {
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
-            .field("app", &self.app)
+            .field("app", &self.app())
             .field("served", &self.served)
             .field("limits", &self.limits)
             .finish_non_exhaustive()

@@ -10,13 +10,13 @@ use super::Server;
 use super::needs::needs;
 use super::reply::Outgoing;
 use super::state::{Own, Pending};
-use super::translate::{Stopped, no_params};
 use crate::methods;
 use crate::protocol::json::with_members;
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::tasks::TASK_IDS;
 use crate::protocol::tasks::server::with_task_ids;
+use crate::protocol::translate::{Stopped, Way, no_params};
 use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};
 use crate::{errors, meta};
 
@@ -45,7 +45,7 @@ impl Connection<Server> {
             return self.notify_other(to, method, params);
         }
         let (sender, kind) = (Direction::ServerToClient, MethodKind::Notification);
-        if find_method(self.role.app, method, sender, kind).is_none() {
+        if find_method(self.role.app(), method, sender, kind).is_none() {
             let why = "the application's revision has no such notification of a server";
             return refused(errors::internal(why).error);
         }
@@ -77,8 +77,11 @@ impl Connection<Server> {
             To::Request(token) => self.state.get(token).map(|pending| &pending.id),
             To::Session => None,
         };
-        let carried = self.role.params_out(method, params, peer);
-        self.role.on_loss.tell(method, peer, about, &carried);
+        let carried = self.role.translator.params(Way::Out, method, own, peer);
+        self.role
+            .translator
+            .on_loss
+            .tell(method, peer, about, &carried);
         let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
             Err(Stopped::Dropped(rule)) => return Said::of(Fate::Dropped(rule)),
@@ -102,14 +105,14 @@ impl Connection<Server> {
                 if method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED {
                     given = given.map(|params| with_task_ids(&params, &pending.task_ids));
                 }
-                let peer_name = |method| self.role.peer_name(method, peer);
+                let peer_name = |method| self.role.translator.peer_name(method, peer);
                 let of_tasks = self.role.tasks_for(peer).is_some();
                 if let Some(first) = acknowledgement(pending, method, of_tasks, peer_name) {
                     self.send(first);
                 }
             }
         }
-        let method = self.role.peer_name(method, peer);
+        let method = self.role.translator.peer_name(method, peer);
         let body = write::notification(method, given.as_ref().map(Json::text));
         self.send(Outgoing::on_its_way(exchange, body));
         let fate = Fate::Sent;

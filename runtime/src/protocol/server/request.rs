@@ -10,13 +10,12 @@ use super::incoming::Incoming;
 use super::needs::needs_state;
 use super::reply::Reply;
 use super::state::{Opened, Pending, State};
-use super::told::Told;
-use super::translate::{Stopped, Translated, no_params};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::seal::{Broken, Issued};
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::translate::{Stopped, Translated, no_params};
 use crate::protocol::{Caller, Connection, CustomRequest, Event, LogLevel, NeedsAdapter};
 
 /// The method that a request asks for.
@@ -103,7 +102,7 @@ impl Connection<Server> {
             losses.retain(|loss| pending.task.is_none() || !loss.is_at(&["task"]));
             (params, losses)
         });
-        (self.role.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
+        (self.role.translator.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
         if let Ok((params, _)) = &carried {
             let mut plugged = self.state.machines.iter().map(|machine| machine.adapter());
             let keeps = asks_back
@@ -141,7 +140,7 @@ impl Connection<Server> {
         let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
         let wanted = match row {
             _ if self.task_request(message, peer).transpose()?.is_some() => Wanted::Other,
-            Some(row) => Wanted::Known(row, self.role.app_name(row.name, peer)),
+            Some(row) => Wanted::Known(row, self.role.translator.app_name(row.name, peer)),
             None if self.role.takes_others && known(name).is_none() => Wanted::Other,
             None => return Err(errors::method_not_found(name, peer.lifecycle())),
         };
@@ -175,7 +174,7 @@ impl Connection<Server> {
         let Wanted::Known(row, name) = wanted else {
             return false;
         };
-        let may_ask_back = || (self.role.translator()).may_ask_back(self.role.app, name);
+        let may_ask_back = || (self.role.translator).may_ask_back(self.role.app(), name);
         row.input_required || (self.role.modern && is_legacy(peer) && may_ask_back())
     }
 
@@ -227,8 +226,8 @@ impl Connection<Server> {
             adapter: Some(needs.adapter),
             ..pending
         });
-        let told = Told::of(&self.state, token, Some(params.unwrap_or_else(no_params)));
-        let occasion = told.as_ref().map(|told| Occasion::Request(told.about()));
+        let about = (self.state).about(token, Some(params.unwrap_or_else(no_params)));
+        let occasion = about.as_ref().map(Occasion::Request);
         if let Some(occasion) = occasion
             && self.run_machine(needs.adapter, occasion, incoming.now)
         {

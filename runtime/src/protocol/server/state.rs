@@ -9,9 +9,12 @@ use mcp_protocol::{Adapter, Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::methods;
+use crate::protocol::input_required::seal::subject;
 use crate::protocol::machine::Machine;
+use crate::protocol::occasion::About;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::tasks::TaskWanted;
+use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
@@ -324,6 +327,23 @@ impl State {
         pending.progress_token = progress_token;
         pending.is_parked = false;
         Some(exchange)
+    }
+
+    /// Returns what a machine may know of a request; `params` are those that the application was called with, if none are
+    /// given.
+    pub(in crate::protocol) fn about(&self, token: Token, params: Option<Json>) -> Option<About> {
+        let pending = self.get(token)?;
+        let params = params.or_else(|| pending.params.clone());
+        Some(About {
+            token,
+            method: pending.method,
+            params: params.unwrap_or_else(no_params),
+            peer: pending.peer,
+            caller: Arc::clone(&pending.caller),
+            principal: pending.principal.clone(),
+            subject: pending.subject.as_ref().map(subject),
+            rounds: pending.rounds,
+        })
     }
 
     /// The call of a request that waits.

@@ -8,10 +8,10 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 use super::Server;
 use super::reply::Reply;
 use super::state::{Asked, AskedBy};
-use super::translate::{Stopped, no_params};
 use crate::protocol::ask::{outcome, own_id};
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::translate::{Stopped, Way, no_params};
 use crate::protocol::{
     Answered, Connection, CustomNotification, Event, Ignored, NeedsAdapter, Notification, Token,
 };
@@ -26,7 +26,7 @@ impl Connection<Server> {
         now: Duration,
     ) -> Reply {
         let name = message.method.as_deref().unwrap_or_default();
-        match self.role.app_name(name, peer) {
+        match self.role.translator.app_name(name, peer) {
             methods::NOTIFICATIONS_CANCELLED => return self.cancelled(message, now),
             methods::NOTIFICATIONS_INITIALIZED if is_legacy(peer) => {
                 // Without sessions over HTTP there is nobody to remember it.
@@ -60,9 +60,12 @@ impl Connection<Server> {
             return self.put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
         let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
-        let method = self.role.app_name(row.name, peer);
+        let method = self.role.translator.app_name(row.name, peer);
         let carried = self.role.params_in(method, message.params, peer, session);
-        self.role.on_loss.tell(method, peer, None, &carried);
+        self.role
+            .translator
+            .on_loss
+            .tell(method, peer, None, &carried);
         match carried {
             Ok((params, losses)) => self.told(Event::Notification(Notification {
                 method,
@@ -180,8 +183,8 @@ impl Server {
             Ok(result) => result,
             Err(error) => return (Err(error), Vec::new()),
         };
-        let carried = self.answer_in(method, result.text(), peer);
-        self.on_loss.tell(method, peer, id, &carried);
+        let carried = self.translator.result(Way::In, method, &result, peer);
+        self.translator.on_loss.tell(method, peer, id, &carried);
         match carried {
             Ok((result, losses)) => (Ok(result), losses),
             Err(stopped) => (

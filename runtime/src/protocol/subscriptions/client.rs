@@ -78,10 +78,7 @@ impl Connection<Client> {
         request: Waiting,
         revision: Revision,
     ) -> Option<Waiting> {
-        let lifecycles = (
-            self.role.translator.inner.app.lifecycle(),
-            revision.lifecycle(),
-        );
+        let lifecycles = (self.role.app().lifecycle(), revision.lifecycle());
         match (lifecycles, request.ask.method.as_str()) {
             ((Lifecycle::PerRequest, Lifecycle::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
                 self.open_stream(request, revision)
@@ -238,10 +235,7 @@ impl Connection<Client> {
         let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) else {
             return;
         };
-        match (
-            self.role.translator.inner.app.lifecycle(),
-            revision.lifecycle(),
-        ) {
+        match (self.role.app().lifecycle(), revision.lifecycle()) {
             (Lifecycle::Handshake, Lifecycle::PerRequest) => {}
             (Lifecycle::PerRequest, Lifecycle::Handshake) => {
                 // A new session knows nothing of what an earlier one was told.

@@ -12,6 +12,7 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
 use crate::protocol::occasion::{About, Occasion, Step, World};
+use crate::protocol::translate::Way;
 use crate::protocol::translate::no_params;
 
 /// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
@@ -76,7 +77,7 @@ impl Listening {
 }
 
 impl Listening {
-    fn subscribe(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
+    fn subscribe(&mut self, about: &About, world: &World<'_>) -> Vec<Step> {
         let refused =
             |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
         if !world.declares(&["resources", "subscribe"]) {
@@ -151,7 +152,7 @@ impl Listening {
         for (token, uri) in std::mem::take(&mut self.waiting) {
             self.uris.remove(&uri);
             let method = methods::SUBSCRIPTIONS_LISTEN;
-            let error = world.error_out(method, error.clone(), peer);
+            let error = world.translator.error_out(method, error.clone(), peer);
             steps.push(Step::Answer(token, Err(error)));
         }
         steps
@@ -199,7 +200,7 @@ impl Listening {
             return steps;
         };
         if let Some(peer) = self.peer
-            && let Ok((params, _)) = world.params_out(method, params, peer)
+            && let Ok((params, _)) = world.translator.params_told(Way::Out, method, params, peer)
         {
             steps.push(Step::Notify {
                 about: None,

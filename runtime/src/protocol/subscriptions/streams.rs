@@ -11,6 +11,7 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
 use crate::protocol::occasion::{About, Occasion, Step, World};
+use crate::protocol::translate::Way;
 
 /// The streams that are open.
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ impl Streams {
 }
 
 impl Streams {
-    fn open(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
+    fn open(&mut self, about: &About, world: &World<'_>) -> Vec<Step> {
         let refused =
             |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
         if self.streams.len() >= world.limits.max_change_streams {
@@ -55,7 +56,7 @@ impl Streams {
             ));
         }
         let declares = |path: &[&str]| world.declares(path);
-        let filter = match Filter::read(about.params, declares, world.limits.max_subscriptions) {
+        let filter = match Filter::read(&about.params, declares, world.limits.max_subscriptions) {
             Ok(filter) => filter,
             Err(refusal) => return refused(refusal),
         };
@@ -100,7 +101,10 @@ impl Streams {
         let mut steps = Vec::new();
         for (&token, stream) in &self.streams {
             if stream.filter.wants(method, uri.as_deref())
-                && let Ok((params, _)) = world.params_out(method, params, stream.peer)
+                && let Ok((params, _)) =
+                    world
+                        .translator
+                        .params_told(Way::Out, method, params, stream.peer)
             {
                 steps.push(Step::Notify {
                     about: Some(token),

@@ -369,7 +369,7 @@ impl Connection<Client> {
                     return self.give_up_task(token, Answer::Failed(Failure::Rejected(error)));
                 }
             };
-            (self.role.on_loss).tell_losses(method, revision, None, &losses);
+            (self.role.translator.on_loss).tell_losses(method, revision, None, &losses);
             let call = self.new_token();
             let called = Called::TaskQuestion {
                 task: token,

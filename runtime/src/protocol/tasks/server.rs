@@ -17,7 +17,7 @@ use crate::protocol::input_required::known;
 use crate::protocol::json::{declares, member, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::server::{Outgoing, Server};
-use crate::protocol::translate::Stopped;
+use crate::protocol::translate::{Stopped, Way};
 use crate::protocol::{Caller, Connection, Token};
 
 /// A call that may become a task, and who made it.
@@ -64,7 +64,7 @@ impl Server {
 
     /// The tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
     pub(crate) fn tasks_for(&self, peer: Revision) -> Option<&TaskOptions> {
-        let is_own = self.has_own_tasks && same(peer, self.app);
+        let is_own = self.has_own_tasks && same(peer, self.app());
         self.tasks.as_ref().filter(|_| !is_own)
     }
 
@@ -86,12 +86,12 @@ impl Server {
         peer: Revision,
     ) -> Json {
         let core = Some(Form::Core);
-        if method != methods::TOOLS_LIST || Form::of(self.app) != core || Form::of(peer) == core {
+        if method != methods::TOOLS_LIST || Form::of(self.app()) != core || Form::of(peer) == core {
             return result;
         }
         let path = ["tasks", "requests", "tools", "call"];
         let offers =
-            (self.introductions.capabilities(self.app)).is_some_and(|it| declares(it, &path));
+            (self.introductions.capabilities(self.app())).is_some_and(|it| declares(it, &path));
         let is_plain = !offers || self.tasks.is_some();
         let plain = is_plain.then(|| plain_tools(&result)).flatten();
         plain.unwrap_or(result)
@@ -173,9 +173,7 @@ impl Server {
         let method = known_method(&task.method);
         match (&task.result, &task.error) {
             (Some(result), _) => {
-                let carried = self.result_out(method, result, peer);
-                self.on_loss.tell(method, peer, None, &carried);
-                match carried {
+                match self.translator.result_told(Way::Out, method, result, peer) {
                     Ok((result, _)) => Ok(result),
                     Err(Stopped::RequiresState(_)) => {
                         let why = "the handler asked by a result in a task: ask by a request there";
@@ -184,13 +182,7 @@ impl Server {
                     Err(stopped) => Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
                 }
             }
-            (None, Some(error)) => {
-                let carried = self.error_out(method, error.clone(), peer);
-                Err(carried.map_or_else(
-                    |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
-                    |(error, _)| error,
-                ))
-            }
+            (None, Some(error)) => Err(self.translator.error_out(method, error.clone(), peer)),
             (None, None) => Err(errors::internal("the task was cancelled").error),
         }
     }
@@ -204,11 +196,10 @@ impl Server {
         let TaskQuestion { method, params, .. } = question;
         let unknown = || errors::internal("a client cannot be asked this in a task").error;
         let method = known(method).ok_or_else(unknown)?;
-        let carried = self.params_out(method, Some(params), peer);
-        self.on_loss.tell(method, peer, None, &carried);
+        let carried = (self.translator).params_told(Way::Out, method, params, peer);
         let (params, _) =
             carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
-        let method = Json::of(self.peer_name(method, peer));
+        let method = Json::of(self.translator.peer_name(method, peer));
         Ok(Json::of(&Map::from_iter([
             ("method", method),
             ("params", params),
@@ -223,8 +214,7 @@ impl Server {
         peer: Revision,
     ) -> Result<Json, ErrorObject> {
         let method = known(&question.method).unwrap_or_default();
-        let carried = self.answer_in(method, answer.text(), peer);
-        self.on_loss.tell(method, peer, None, &carried);
+        let carried = (self.translator).result_told(Way::In, method, answer, peer);
         let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
         carried.map(|(answer, _)| answer)
     }
@@ -241,7 +231,7 @@ impl Connection<Server> {
         let form = Form::of(peer).filter(|form| form.has(name))?;
         if self.role.tasks_for(peer).is_none() {
             // An application of the extension's own revisions may have its requests, which no table names.
-            let is_own = form == Form::Extension && Form::of(self.role.app) == Some(form);
+            let is_own = form == Form::Extension && Form::of(self.role.app()) == Some(form);
             return (is_own && self.role.takes_others).then_some(Ok(()));
         }
         let capabilities = message.meta.client_capabilities.map(Raw::to_json);

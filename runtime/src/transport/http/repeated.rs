@@ -47,7 +47,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 impl Inner {
     /// Returns what a client's revision calls a method of the application.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
-        (self.server.translator()).peer_name(method, Direction::ClientToServer, peer)
+        (self.server.translator).name_in(peer, method, Direction::ClientToServer)
     }
 
     /// Refuses a per-request call of a tool whose headers differ from its arguments.
