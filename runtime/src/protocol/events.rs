@@ -162,6 +162,29 @@ pub struct IncomingRequest {
 }
 
 impl IncomingRequest {
+    /// Creates one that no message of the peer is.
+    pub(super) fn without_message(
+        token: Token,
+        method: &'static str,
+        params: Json,
+        peer: Revision,
+        caller: Arc<Caller>,
+    ) -> Self {
+        Self {
+            token,
+            id: None,
+            exchange: Exchange::NONE,
+            method,
+            params,
+            peer,
+            caller,
+            about: None,
+            log_level: None,
+            progress_token: None,
+            losses: Vec::new(),
+        }
+    }
+
     /// Reads the params as a type of the application's revision.
     ///
     /// # Errors

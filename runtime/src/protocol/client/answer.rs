@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Loss, ProtocolRule, Revision};
+use mcp_protocol::{Lifecycle, ProtocolRule, Revision};
 use mcp_wire::{ErrorObject, Json, Map, MessageKind, Peeked, RawId, RequestId, Unreadable, peek};
 
 use super::tools::RefusedCall;
@@ -134,23 +134,13 @@ impl Connection<Client> {
         match (purpose, outcome(message)) {
             (Purpose::Initialize, Ok(result)) => self.initialized(&result),
             (Purpose::Initialize, Err(error)) => self.handshake_refused(error),
-            (
-                Purpose::Application {
-                    request,
-                    losses,
-                    progress_token,
-                },
-                result,
-            ) => match result {
-                Ok(result) => {
-                    self.state.stage.confirm();
-                    let beside = (losses, progress_token);
-                    self.take_result(*request, said.as_ref(), &result, revision, beside, now);
-                }
-                Err(error) => {
-                    self.take_error(*request, said.as_ref(), error, revision, losses, now);
-                }
-            },
+            (Purpose::Application(request), Ok(result)) => {
+                self.state.stage.confirm();
+                self.take_result(*request, said.as_ref(), &result, revision, now);
+            }
+            (Purpose::Application(request), Err(error)) => {
+                self.take_error(*request, said.as_ref(), error, revision, now);
+            }
             (Purpose::Relist, result) => self.relisted(result, revision, now),
             (Purpose::Task { token, look }, result) => {
                 self.looked_at_task(token, look, result, now);
@@ -167,20 +157,18 @@ impl Connection<Client> {
     /// A result, read by the method of its request in the revision of its request.
     pub(in crate::protocol) fn take_result(
         &mut self,
-        request: Waiting,
+        mut request: Waiting,
         id: Option<&RequestId>,
         result: &Json,
         revision: Revision,
-        (mut losses, progress_token): (Vec<Loss>, Option<Json>),
         now: Duration,
     ) {
         let method = &request.ask.method;
         if self.is_other(method) {
-            return self.tell_answer(request, Answer::Result(result.clone()), losses);
+            return self.tell_answer(request, Answer::Result(result.clone()));
         }
         if let Some(task) = self.task_given(&request, result, revision) {
-            let beside = (losses, progress_token);
-            return self.take_task(request, task, revision, beside, now);
+            return self.take_task(request, task, revision, now);
         }
         let may_ask_back = |method| (self.role.translator).may_ask_back(revision, method);
         let mut completed = None;
@@ -196,23 +184,20 @@ impl Connection<Client> {
                 Some(Ok("input_required")) if may_ask_back(method) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.role.options.adapts => {
-                            return self.ask_application(request, input, losses, now);
+                            return self.ask_application(request, input, now);
                         }
                         Ok(input) => Answer::InputRequired(input),
                         Err(what) => Answer::Failed(Failure::InvalidResult(what)),
                     };
-                    return self.tell_answer(request, answer, losses);
+                    return self.tell_answer(request, answer);
                 }
                 Some(kind) => {
                     let what = match kind {
                         Ok(kind) => format!("resultType {kind:?} in answer to `{method}`"),
                         Err(error) => format!("resultType in answer to `{method}`: {error}"),
                     };
-                    return self.tell_answer(
-                        request,
-                        Answer::Failed(Failure::InvalidResult(what)),
-                        losses,
-                    );
+                    let failure = Failure::InvalidResult(what);
+                    return self.tell_answer(request, Answer::Failed(failure));
                 }
                 // What a server of an earlier revision leaves out means complete, whoever leaves it out.
                 None => completed = complete(result),
@@ -244,12 +229,12 @@ impl Connection<Client> {
             .tell(method, revision, id, &carried);
         let answer = match carried {
             Ok((result, lost)) => {
-                losses.extend(lost);
+                request.losses.extend(lost);
                 Answer::Result(result)
             }
             Err(stopped) => Answer::Failed(Failure::of_result(stopped)),
         };
-        self.tell_answer(request, answer, losses);
+        self.tell_answer(request, answer);
     }
 
     /// An error; one about the revision is not the application's business, as long as another can be tried.
@@ -259,7 +244,6 @@ impl Connection<Client> {
         id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,
-        losses: Vec<Loss>,
         now: Duration,
     ) {
         if error.code.as_i64() == Some(UNSUPPORTED_PROTOCOL_VERSION)
@@ -268,54 +252,45 @@ impl Connection<Client> {
             let versions = supported(&error);
             match choose(&versions, self.left(RevisionSet::none().with(revision))) {
                 Some(other) if request.sent < MOST_SENDS => {
-                    let stale = self
-                        .state
-                        .stage
-                        .settled()
-                        .is_some_and(|settled| settled.revision == revision);
-                    self.state.waiting.push_back(request);
+                    let stale = self.state.stage.revision() == Some(revision);
+                    self.send_later(request);
                     if stale {
                         return self.resettle(other);
                     }
                     return self.start(now);
                 }
                 _ => {
-                    return self.tell_answer(
-                        request,
-                        Answer::Failed(Failure::NoCommonRevision(versions)),
-                        losses,
-                    );
+                    let failure = Failure::NoCommonRevision(versions);
+                    return self.tell_answer(request, Answer::Failed(failure));
                 }
             }
         }
         if self.asks_for_task(&request, &error, revision) {
             request.task = TaskStage::Asked;
-            self.state.waiting.push_back(request);
+            self.send_later(request);
             return self.start(now);
         }
         if self.relists(&request, &error, revision) {
             let refused = RefusedCall {
                 request,
                 error,
-                losses,
                 revision,
             };
             return self.relist(refused);
         }
-        self.tell_error(request, id, error, revision, losses);
+        self.tell_error(request, id, error, revision);
     }
 
     /// An error of the server, for the application.
     pub(in crate::protocol) fn tell_error(
         &mut self,
-        request: Waiting,
+        mut request: Waiting,
         id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,
-        mut losses: Vec<Loss>,
     ) {
         if self.is_other(&request.ask.method) {
-            return self.tell_answer(request, Answer::Error(error), losses);
+            return self.tell_answer(request, Answer::Error(error));
         }
         let method = &request.ask.method;
         let carried = self.role.translator.error(Way::In, method, error, revision);
@@ -325,12 +300,12 @@ impl Connection<Client> {
             .tell(method, revision, id, &carried);
         let answer = match carried {
             Ok((error, lost)) => {
-                losses.extend(lost);
+                request.losses.extend(lost);
                 Answer::Error(error)
             }
             Err(stopped) => Answer::Failed(Failure::of_result(stopped)),
         };
-        self.tell_answer(request, answer, losses);
+        self.tell_answer(request, answer);
     }
 
     pub(in crate::protocol) fn ignore(&mut self, what: Ignored) {

@@ -8,7 +8,6 @@ use mcp_wire::Json;
 use super::requests::Resumed;
 use super::state::State;
 use super::{Client, Post, Refused, Retry, Verdict, Waiting};
-use crate::protocol::client::requests::TaskStage;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::negotiate::client::Stage;
 use crate::protocol::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
@@ -126,13 +125,8 @@ impl Connection<Client> {
         }
         let token = self.new_token();
         self.state.waiting.push_back(Waiting {
-            token,
-            ask,
             retry,
-            sent: 0,
-            rounds: 0,
-            has_relisted: false,
-            task: TaskStage::None,
+            ..Waiting::new(token, ask)
         });
         self.start(now);
         Ok(token)
@@ -153,17 +147,21 @@ impl Connection<Client> {
         settled.map(|settled| Verdict(settled.revision))
     }
 
-    /// The one answer to a request.
-    pub(in crate::protocol) fn tell_answer(
-        &mut self,
-        request: Waiting,
-        answer: Answer,
-        losses: Vec<mcp_protocol::Loss>,
-    ) {
+    /// Tells the one answer to a request.
+    pub(in crate::protocol) fn tell_answer(&mut self, request: Waiting, answer: Answer) {
         self.tell(Event::Answered(Answered {
             token: request.token,
             answer,
-            losses,
+            losses: request.losses,
         }));
+    }
+
+    /// Sends a request again, as soon as it is known how.
+    pub(in crate::protocol) fn send_later(&mut self, request: Waiting) {
+        self.state.waiting.push_back(Waiting {
+            losses: Vec::new(),
+            progress_token: None,
+            ..request
+        });
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::{Lifecycle, Revision};
+use mcp_protocol::{Lifecycle, Loss, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 
@@ -30,12 +30,11 @@ impl Connection<Client> {
             return self.ignore(Ignored::Request(method.to_owned()));
         };
         // Before the handshake is over a server may ask for a sign of life.
-        let revision = match self.state.stage.settled() {
-            Some(settled) if settled.revision.lifecycle() == Lifecycle::PerRequest => {
-                return self.ignore(Ignored::Request(method.to_owned()));
-            }
-            _ => self.spoken(),
-        };
+        let revision = self.spoken();
+        let is_settled = self.state.stage.revision().is_some();
+        if is_settled && revision.lifecycle() == Lifecycle::PerRequest {
+            return self.ignore(Ignored::Request(method.to_owned()));
+        }
         let method = self.role.translator.app_name(method, revision);
         if self.is_unheeded() {
             return self.ignore(Ignored::Request(method.to_owned()));
@@ -119,8 +118,7 @@ impl Connection<Client> {
 
     /// The revision that is spoken, or would be with a handshake.
     fn spoken(&self) -> Revision {
-        let settled = self.state.stage.settled().map(|settled| settled.revision);
-        settled
+        (self.state.stage.revision())
             .or_else(|| self.role.options.revisions.latest(Lifecycle::Handshake))
             .unwrap_or(self.role.app())
     }
@@ -131,6 +129,26 @@ impl Connection<Client> {
             capabilities: self.state.changes.capabilities.clone(),
             ..Caller::unknown(revision)
         })
+    }
+
+    /// Asks the application a question that came in a result, in the course of one of its own requests.
+    pub(in crate::protocol) fn ask_in_course(
+        &mut self,
+        about: Token,
+        called: Called,
+        method: &'static str,
+        params: Json,
+        losses: Vec<Loss>,
+        peer: Revision,
+    ) {
+        (self.role.translator.on_loss).tell_losses(method, peer, None, &losses);
+        let (token, caller) = (self.new_token(), self.caller(peer));
+        self.state.calls.insert(token, called);
+        self.tell(Event::Request(IncomingRequest {
+            about: Some(about),
+            losses,
+            ..IncomingRequest::without_message(token, method, params, peer, caller)
+        }));
     }
 
     /// Says why a message of the server does not reach the application.
@@ -178,8 +196,7 @@ impl Connection<Client> {
             }
             None => return Said::of(Fate::Unknown),
         };
-        let settled = self.state.stage.settled().map(|settled| settled.revision);
-        let Some(revision) = settled else {
+        let Some(revision) = self.state.stage.revision() else {
             return Said::of(Fate::Unknown);
         };
         let translator = &self.role.translator;
@@ -300,9 +317,7 @@ impl Connection<Client> {
         let id = requested(params).and_then(|id| own_id(&id));
         let is_stream = |purpose: &Purpose| match purpose {
             Purpose::Listen => true,
-            Purpose::Application { request, .. } => {
-                request.ask.method == methods::SUBSCRIPTIONS_LISTEN
-            }
+            Purpose::Application(request) => request.ask.method == methods::SUBSCRIPTIONS_LISTEN,
             _ => false,
         };
         let pending = id.and_then(|id| self.state.pending.get(&id));
@@ -323,16 +338,14 @@ impl Connection<Client> {
             *posted = None;
         }
         match purpose {
-            Purpose::Application {
-                request, losses, ..
-            } => {
+            Purpose::Application(request) => {
                 let mut result: Map<Json> = Map::new();
                 result.insert("resultType", Json::of("complete"));
                 let result = Json::of(&result);
                 let id = Json::from(id);
                 let text = crate::meta::with(result.text(), crate::meta::SUBSCRIPTION_ID, &id);
                 let result = Json::from_text(&text).unwrap_or(result);
-                self.tell_answer(*request, Answer::Result(result), losses);
+                self.tell_answer(*request, Answer::Result(result));
             }
             _ => self.listened(id, None, now),
         }
@@ -365,7 +378,7 @@ impl Connection<Client> {
         exchange: Option<Exchange>,
     ) -> Option<Token> {
         let token_of = |purpose: &Purpose| match purpose {
-            Purpose::Application { request, .. } => Some(request.token),
+            Purpose::Application(request) => Some(request.token),
             Purpose::Task { token, .. } => Some(*token),
             _ => None,
         };
@@ -373,11 +386,11 @@ impl Connection<Client> {
             let wanted = member(params?, "progressToken")?;
             let mut pending = self.state.pending.values();
             let found = pending.find_map(|pending| match &pending.purpose {
-                Purpose::Application {
-                    request,
-                    progress_token: Some(token),
-                    ..
-                } if *token == wanted => Some(request.token),
+                Purpose::Application(request)
+                    if request.progress_token.as_ref() == Some(&wanted) =>
+                {
+                    Some(request.token)
+                }
                 _ => None,
             });
             return found.or_else(|| self.state.polls.by_progress_token(&wanted));

@@ -162,10 +162,8 @@ impl Connection<Client> {
             Purpose::Listen => self.listened(id, None, now),
             Purpose::Relist => self.tell_refused(),
             Purpose::Task { token, .. } => self.not_looked_at_task(token, failure, now),
-            Purpose::Application {
-                request, losses, ..
-            } => {
-                self.tell_answer(*request, Answer::Failed(failure.clone()), losses);
+            Purpose::Application(request) => {
+                self.tell_answer(*request, Answer::Failed(failure.clone()));
             }
         }
     }
@@ -176,7 +174,7 @@ impl Connection<Client> {
         let Some(pending) = id.and_then(|id| self.state.pending.get(&id)) else {
             return false;
         };
-        let Purpose::Application { request, .. } = &pending.purpose else {
+        let Purpose::Application(request) = &pending.purpose else {
             return false;
         };
         let Some(settled) = self.state.stage.settled() else {
@@ -206,8 +204,8 @@ impl Connection<Client> {
         else {
             return;
         };
-        if let Purpose::Application { request, .. } = purpose {
-            self.state.waiting.push_back(*request);
+        if let Purpose::Application(request) = purpose {
+            self.send_later(*request);
             match revision.lifecycle() {
                 Lifecycle::Handshake => self.initialize(revision, RevisionSet::none()),
                 Lifecycle::PerRequest => self.start_over(now),

@@ -38,6 +38,27 @@ pub(in crate::protocol) struct Waiting {
     pub(in crate::protocol) has_relisted: bool,
     /// How far it is with a task.
     pub(in crate::protocol) task: TaskStage,
+    /// What it lost on its way, once it is sent.
+    pub(in crate::protocol) losses: Vec<Loss>,
+    /// The token by which progress notifications name it, once it is sent.
+    pub(in crate::protocol) progress_token: Option<Json>,
+}
+
+impl Waiting {
+    /// Creates a request that was not sent.
+    pub(in crate::protocol) fn new(token: Token, ask: OutgoingRequest) -> Self {
+        Self {
+            token,
+            ask,
+            retry: None,
+            sent: 0,
+            rounds: 0,
+            has_relisted: false,
+            task: TaskStage::None,
+            losses: Vec::new(),
+            progress_token: None,
+        }
+    }
 }
 
 /// A request on its way.
@@ -65,11 +86,7 @@ pub(in crate::protocol) enum Purpose {
         token: Token,
         look: Look,
     },
-    Application {
-        request: Box<Waiting>,
-        progress_token: Option<Json>,
-        losses: Vec<Loss>,
-    },
+    Application(Box<Waiting>),
 }
 
 /// How far a call of the application is with a task.

@@ -32,8 +32,7 @@ pub(in crate::protocol) struct Prepared {
 impl Connection<Client> {
     /// Sends what waits, once it is known how.
     pub(in crate::protocol) fn send_waiting(&mut self) {
-        while let Some(settled) = self.state.stage.settled() {
-            let revision = settled.revision;
+        while let Some(revision) = self.state.stage.revision() {
             let Some(request) = self.state.waiting.pop_front() else {
                 return;
             };
@@ -53,7 +52,7 @@ impl Connection<Client> {
             }
             match self.prepare(&request, revision) {
                 Ok(prepared) => self.send_request(request, prepared, revision),
-                Err(failure) => self.tell_answer(request, Answer::Failed(failure), Vec::new()),
+                Err(failure) => self.tell_answer(request, Answer::Failed(failure)),
             }
         }
     }
@@ -174,31 +173,42 @@ impl Connection<Client> {
             }
             Lifecycle::Handshake => Vec::new(),
         };
-        let purpose = Purpose::Application {
-            request: Box::new(Waiting {
-                sent: request.sent.saturating_add(1),
-                ..request
-            }),
-            progress_token,
+        let purpose = Purpose::Application(Box::new(Waiting {
+            sent: request.sent.saturating_add(1),
             losses,
-        };
-        self.post_request(id, &method, params, revision, purpose, &extra);
+            progress_token,
+            ..request
+        }));
+        self.post_as(id, &method, params, revision, purpose, extra);
     }
 
-    /// Puts a request on its way.
+    /// Puts a request of the endpoint's own on its way. Returns its id.
     pub(in crate::protocol) fn post_request(
+        &mut self,
+        method: &str,
+        params: Option<Json>,
+        revision: Revision,
+        purpose: Purpose,
+    ) -> i64 {
+        let id = self.fresh_id();
+        self.post_as(id, method, params, revision, purpose, Vec::new());
+        id
+    }
+
+    /// Puts a request on its way, with headers of its own.
+    fn post_as(
         &mut self,
         id: i64,
         method: &str,
         params: Option<Json>,
         revision: Revision,
         purpose: Purpose,
-        extra: &[(String, String)],
+        extra: Vec<(String, String)>,
     ) {
         let extra: Vec<_> = extra
-            .iter()
+            .into_iter()
             .filter(|(name, _)| params::is_token(name))
-            .map(|(name, value)| (name.clone(), crate::headers::encoded(value).into_owned()))
+            .map(|(name, value)| (name, crate::headers::encoded(&value).into_owned()))
             .collect();
         let initialize = matches!(purpose, Purpose::Initialize);
         let method = self.role.translator.peer_name(method, revision);
@@ -246,12 +256,25 @@ impl Connection<Client> {
         })
     }
 
+    /// The params of a request of the endpoint's own, with what each says of the client that it is made for.
+    pub(in crate::protocol) fn stamped(
+        &self,
+        params: Option<Json>,
+        revision: Revision,
+        behalf: Option<&Profile>,
+    ) -> Option<Json> {
+        let stamp = Stamp {
+            claim: self.claim(revision, None, behalf),
+            progress_token: None,
+        };
+        stamp.put_into(params)
+    }
+
     /// Sends a notification, in the words of the application's revision.
     pub fn notify(&mut self, _: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
-        let Some(settled) = self.state.stage.settled() else {
+        let Some(revision) = self.state.stage.revision() else {
             return Said::of(Fate::Unknown);
         };
-        let revision = settled.revision;
         if self.is_unheeded() {
             let refusal = errors::too_many_pending(self.role.options.limits.max_pending_requests);
             return Said::of(Fate::Refused(Box::new(refusal.error)));
@@ -306,14 +329,12 @@ impl Connection<Client> {
         };
         let mut params = Map::new();
         params.insert("level", Json::of(level));
-        let id = self.fresh_id();
+        let params = Some(Json::of(&params));
         self.post_request(
-            id,
             methods::LOGGING_SET_LEVEL,
-            Some(Json::of(&params)),
+            params,
             revision,
             Purpose::LogLevel,
-            &[],
         );
     }
 
@@ -326,29 +347,26 @@ impl Connection<Client> {
             .position(|request| request.token == token)
         {
             if let Some(request) = self.state.waiting.remove(index) {
-                self.tell_answer(request, Answer::Failed(Failure::Cancelled), Vec::new());
+                self.tell_answer(request, Answer::Failed(Failure::Cancelled));
             }
             return;
         }
         let cancelled = Answer::Failed(Failure::Cancelled);
-        if let Some((request, losses)) = self.end_round(token) {
-            return self.tell_answer(request, cancelled, losses);
+        if let Some(request) = self.end_round(token) {
+            return self.tell_answer(request, cancelled);
         }
         if self.has_task(token) {
             return self.give_up_task(token, cancelled);
         }
         if let Some(refused) = self.state.tools.take(token) {
-            return self.tell_answer(refused.request, cancelled, refused.losses);
+            return self.tell_answer(refused.request, cancelled);
         }
         if let Some(request) = self.close_stream(token) {
-            return self.tell_answer(request, cancelled, Vec::new());
+            return self.tell_answer(request, cancelled);
         }
         let Some(id) = self.id_of(token) else { return };
-        if let Some(Purpose::Application {
-            request, losses, ..
-        }) = self.withdraw(id, reason)
-        {
-            self.tell_answer(*request, cancelled, losses);
+        if let Some(Purpose::Application(request)) = self.withdraw(id, reason) {
+            self.tell_answer(*request, cancelled);
         }
     }
 
@@ -388,10 +406,7 @@ impl Connection<Client> {
 
     /// The id of a request on its way.
     fn id_of(&self, token: Token) -> Option<i64> {
-        let is_it = |purpose: &Purpose| match purpose {
-            Purpose::Application { request, .. } => request.token == token,
-            _ => false,
-        };
+        let is_it = |purpose: &Purpose| matches!(purpose, Purpose::Application(request) if request.token == token);
         self.state
             .pending
             .iter()

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Loss, ProtocolHeader, Revision};
+use mcp_protocol::{ProtocolHeader, Revision};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::stamp::Stamp;
 use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
@@ -28,7 +27,6 @@ pub(in crate::protocol) struct Tools {
 pub(in crate::protocol) struct RefusedCall {
     pub(in crate::protocol) request: Waiting,
     pub(in crate::protocol) error: ErrorObject,
-    pub(in crate::protocol) losses: Vec<Loss>,
     pub(in crate::protocol) revision: Revision,
 }
 
@@ -139,14 +137,9 @@ impl Connection<Client> {
     fn post_list(&mut self, cursor: Option<Json>, revision: Revision) {
         let mut refused = self.state.tools.refused.iter();
         let behalf = refused.find_map(|refused| refused.request.ask.behalf.clone());
-        let stamp = Stamp {
-            claim: self.claim(revision, None, behalf.as_deref()),
-            progress_token: None,
-        };
         let params = cursor.map(|cursor| Json::of(&Map::from_iter([("cursor", cursor)])));
-        let (id, params) = (self.fresh_id(), stamp.put_into(params));
-        let purpose = Purpose::Relist;
-        self.post_request(id, methods::TOOLS_LIST, params, revision, purpose, &[]);
+        let params = self.stamped(params, revision, behalf.as_deref());
+        self.post_request(methods::TOOLS_LIST, params, revision, Purpose::Relist);
     }
 
     /// A page of the tools came: behind the last one the calls are sent again.
@@ -167,7 +160,7 @@ impl Connection<Client> {
             Some(cursor) => self.post_list(Some(cursor), revision),
             None => {
                 for refused in std::mem::take(&mut self.state.tools.refused) {
-                    self.state.waiting.push_back(Waiting {
+                    self.send_later(Waiting {
                         has_relisted: true,
                         ..refused.request
                     });
@@ -183,10 +176,9 @@ impl Connection<Client> {
             let RefusedCall {
                 request,
                 error,
-                losses,
                 revision,
             } = refused;
-            self.tell_error(request, None, error, revision, losses);
+            self.tell_error(request, None, error, revision);
         }
     }
 
@@ -194,7 +186,7 @@ impl Connection<Client> {
     pub(in crate::protocol) fn end_relisting(&mut self, failure: &Failure) {
         for refused in std::mem::take(&mut self.state.tools.refused) {
             let answer = Answer::Failed(failure.clone());
-            self.tell_answer(refused.request, answer, refused.losses);
+            self.tell_answer(refused.request, answer);
         }
     }
 }

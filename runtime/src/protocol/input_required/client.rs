@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_protocol::{Loss, Revision};
+use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::protocol::client::Client;
@@ -13,8 +13,7 @@ use crate::protocol::client::requests::{Called, Resumed, Waiting};
 use crate::protocol::json::member;
 use crate::protocol::translate::Way;
 use crate::protocol::{
-    Answer, Connection, Event, Exchange, Failure, IncomingRequest, InputRequired, OutgoingRequest,
-    Question, Retry, Token,
+    Answer, Connection, Failure, InputRequired, OutgoingRequest, Question, Retry, Token,
 };
 
 /// Calls whose server waits for answers of the application.
@@ -28,7 +27,6 @@ pub(in crate::protocol) struct Rounds {
 struct Round {
     request: Waiting,
     retry: Retry,
-    losses: Vec<Loss>,
     answers: Vec<(String, Json)>,
     missing: usize,
     until: Duration,
@@ -133,7 +131,6 @@ impl Connection<Client> {
         &mut self,
         mut request: Waiting,
         input: InputRequired,
-        losses: Vec<Loss>,
         now: Duration,
     ) {
         let InputRequired { questions, retry } = input;
@@ -145,7 +142,7 @@ impl Connection<Client> {
                 limits.max_input_rounds
             );
             let failure = Failure::InvalidResult(why);
-            return self.tell_answer(request, Answer::Failed(failure), losses);
+            return self.tell_answer(request, Answer::Failed(failure));
         }
         let until = now + limits.client_response_timeout;
         let peer = retry.revision;
@@ -155,40 +152,22 @@ impl Connection<Client> {
         let wrong = |it: &Question| it.params.clone().err().or_else(|| named(it).err());
         if let Some(error) = questions.iter().find_map(wrong) {
             let failure = Failure::Rejected(error);
-            return self.tell_answer(request, Answer::Failed(failure), losses);
+            return self.tell_answer(request, Answer::Failed(failure));
         }
         self.state.rounds.last += 1;
         let (round, missing) = (self.state.rounds.last, questions.len());
-        let (caller, about) = (self.caller(peer), request.token);
         for question in questions {
             let (Ok(method), Ok(params)) = (named(&question), question.params) else {
                 continue;
             };
-            let token = self.new_token();
-            let key = question.key;
-            (self.role.translator.on_loss).tell_losses(method, peer, None, &question.losses);
-            self.state
-                .calls
-                .insert(token, Called::Question { round, key });
-            self.tell(Event::Request(IncomingRequest {
-                token,
-                id: None,
-                exchange: Exchange::NONE,
-                method,
-                params,
-                peer,
-                caller: caller.clone(),
-                about: Some(about),
-                log_level: None,
-                progress_token: None,
-                losses: question.losses,
-            }));
+            let (key, losses) = (question.key, question.losses);
+            let called = Called::Question { round, key };
+            self.ask_in_course(request.token, called, method, params, losses, peer);
         }
         let answers = Vec::new();
         let one = Round {
             request,
             retry,
-            losses,
             answers,
             missing,
             until,
@@ -219,12 +198,9 @@ impl Connection<Client> {
             }
             // In this lifecycle no answer to a question is an error: the call ends with it.
             Err(error) => {
-                if let Some(Round {
-                    request, losses, ..
-                }) = self.state.rounds.open.remove(&round)
-                {
+                if let Some(Round { request, .. }) = self.state.rounds.open.remove(&round) {
                     self.call_off_round(round);
-                    self.tell_answer(request, Answer::Error(error), losses);
+                    self.tell_answer(request, Answer::Error(error));
                 }
             }
         }
@@ -252,7 +228,7 @@ impl Connection<Client> {
             return;
         };
         let (_, resumed) = self.resumed(retry, answers);
-        self.state.waiting.push_back(Waiting {
+        self.send_later(Waiting {
             retry: Some(resumed),
             sent: 0,
             ..request
@@ -267,14 +243,11 @@ impl Connection<Client> {
             .map(|(key, _)| *key)
             .collect();
         for key in late {
-            let Some(Round {
-                request, losses, ..
-            }) = self.state.rounds.open.remove(&key)
-            else {
+            let Some(Round { request, .. }) = self.state.rounds.open.remove(&key) else {
                 continue;
             };
             self.call_off_round(key);
-            self.tell_answer(request, Answer::Failed(Failure::Unanswered), losses);
+            self.tell_answer(request, Answer::Failed(Failure::Unanswered));
         }
     }
 
@@ -289,21 +262,20 @@ impl Connection<Client> {
     }
 
     /// Takes out the call of a token.
-    pub(in crate::protocol) fn end_round(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
+    pub(in crate::protocol) fn end_round(&mut self, token: Token) -> Option<Waiting> {
         let mut open = self.state.rounds.open.iter();
         let key = *open.find(|(_, round)| round.request.token == token)?.0;
         let round = self.state.rounds.open.remove(&key)?;
         self.call_off_round(key);
-        Some((round.request, round.losses))
+        Some(round.request)
     }
 
     /// Takes out all calls.
-    pub(in crate::protocol) fn end_rounds(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
+    pub(in crate::protocol) fn end_rounds(&mut self) -> Vec<Waiting> {
         let open = std::mem::take(&mut self.state.rounds.open);
         for key in open.keys() {
             self.call_off_round(*key);
         }
-        let open = open.into_values();
-        open.map(|round| (round.request, round.losses)).collect()
+        open.into_values().map(|round| round.request).collect()
     }
 }

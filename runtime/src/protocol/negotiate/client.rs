@@ -11,7 +11,6 @@ use crate::meta::SERVER_INFO;
 use crate::methods;
 use crate::protocol::ask::outcome;
 use crate::protocol::client::requests::{Pending, Purpose};
-use crate::protocol::client::stamp::Stamp;
 use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::json::member;
 use crate::protocol::translate::Way;
@@ -72,6 +71,11 @@ impl Stage {
             Self::Settled(settled) => Some(settled),
             Self::Unknown(_) | Self::Probing { .. } | Self::Initializing { .. } => None,
         }
+    }
+
+    /// The revision that is spoken.
+    pub(in crate::protocol) fn revision(&self) -> Option<Revision> {
+        self.settled().map(|settled| settled.revision)
     }
 
     pub(in crate::protocol) fn deadline(&self) -> Option<Duration> {
@@ -139,19 +143,8 @@ impl Connection<Client> {
             deadline,
             tried,
         };
-        let id = self.fresh_id();
-        let stamp = Stamp {
-            claim: self.claim(claim, None, None),
-            progress_token: None,
-        };
-        self.post_request(
-            id,
-            methods::SERVER_DISCOVER,
-            stamp.put_into(None),
-            claim,
-            Purpose::Probe,
-            &[],
-        );
+        let params = self.stamped(None, claim, None);
+        self.post_request(methods::SERVER_DISCOVER, params, claim, Purpose::Probe);
     }
 
     /// The probe's answer, or that there is none.
@@ -247,11 +240,8 @@ impl Connection<Client> {
             self.call_off(call, None);
         }
         for (_, Pending { purpose, .. }) in std::mem::take(&mut self.state.pending) {
-            if let Purpose::Application {
-                request, losses, ..
-            } = purpose
-            {
-                self.tell_answer(*request, Answer::Failed(Failure::Closed), losses);
+            if let Purpose::Application(request) = purpose {
+                self.tell_answer(*request, Answer::Failed(Failure::Closed));
             }
         }
         self.end_changes(&Failure::Closed);
@@ -289,15 +279,8 @@ impl Connection<Client> {
         let info = translator.info_of(profile, offer);
         let info = info.unwrap_or_else(|| profile.info.clone());
         params.insert("clientInfo", info);
-        let id = self.fresh_id();
-        self.post_request(
-            id,
-            methods::INITIALIZE,
-            Some(Json::of(&params)),
-            offer,
-            Purpose::Initialize,
-            &[],
-        );
+        let params = Some(Json::of(&params));
+        self.post_request(methods::INITIALIZE, params, offer, Purpose::Initialize);
     }
 
     /// The result of `initialize`.
@@ -396,7 +379,7 @@ impl Connection<Client> {
 
     fn fail_waiting(&mut self, failure: &Failure) {
         for request in std::mem::take(&mut self.state.waiting) {
-            self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
+            self.tell_answer(request, Answer::Failed(failure.clone()));
         }
     }
 

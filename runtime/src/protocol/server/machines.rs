@@ -16,7 +16,7 @@ use crate::protocol::machine::Machine;
 use crate::protocol::occasion::{Occasion, Step, World};
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answered, Cancelled, Connection, Event, Exchange, IncomingRequest, Token};
+use crate::protocol::{Answered, Cancelled, Connection, Event, IncomingRequest, Token};
 
 impl Connection<Server> {
     /// Returns when [`wake`](Self::wake) has something to do.
@@ -231,18 +231,7 @@ impl Connection<Server> {
         }
         let token = self.state.new_token();
         self.state.own.insert(token, own);
-        self.tell(Event::Request(IncomingRequest {
-            token,
-            id: None,
-            exchange: Exchange::NONE,
-            method,
-            params,
-            peer,
-            caller,
-            about: None,
-            log_level: None,
-            progress_token: None,
-            losses: Vec::new(),
-        }));
+        let call = IncomingRequest::without_message(token, method, params, peer, caller);
+        self.tell(Event::Request(call));
     }
 }

@@ -90,7 +90,7 @@ impl Connection<Client> {
                 if let Some(uri) = uri_of(request.ask.params.as_ref()) {
                     self.state.changes.uris.remove(&uri);
                 }
-                self.tell_answer(request, Answer::Result(no_params()), Vec::new());
+                self.tell_answer(request, Answer::Result(no_params()));
                 self.listen();
             }
             ((Lifecycle::Handshake, Lifecycle::PerRequest), methods::LOGGING_SET_LEVEL) => {
@@ -110,7 +110,7 @@ impl Connection<Client> {
                             .error,
                     ),
                 };
-                self.tell_answer(request, answer, Vec::new());
+                self.tell_answer(request, answer);
             }
             _ => return Some(request),
         }
@@ -130,7 +130,7 @@ impl Connection<Client> {
         let filter = match filter {
             Ok(filter) => filter,
             Err(refusal) => {
-                return self.tell_answer(request, Answer::Error(refusal.error), Vec::new());
+                return self.tell_answer(request, Answer::Error(refusal.error));
             }
         };
         let token = request.token;
@@ -163,15 +163,8 @@ impl Connection<Client> {
     fn post_subscription(&mut self, method: &str, uri: &str, revision: Revision) {
         let mut params: Map<Json> = Map::new();
         params.insert("uri", Json::of(uri));
-        let id = self.fresh_id();
-        self.post_request(
-            id,
-            method,
-            Some(Json::of(&params)),
-            revision,
-            Purpose::Adapter,
-            &[],
-        );
+        let params = Some(Json::of(&params));
+        self.post_request(method, params, revision, Purpose::Adapter);
     }
 
     /// Gives up a stream, or a subscription that waits; its request comes back.
@@ -186,7 +179,7 @@ impl Connection<Client> {
             return Some(self.state.changes.subscribing.remove(index));
         }
         let stream = self.state.changes.streams.remove(&token)?;
-        if let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) {
+        if let Some(revision) = self.state.stage.revision() {
             for uri in stream.filter.uris() {
                 if !self.is_subscribed(uri) {
                     self.post_subscription(methods::RESOURCES_UNSUBSCRIBE, uri, revision);
@@ -226,13 +219,13 @@ impl Connection<Client> {
                 Answer::Result(no_params())
             }
         };
-        self.tell_answer(request, answer, Vec::new());
+        self.tell_answer(request, answer);
     }
 
     /// Listens to what an older application wants to hear, in place of what it wanted before.
     pub(in crate::protocol) fn listen(&mut self) {
         self.state.changes.again = None;
-        let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) else {
+        let Some(revision) = self.state.stage.revision() else {
             return;
         };
         match (self.role.app().lifecycle(), revision.lifecycle()) {
@@ -253,20 +246,9 @@ impl Connection<Client> {
         let filter = Filter::of_session(true, &self.state.changes.uris, declares);
         let before = self.state.changes.listening.take();
         if !filter.is_empty() {
-            let stamp = crate::protocol::client::stamp::Stamp {
-                claim: self.claim(revision, None, None),
-                progress_token: None,
-            };
-            let id = self.fresh_id();
-            let params = stamp.put_into(Some(filter.params()));
-            self.post_request(
-                id,
-                methods::SUBSCRIPTIONS_LISTEN,
-                params,
-                revision,
-                Purpose::Listen,
-                &[],
-            );
+            let (method, purpose) = (methods::SUBSCRIPTIONS_LISTEN, Purpose::Listen);
+            let params = self.stamped(Some(filter.params()), revision, None);
+            let id = self.post_request(method, params, revision, purpose);
             self.state.changes.listening = Some(id);
         }
         if let Some(id) = before {
@@ -288,7 +270,7 @@ impl Connection<Client> {
         }
         self.state.changes.tries = 0;
         for request in std::mem::take(&mut self.state.changes.subscribing) {
-            self.tell_answer(request, Answer::Result(no_params()), Vec::new());
+            self.tell_answer(request, Answer::Result(no_params()));
         }
         true
     }
@@ -310,7 +292,7 @@ impl Connection<Client> {
                     if let Some(uri) = uri_of(request.ask.params.as_ref()) {
                         self.state.changes.uris.remove(&uri);
                     }
-                    self.tell_answer(request, Answer::Error(error.clone()), Vec::new());
+                    self.tell_answer(request, Answer::Error(error.clone()));
                 }
             }
             None => {
@@ -331,13 +313,11 @@ impl Connection<Client> {
 
     /// The server is left: what listens to it ends.
     pub(in crate::protocol) fn end_changes(&mut self, failure: &Failure) {
-        for request in self.state.changes.drain() {
-            self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
-        }
-        let mut ended = self.end_rounds();
+        let mut ended = self.state.changes.drain();
+        ended.extend(self.end_rounds());
         ended.extend(self.end_tasks());
-        for (request, losses) in ended {
-            self.tell_answer(request, Answer::Failed(failure.clone()), losses);
+        for request in ended {
+            self.tell_answer(request, Answer::Failed(failure.clone()));
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_protocol::{Loss, Revision};
+use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::{
@@ -15,12 +15,10 @@ use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
-use crate::protocol::client::stamp::Stamp;
 use crate::protocol::json::{declares, may_name, member, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::{
-    Answer, Connection, Event, Exchange, Failure, IncomingRequest, InputRequired, Question, Retry,
-    TaskState, Token,
+    Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token,
 };
 
 /// How often a task is looked at whose server names no interval.
@@ -45,7 +43,6 @@ pub(in crate::protocol) struct Polls {
 #[derive(Debug)]
 struct Poll {
     request: Waiting,
-    losses: Vec<Loss>,
     id: String,
     form: Form,
     revision: Revision,
@@ -55,8 +52,6 @@ struct Poll {
     unanswered: u32,
     /// The keys of the questions that the application was asked.
     asked: BTreeSet<String>,
-    /// The progress token of its request, which its task goes on with.
-    progress_token: Option<Json>,
 }
 
 impl Polls {
@@ -82,7 +77,8 @@ impl Polls {
     /// Returns the call whose task goes on with a progress token.
     pub(in crate::protocol) fn by_progress_token(&self, token: &Json) -> Option<Token> {
         let mut open = self.open.iter();
-        let (call, _) = open.find(|(_, poll)| poll.progress_token.as_ref() == Some(token))?;
+        let (call, _) =
+            open.find(|(_, poll)| poll.request.progress_token.as_ref() == Some(token))?;
         Some(*call)
     }
 }
@@ -124,11 +120,10 @@ impl Connection<Client> {
         let Some(form) = form else {
             let why = "the server's revision has no tasks, or the client takes none".to_owned();
             let answer = Answer::Failed(Failure::UnknownMethod(why));
-            return self.tell_answer(request, answer, Vec::new());
+            return self.tell_answer(request, answer);
         };
         let task = Json::of(&Map::from_iter([(TASK_ID, Json::of(&id))]));
-        let beside = (Vec::new(), None);
-        self.take_task(request, (form, task), revision, beside, Duration::ZERO);
+        self.take_task(request, (form, task), revision, Duration::ZERO);
     }
 
     /// Tells the application how far its task has come.
@@ -166,12 +161,11 @@ impl Connection<Client> {
         request: Waiting,
         (form, task): (Form, Json),
         revision: Revision,
-        (losses, progress_token): (Vec<Loss>, Option<Json>),
         now: Duration,
     ) {
         let Some(id) = member(&task, TASK_ID).and_then(|id| id.read::<String>().ok()) else {
             let failure = Failure::InvalidResult("a task without `taskId`".to_owned());
-            return self.tell_answer(request, Answer::Failed(failure), losses);
+            return self.tell_answer(request, Answer::Failed(failure));
         };
         let interval = interval_of(&task, form).unwrap_or(INTERVAL);
         let poll = Poll {
@@ -179,7 +173,6 @@ impl Connection<Client> {
                 task: TaskStage::Given,
                 ..request
             },
-            losses,
             id,
             form,
             revision,
@@ -187,7 +180,6 @@ impl Connection<Client> {
             at: Some(now + interval),
             unanswered: 0,
             asked: BTreeSet::new(),
-            progress_token,
         };
         let token = poll.request.token;
         self.state.polls.open.insert(token, poll);
@@ -223,17 +215,13 @@ impl Connection<Client> {
         let (id, revision) = (Json::of(&poll.id), poll.revision);
         let behalf = poll.request.ask.behalf.clone();
         let params = Json::of(&Map::from_iter([(TASK_ID, id)]));
-        let stamp = Stamp {
-            claim: self.claim(revision, None, behalf.as_deref()),
-            progress_token: None,
-        };
-        let params = stamp.put_into(Some(with_members(&params, members)));
+        let params = Some(with_members(&params, members));
+        let params = self.stamped(params, revision, behalf.as_deref());
         let purpose = match look {
             Some(look) => Purpose::Task { token, look },
             None => Purpose::Adapter,
         };
-        let id = self.fresh_id();
-        self.post_request(id, method, params, revision, purpose, &[]);
+        self.post_request(method, params, revision, purpose);
     }
 
     /// What the server answers about a task.
@@ -323,8 +311,8 @@ impl Connection<Client> {
             poll.at = Some(now + poll.interval);
             return;
         }
-        if let Some((request, losses)) = self.end_task(token) {
-            self.tell_answer(request, Answer::Failed(failure.clone()), losses);
+        if let Some(request) = self.end_task(token) {
+            self.tell_answer(request, Answer::Failed(failure.clone()));
         }
     }
 
@@ -339,7 +327,6 @@ impl Connection<Client> {
             Ok(InputRequired { questions, .. }) => questions,
             Err(what) => return self.end_invalid(token, &what),
         };
-        let caller = self.caller(revision);
         for question in questions {
             let Question {
                 key,
@@ -369,27 +356,12 @@ impl Connection<Client> {
                     return self.give_up_task(token, Answer::Failed(Failure::Rejected(error)));
                 }
             };
-            (self.role.translator.on_loss).tell_losses(method, revision, None, &losses);
-            let call = self.new_token();
             let called = Called::TaskQuestion {
                 task: token,
                 key,
                 method,
             };
-            self.state.calls.insert(call, called);
-            self.tell(Event::Request(IncomingRequest {
-                token: call,
-                id: None,
-                exchange: Exchange::NONE,
-                method,
-                params,
-                peer: revision,
-                caller: caller.clone(),
-                about: Some(token),
-                log_level: None,
-                progress_token: None,
-                losses,
-            }));
+            self.ask_in_course(token, called, method, params, losses, revision);
         }
     }
 
@@ -424,27 +396,27 @@ impl Connection<Client> {
     /// The task of a call has ended with this.
     fn end_with(&mut self, token: Token, answer: Result<Json, ErrorObject>, now: Duration) {
         let revision = self.state.polls.open.get(&token).map(|poll| poll.revision);
-        let (Some(revision), Some((request, losses))) = (revision, self.end_task(token)) else {
+        let (Some(revision), Some(request)) = (revision, self.end_task(token)) else {
             return;
         };
         match answer {
-            Ok(result) => self.take_result(request, None, &result, revision, (losses, None), now),
-            Err(error) => self.tell_error(request, None, error, revision, losses),
+            Ok(result) => self.take_result(request, None, &result, revision, now),
+            Err(error) => self.tell_error(request, None, error, revision),
         }
     }
 
     fn end_invalid(&mut self, token: Token, what: &str) {
-        if let Some((request, losses)) = self.end_task(token) {
+        if let Some(request) = self.end_task(token) {
             let failure = Failure::InvalidResult(what.to_owned());
-            self.tell_answer(request, Answer::Failed(failure), losses);
+            self.tell_answer(request, Answer::Failed(failure));
         }
     }
 
     /// Ends a call, and cancels its task at the server.
     pub(in crate::protocol) fn give_up_task(&mut self, token: Token, answer: Answer) {
         self.post_of_task(token, methods::TASKS_CANCEL, None, &[]);
-        if let Some((request, losses)) = self.end_task(token) {
-            self.tell_answer(request, answer, losses);
+        if let Some(request) = self.end_task(token) {
+            self.tell_answer(request, answer);
         }
     }
 
@@ -454,7 +426,7 @@ impl Connection<Client> {
     }
 
     /// Takes out a call; what is on its way for it is for nothing.
-    fn end_task(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
+    fn end_task(&mut self, token: Token) -> Option<Waiting> {
         let poll = self.state.polls.open.remove(&token)?;
         let is_look = |purpose: &Purpose| matches!(purpose, Purpose::Task { token: one, .. } if *one == token);
         let looks = self.state.pending.iter();
@@ -475,17 +447,13 @@ impl Connection<Client> {
         for call in calls {
             self.call_off(call, None);
         }
-        Some((poll.request, poll.losses))
+        Some(poll.request)
     }
 
     /// Takes out all calls: the server is left.
-    pub(in crate::protocol) fn end_tasks(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
-        let tokens: Vec<Token> = self.state.polls.open.keys().copied().collect();
-        let ended = tokens.into_iter().filter_map(|token| {
-            let poll = self.state.polls.open.remove(&token)?;
-            Some((poll.request, poll.losses))
-        });
-        ended.collect()
+    pub(in crate::protocol) fn end_tasks(&mut self) -> Vec<Waiting> {
+        let open = std::mem::take(&mut self.state.polls.open);
+        open.into_values().map(|poll| poll.request).collect()
     }
 
     /// Whether a call that the server refused is made again as a task: it has tools that run no other way.
