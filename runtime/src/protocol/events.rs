@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_protocol::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
+use mcp_wire::{Decode, Error, ErrorObject, Json, Peeked, Raw, RawId, RequestId, Unreadable};
 
 use super::ask::{Answered, Token};
 use super::needs::NeedsAdapter;
@@ -134,7 +134,7 @@ pub enum Ignored {
 
 /// A request of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct IncomingRequest {
+pub struct IncomingRequest<Method = &'static str> {
     /// What to answer it by.
     pub token: Token,
     /// Its id on the wire; `None` if it has no message: it came in the result of another request, or from an adapter.
@@ -142,7 +142,7 @@ pub struct IncomingRequest {
     /// The exchange that it came in; that of no exchange if it came in the result of another request.
     pub exchange: Exchange,
     /// The method.
-    pub method: &'static str,
+    pub method: Method,
     /// The params, in the application's revision; `{}` if there were none.
     pub params: Json,
     /// The revision of the peer.
@@ -161,11 +161,11 @@ pub struct IncomingRequest {
     pub losses: Vec<Loss>,
 }
 
-impl IncomingRequest {
+impl<Method> IncomingRequest<Method> {
     /// Creates one that no message of the peer is.
     pub(super) fn without_message(
         token: Token,
-        method: &'static str,
+        method: Method,
         params: Json,
         peer: Revision,
         caller: Arc<Caller>,
@@ -185,6 +185,22 @@ impl IncomingRequest {
         }
     }
 
+    /// Returns it with what its message says of it, and with the request that it belongs to.
+    pub(super) fn of(
+        self,
+        message: &Peeked<'_>,
+        exchange: Option<Exchange>,
+        about: Option<Token>,
+    ) -> Self {
+        Self {
+            id: message.id.and_then(RawId::to_id),
+            exchange: exchange.unwrap_or(Exchange::NONE),
+            progress_token: message.meta.progress_token.map(Raw::to_json),
+            about,
+            ..self
+        }
+    }
+
     /// Reads the params as a type of the application's revision.
     ///
     /// # Errors
@@ -196,9 +212,9 @@ impl IncomingRequest {
 
 /// A notification of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Notification {
+pub struct Notification<Method = &'static str> {
     /// The method.
-    pub method: &'static str,
+    pub method: Method,
     /// The params, in the application's revision.
     pub params: Json,
     /// The revision of the peer.
@@ -210,40 +226,10 @@ pub struct Notification {
 }
 
 /// A request of a method that no revision has: of an extension, or of a vendor. Nothing of it is converted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CustomRequest {
-    /// What to answer it by.
-    pub token: Token,
-    /// Its id on the wire.
-    pub id: RequestId,
-    /// The exchange that it came in.
-    pub exchange: Exchange,
-    /// The method.
-    pub method: String,
-    /// The params as they came; `{}` if there were none.
-    pub params: Json,
-    /// The revision of the peer.
-    pub peer: Revision,
-    /// Who asks, and what it can do.
-    pub caller: Arc<Caller>,
-    /// The request of the application to which it belongs, if that is known; `None` at a server.
-    pub about: Option<Token>,
-    /// The token for progress notifications, if the peer wants any.
-    pub progress_token: Option<Json>,
-}
+pub type CustomRequest = IncomingRequest<String>;
 
 /// A notification of a method that no revision has. Nothing of it is converted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CustomNotification {
-    /// The method.
-    pub method: String,
-    /// The params as they came; `{}` if there were none.
-    pub params: Json,
-    /// The revision of the peer.
-    pub peer: Revision,
-    /// The request of the application in whose stream it came; none at a server.
-    pub about: Option<Token>,
-}
+pub type CustomNotification = Notification<String>;
 
 /// Who a peer is and what it can do, in its own words.
 #[derive(Debug, Clone, PartialEq)]
@@ -295,9 +281,8 @@ impl Caller {
     /// Returns whether it declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
-        let capabilities = self.capabilities.clone();
-        let object = capabilities.and_then(|json| mcp_wire::JsonObject::try_from(json).ok());
-        object.is_some_and(|object| object.get(capability).is_some_and(|value| !value.is_null()))
+        let declared = self.capabilities.as_ref().and_then(|it| it.get(capability));
+        declared.is_some_and(|value| !value.is_null())
     }
 
     fn part_in(

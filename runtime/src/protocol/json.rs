@@ -1,17 +1,12 @@
-//! Members of JSON objects: looked up, and set.
+//! Members of JSON objects: declared, and set.
 
-use mcp_wire::{Extra, Json, JsonObject, Map, meta};
-
-/// Returns the member of a value; `None` if that is not an object, or has no such member.
-pub(crate) fn member(object: &Json, name: &str) -> Option<Json> {
-    JsonObject::try_from(object.clone()).ok()?.get(name)
-}
+use mcp_wire::{Extra, Json, Map, meta};
 
 /// Whether a member stands at a path of an object, and is not false.
 pub(crate) fn declares(capabilities: &Json, path: &[&str]) -> bool {
     let mut at = capabilities.clone();
     for name in path {
-        match member(&at, name) {
+        match at.get(name) {
             Some(member) if !member.is_null() && member.text() != "false" => at = member,
             _ => return false,
         }

@@ -9,7 +9,6 @@ use mcp_wire::{Json, JsonObject, Kind, Map};
 use crate::errors::{self, Refusal};
 #[cfg(feature = "server-http")]
 use crate::headers::decoded;
-use crate::protocol::json::member;
 
 /// What every such header begins with.
 pub(crate) const PREFIX: &str = "Mcp-Param-";
@@ -55,18 +54,15 @@ fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
 /// Goes down the properties; how many words were found on the way.
 fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<usize, String> {
     let mut placed = 0;
-    let object = JsonObject::try_from(schema.clone()).ok();
-    let properties = object.and_then(|object| object.get("properties")?.read::<Map<Json>>().ok());
+    let properties = schema.read_member::<Map<Json>>("properties");
     for (name, property) in properties.into_iter().flatten() {
-        let Ok(members) = JsonObject::try_from(property.clone()) else {
+        if property.kind() != Kind::Object {
             continue;
-        };
+        }
         path.push(name);
-        if let Some(header) = members.get(WORD) {
+        if let Some(header) = property.get(WORD) {
             let header = header.as_str().map(Cow::into_owned).unwrap_or_default();
-            let kind = members
-                .get("type")
-                .and_then(|kind| kind.as_str().map(Cow::into_owned));
+            let kind = property.read_member::<String>("type");
             if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
                 return Err(format!(
                     "`{WORD}` at `{}`, which is no string, integer or boolean",
@@ -145,10 +141,12 @@ impl Learned {
 
     /// Learns from a result of `tools/list`: returns its tools that keep the rule, and why others break it.
     pub(crate) fn learn(&mut self, page: &Json) -> (Vec<Json>, Vec<String>) {
-        let listed = member(page, "tools").and_then(|tools| tools.read::<Vec<JsonObject>>().ok());
+        let listed = page
+            .get("tools")
+            .and_then(|tools| tools.read::<Vec<JsonObject>>().ok());
         let (mut kept, mut broken) = (Vec::new(), Vec::new());
         for tool in listed.into_iter().flatten() {
-            let name = tool.get("name").and_then(|name| name.read::<String>().ok());
+            let name = tool.as_json().read_member::<String>("name");
             let name = name.unwrap_or_default();
             self.forget(&name);
             let params = tool.get("inputSchema").map(|schema| of_schema(&schema));
@@ -204,7 +202,7 @@ impl Param {
     fn find(&self, arguments: &Json) -> Option<Json> {
         let mut at = arguments.clone();
         for name in &self.path {
-            at = JsonObject::try_from(at).ok()?.get(name)?;
+            at = at.get(name)?;
         }
         (!at.is_null()).then_some(at)
     }

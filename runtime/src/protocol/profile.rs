@@ -1,7 +1,7 @@
 //! Who an end is and what it can do, as each revision says it.
 
 use mcp_protocol::{Context, Failure, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Encode, Json, JsonObject, Map, Writer};
+use mcp_wire::{Encode, Json, Map, Writer};
 
 use crate::meta;
 use crate::protocol::revisions::{RevisionSet, same};
@@ -95,11 +95,10 @@ impl Introductions {
         let app = own.unwrap_or(app);
         let introduce = |revision| {
             let capabilities = said_in("ServerCapabilities", &capabilities, app, revision)?;
-            let object = JsonObject::try_from(capabilities.clone()).unwrap_or_default();
             Ok(Introduction {
                 revision,
                 info: said_in("Implementation", &info, app, revision)?,
-                logs: object.get("logging").is_some(),
+                logs: capabilities.get("logging").is_some(),
                 capabilities,
                 members: match same(app, revision) {
                     true => members.clone(),

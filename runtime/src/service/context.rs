@@ -10,7 +10,7 @@ use mcp_wire::{Decode, Encode, Json, Number, Writer};
 use super::Error;
 use super::stateless::Answers;
 use crate::methods;
-use crate::protocol::server::{Caller as Who, CustomRequest, IncomingRequest, LogLevel};
+use crate::protocol::server::{Caller as Who, IncomingRequest, LogLevel};
 use crate::serve::{Peer, Session};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
@@ -64,27 +64,13 @@ impl<App> RequestContext<App> {
         }
     }
 
-    pub(super) fn call(call: IncomingRequest, peer: Peer) -> Self {
+    pub(super) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self {
         Self::of(Arc::new(Inner {
             session: peer.session(),
             peer: Some(peer),
             revision: call.peer,
             client: Some(call.caller),
             log_level: call.log_level,
-            progress_token: call.progress_token,
-            params: call.params,
-            answers: OnceLock::new(),
-            starts_over: false,
-        }))
-    }
-
-    pub(super) fn custom_call(call: CustomRequest, peer: Peer) -> Self {
-        Self::of(Arc::new(Inner {
-            session: peer.session(),
-            peer: Some(peer),
-            revision: call.peer,
-            client: Some(call.caller),
-            log_level: None,
             progress_token: call.progress_token,
             params: call.params,
             answers: OnceLock::new(),

@@ -488,7 +488,7 @@ where
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
-        match (self.custom).request(&method, params, RequestContext::custom_call(call, peer)) {
+        match (self.custom).request(&method, params, RequestContext::call(call, peer)) {
             Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
             None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
         }

@@ -13,7 +13,6 @@ use crate::methods;
 use crate::protocol::ask::own_id;
 use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::client::requests::TaskStage;
-use crate::protocol::json::member;
 use crate::protocol::negotiate::lifecycle::{Evidence, choose, supported};
 use crate::protocol::revisions::same;
 use crate::protocol::tasks::{Form, RESULT_TYPE, plain_tools};
@@ -173,7 +172,7 @@ impl Connection<Client> {
         let may_ask_back = |method| (self.role.translator).may_ask_back(revision, method);
         let mut completed = None;
         if revision.lifecycle() == Lifecycle::PerRequest {
-            let kind = member(result, "resultType").map(|kind| kind.read::<String>());
+            let kind = result.get("resultType").map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
                 Some(Ok(RESULT_TYPE)) if self.hands_on_task(&request, revision) => {}

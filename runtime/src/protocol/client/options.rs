@@ -8,7 +8,7 @@ use mcp_protocol::{Revision, UnknownFields, UnknownRevision};
 use mcp_wire::{Json, Map};
 
 use crate::protocol::Profile;
-use crate::protocol::json::{member, with_members};
+use crate::protocol::json::with_members;
 use crate::protocol::tasks::EXTENSION;
 use crate::{Limits, RevisionSet};
 
@@ -70,7 +70,7 @@ impl Options {
             return capabilities;
         }
         let empty = || Json::of(&Map::<Json>::new());
-        let extensions = member(&capabilities, "extensions").unwrap_or_else(empty);
+        let extensions = capabilities.get("extensions").unwrap_or_else(empty);
         let extensions = with_members(&extensions, &[(EXTENSION, Some(empty()))]);
         with_members(&capabilities, &[("extensions", Some(extensions))])
     }

@@ -10,12 +10,11 @@ use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 use super::{Called, Client, Pending, Purpose};
 use crate::methods;
 use crate::protocol::ask::own_id;
-use crate::protocol::json::member;
 use crate::protocol::tasks::NOTIFICATIONS_TASKS;
 use crate::protocol::translate::{Stopped, Way, no_params};
 use crate::protocol::{
-    Answer, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event, Exchange,
-    Fate, Ignored, IncomingRequest, NeedsAdapter, Notification, Said, Token,
+    Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
+    IncomingRequest, NeedsAdapter, Notification, Said, Token,
 };
 
 impl Connection<Client> {
@@ -55,49 +54,29 @@ impl Connection<Client> {
         }
         let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
         let about = self.about(method, Some(&params), exchange);
+        let token = self.new_token();
+        let caller = self.caller(revision);
         if self.is_other(method) {
-            let token = self.new_token();
-            let waits = Called::Other { id: id.clone() };
-            self.state.calls.insert(token, waits);
-            return self.tell(Event::CustomRequest(CustomRequest {
+            self.state.calls.insert(token, Called::Other { id });
+            let call = IncomingRequest::without_message(
                 token,
-                id,
-                exchange: exchange.unwrap_or(Exchange::NONE),
-                method: method.to_owned(),
+                method.to_owned(),
                 params,
-                peer: revision,
-                caller: self.caller(revision),
-                about,
-                progress_token: message.meta.progress_token.map(Raw::to_json),
-            }));
+                revision,
+                caller,
+            );
+            return self.tell(Event::CustomRequest(call.of(message, exchange, about)));
         }
-        let carried = self
-            .role
-            .translator
-            .params(Way::In, method, &params, revision);
+        let carried = (self.role.translator).params(Way::In, method, &params, revision);
         (self.role.translator.on_loss).tell(method, revision, Some(&id), &carried);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
-            Ok((name, (params, losses))) => {
-                let token = self.new_token();
-                let called = Called::Request {
-                    id: id.clone(),
-                    method: name,
-                };
-                self.state.calls.insert(token, called);
+            Ok((method, (params, losses))) => {
+                (self.state.calls).insert(token, Called::Request { id, method });
                 let call = IncomingRequest {
-                    token,
-                    id: Some(id),
-                    exchange: exchange.unwrap_or(Exchange::NONE),
-                    method: name,
-                    params,
-                    peer: revision,
-                    caller: self.caller(revision),
-                    about,
-                    log_level: None,
-                    progress_token: message.meta.progress_token.map(Raw::to_json),
                     losses,
+                    ..IncomingRequest::without_message(token, method, params, revision, caller)
                 };
-                self.tell(Event::Request(call));
+                self.tell(Event::Request(call.of(message, exchange, about)));
             }
             Err(stopped) => {
                 self.report(method, revision, &stopped);
@@ -271,6 +250,7 @@ impl Connection<Client> {
                 params,
                 peer: revision,
                 about,
+                losses: Vec::new(),
             }));
         }
         if is_of_call {
@@ -359,7 +339,7 @@ impl Connection<Client> {
         let Some(token) = found.map(|(token, _)| *token) else {
             return;
         };
-        let reason = params.and_then(|params| member(params, "reason")?.read().ok());
+        let reason = params.and_then(|params| params.read_member("reason"));
         self.call_off(token, reason);
     }
 
@@ -383,7 +363,7 @@ impl Connection<Client> {
             _ => None,
         };
         if method == methods::NOTIFICATIONS_PROGRESS {
-            let wanted = member(params?, "progressToken")?;
+            let wanted = params?.get("progressToken")?;
             let mut pending = self.state.pending.values();
             let found = pending.find_map(|pending| match &pending.purpose {
                 Purpose::Application(request)
@@ -410,13 +390,13 @@ impl Connection<Client> {
 
 /// The request that is cancelled.
 fn requested(params: Option<&Json>) -> Option<RequestId> {
-    member(params?, "requestId")?.read().ok()
+    params?.read_member("requestId")
 }
 
 /// The listen request that a notification of a subscription names.
 fn subscription(params: Option<&Json>) -> Option<i64> {
-    let meta = member(params?, "_meta")?;
-    own_id(&member(&meta, crate::meta::SUBSCRIPTION_ID)?.read().ok()?)
+    let meta = params?.get("_meta")?;
+    own_id(&meta.read_member(crate::meta::SUBSCRIPTION_ID)?)
 }
 
 /// The name of a method, as the tables have it.

@@ -1,7 +1,7 @@
 //! What every message carries beside its own members: `_meta` keys and HTTP headers.
 
 use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
-use mcp_wire::{Json, JsonObject};
+use mcp_wire::Json;
 
 use crate::headers::named_by;
 use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
@@ -65,8 +65,8 @@ impl Stamp {
 /// Takes a log level out of the `_meta` of an application's params: how it is asked for depends on the server.
 pub(in crate::protocol) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<String>) {
     let said = |params: &&Json| may_name(params, LOG_LEVEL);
-    let level = meta_of(params.as_ref().filter(said));
-    let level = level.and_then(|meta| meta.get(LOG_LEVEL)?.read().ok());
+    let meta = params.as_ref().filter(said).and_then(|it| it.get("_meta"));
+    let level = meta.and_then(|meta| meta.read_member(LOG_LEVEL));
     match (params, level) {
         (Some(params), Some(level)) => {
             let params = edit_meta(params, |meta| {
@@ -81,12 +81,7 @@ pub(in crate::protocol) fn take_log_level(params: Option<Json>) -> (Option<Json>
 /// The application's own progress token, if its params name one.
 pub(in crate::protocol) fn progress_token(params: Option<&Json>) -> Option<Json> {
     let said = |params: &&Json| may_name(params, PROGRESS_TOKEN);
-    meta_of(params.filter(said))?.get(PROGRESS_TOKEN)
-}
-
-fn meta_of(params: Option<&Json>) -> Option<JsonObject> {
-    let params = JsonObject::try_from(params?.clone()).ok()?;
-    JsonObject::try_from(params.get("_meta")?).ok()
+    params.filter(said)?.get("_meta")?.get(PROGRESS_TOKEN)
 }
 
 /// The headers of a POST.
@@ -137,6 +132,5 @@ pub(in crate::protocol) fn headers(
 /// What `Mcp-Name` repeats.
 fn name_of(revision: Revision, method: &str, params: Option<&Json>) -> Option<String> {
     let member = named_by(revision, method)?;
-    let params = JsonObject::try_from(params?.clone()).ok()?;
-    params.get(member)?.read().ok()
+    params?.read_member(member)
 }

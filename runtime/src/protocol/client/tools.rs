@@ -8,7 +8,6 @@ use mcp_wire::{ErrorObject, Json, Map};
 use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
-use crate::protocol::json::member;
 use crate::protocol::params::{self, Learned};
 use crate::protocol::{Answer, Connection, Failure, Ignored, Token};
 
@@ -94,9 +93,9 @@ impl Connection<Client> {
         if method != methods::TOOLS_CALL || !self.repeats_params(revision) {
             return headers;
         }
-        let name = params.and_then(|params| member(params, "name")?.read::<String>().ok());
+        let name = params.and_then(|params| params.read_member::<String>("name"));
         let learned = name.map(|name| self.state.tools.learned.of(&name));
-        let arguments = params.and_then(|params| member(params, "arguments"));
+        let arguments = params.and_then(|params| params.get("arguments"));
         for param in learned.into_iter().flatten() {
             let header = format!("{}{}", params::PREFIX, param.name);
             let is_given = |(name, _): &(String, String)| name.eq_ignore_ascii_case(&header);
@@ -155,7 +154,7 @@ impl Connection<Client> {
         // What breaks the rule is left out of what the application asks for, and told there.
         let _ = self.learn(&page, revision);
         self.state.tools.pages += 1;
-        let next = member(&page, "nextCursor").filter(|cursor| !cursor.is_null());
+        let next = page.get("nextCursor").filter(|cursor| !cursor.is_null());
         match next.filter(|_| self.state.tools.pages < PAGES) {
             Some(cursor) => self.post_list(Some(cursor), revision),
             None => {

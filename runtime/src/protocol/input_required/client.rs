@@ -10,7 +10,6 @@ use mcp_wire::{ErrorObject, Json, Map};
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Resumed, Waiting};
-use crate::protocol::json::member;
 use crate::protocol::translate::Way;
 use crate::protocol::{
     Answer, Connection, Failure, InputRequired, OutgoingRequest, Question, Retry, Token,
@@ -55,7 +54,7 @@ impl Connection<Client> {
         if state.as_ref().is_some_and(|state| state.as_str().is_none()) {
             return Err("requestState is not a string".to_owned());
         }
-        if state.is_none() && member(result, "inputRequests").is_none() {
+        if state.is_none() && result.get("inputRequests").is_none() {
             return Err(
                 "it asks for input, but has neither inputRequests nor requestState".to_owned(),
             );

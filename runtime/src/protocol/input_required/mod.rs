@@ -58,8 +58,7 @@ pub(super) fn read(
         return Err(errors::too_many_questions(requests.len(), most));
     }
     let question = |(name, request): (String, JsonObject)| {
-        let method = request.get("method");
-        let method = method.and_then(|method| method.read::<String>().ok());
+        let method = request.as_json().read_member::<String>("method");
         let method = method.ok_or_else(|| format!("inputRequests: `{name}` names no method"))?;
         let params = request.get("params").unwrap_or_else(no_params);
         Ok(Question {
@@ -138,10 +137,7 @@ pub(crate) fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<()
 
 /// Whether the params are of those that need a part of a capability.
 fn is_asked_for(params: &Json, part: &CapabilityPart) -> bool {
-    let Some(value) = JsonObject::try_from(params.clone())
-        .ok()
-        .and_then(|object| object.get(part.member))
-    else {
+    let Some(value) = params.get(part.member) else {
         return false;
     };
     match part.value {

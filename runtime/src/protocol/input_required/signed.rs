@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-use mcp_wire::{ErrorObject, Json, JsonObject, Peeked, Raw};
+use mcp_wire::{ErrorObject, Json, Peeked, Raw};
 
 use super::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
@@ -72,8 +72,7 @@ impl Server {
         {
             return Ok(result);
         }
-        let object = JsonObject::try_from(result.clone()).ok();
-        let own = object.and_then(|object| object.get("requestState"));
+        let own = result.get("requestState");
         let Some(own) = own.as_ref().and_then(Json::as_str) else {
             return Ok(result);
         };

@@ -216,10 +216,7 @@ impl Suspended {
                 "nothing waits for this `requestState` in this server process any more: make the request again",
             );
         };
-        let responses = params.get("inputResponses");
-        let responses = responses
-            .and_then(|it| JsonObject::try_from(it).ok())
-            .unwrap_or_default();
+        let responses = params.get("inputResponses").unwrap_or_default();
         let mut answers = Vec::new();
         for open in &parked.asked {
             let Question { name, method, .. } = &open.question;
@@ -309,8 +306,7 @@ fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
     if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
         return None;
     }
-    let data = JsonObject::try_from(error.data.clone()?).ok()?;
-    let pages: Vec<Json> = data.get("elicitations")?.read().ok()?;
+    let pages: Vec<Json> = error.data.as_ref()?.read_member("elicitations")?;
     let by_url = |page| with_members(page, &[("mode", Some(Json::of("url")))]);
     Some(pages.iter().map(by_url).collect())
 }

@@ -12,7 +12,6 @@ use crate::methods;
 use crate::protocol::ask::outcome;
 use crate::protocol::client::requests::{Pending, Purpose};
 use crate::protocol::client::{Channel, Client, Verdict};
-use crate::protocol::json::member;
 use crate::protocol::translate::Way;
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
@@ -285,8 +284,7 @@ impl Connection<Client> {
 
     /// The result of `initialize`.
     pub(in crate::protocol) fn initialized(&mut self, result: &Json) {
-        let version =
-            member(result, "protocolVersion").and_then(|version| version.read::<String>().ok());
+        let version = result.read_member::<String>("protocolVersion");
         let Some(version) = version else {
             let failure = Failure::InvalidResult(
                 "the answer to `initialize` names no protocolVersion".to_owned(),
@@ -299,9 +297,10 @@ impl Connection<Client> {
         let Some(revision) = known else {
             return self.no_common_revision(vec![version]);
         };
-        let facts = self.facts(result, revision, member(result, "serverInfo"));
-        let logging =
-            member(result, "capabilities").is_some_and(|it| member(&it, "logging").is_some());
+        let facts = self.facts(result, revision, result.get("serverInfo"));
+        let logging = result
+            .get("capabilities")
+            .is_some_and(|it| it.get("logging").is_some());
         let session = self.state.session_to_be.take();
         self.state.stage = Stage::Settled(Settled {
             session,
@@ -395,12 +394,12 @@ impl Connection<Client> {
         let Ok(result) = result else {
             return ServerFacts::unknown(revision);
         };
-        let info = member(&result, "_meta").and_then(|meta| member(&meta, SERVER_INFO));
+        let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO));
         self.facts(&result, revision, info)
     }
 
     fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
-        self.state.changes.capabilities = member(result, "capabilities");
+        self.state.changes.capabilities = result.get("capabilities");
         let carry = |name, json: Json| {
             self.role
                 .translator
@@ -409,9 +408,10 @@ impl Connection<Client> {
         ServerFacts {
             revision,
             info: info.and_then(|info| carry("Implementation", info)),
-            capabilities: member(result, "capabilities")
+            capabilities: result
+                .get("capabilities")
                 .and_then(|it| carry("ServerCapabilities", it)),
-            instructions: member(result, "instructions").and_then(|it| it.read().ok()),
+            instructions: result.read_member("instructions"),
             result: Some(result.clone()),
         }
     }

@@ -5,7 +5,7 @@
 //! No single error code decides: an answer that is not recognised as per-request means handshake.
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked};
+use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
 
 use crate::RevisionSet;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
@@ -95,20 +95,15 @@ fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
 
 /// Returns the versions of a `DiscoverResult`; `None` if it is not one.
 fn discovered(result: &Json) -> Option<Vec<String>> {
-    let result = JsonObject::try_from(result.clone()).ok()?;
-    result.get("supportedVersions")?.read().ok()
+    result.read_member("supportedVersions")
 }
 
 /// Returns the versions that an error names; empty if it names none.
 #[must_use]
 pub fn supported(error: &ErrorObject) -> Vec<String> {
-    let data = error
-        .data
-        .clone()
-        .and_then(|data| JsonObject::try_from(data).ok());
-    let versions = data.and_then(|data| data.get("supported"));
+    let versions = error.data.as_ref();
     versions
-        .and_then(|versions| versions.read().ok())
+        .and_then(|data| data.read_member("supported"))
         .unwrap_or_default()
 }
 

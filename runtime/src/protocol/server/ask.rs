@@ -65,7 +65,7 @@ impl Connection<Server> {
             told => told.flatten(),
         };
         let about_peer = told.as_ref().map(|told| told.peer);
-        let peer = about_peer.or(self.state.session_revision());
+        let peer = about_peer.or(self.session_revision());
         let empty = no_params();
         let given = params.unwrap_or(&empty);
         let occasion = Occasion::ServerRequest {
@@ -120,7 +120,7 @@ impl Connection<Server> {
             Some(Some(pending)) => Some(pending.peer),
             None => None,
         };
-        let peer = about_peer.or(self.state.session_revision());
+        let peer = about_peer.or(self.session_revision());
         let lifecycle = peer.map_or(Lifecycle::PerRequest, Revision::lifecycle);
         if lifecycle == Lifecycle::PerRequest {
             return refused(errors::method_not_found(method, lifecycle).error);
@@ -147,7 +147,7 @@ impl Connection<Server> {
         let exchange = about.map(|pending| pending.exchange);
         let peer = about
             .map(|pending| pending.peer)
-            .or(self.state.session_revision());
+            .or(self.session_revision());
         let Some(peer) = peer.filter(|_| self.state.asked.len() < most) else {
             return Err(errors::too_many_pending(most).error);
         };

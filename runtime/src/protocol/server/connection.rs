@@ -7,9 +7,10 @@ use mcp_protocol::Revision;
 #[cfg(feature = "server-http")]
 use mcp_wire::RequestId;
 
-use super::state::State;
+use super::state::{Pending, State};
 use super::{Outgoing, Server};
 use crate::headers::Headers;
+use crate::methods;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::{Caller, Connection, Exchange, Role, Token};
 
@@ -48,67 +49,86 @@ impl Connection<Server> {
     /// Returns how many requests of the peer wait for their answer.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.state.pending()
+        self.state.pending.len()
     }
 
     /// Returns whether such streams are open.
     #[must_use]
     pub fn has_streams(&self) -> bool {
-        self.state.has_streams()
+        self.state.waiting_streams > 0
     }
 
     /// Returns the revision that `initialize` negotiated, if it did.
     #[must_use]
     pub fn session_revision(&self) -> Option<Revision> {
-        self.state.session_revision()
+        self.state.session.as_ref().map(|session| session.revision)
     }
 
     /// Returns the client that opened the session by `initialize`, or the stream on which a per-request client is notified.
     #[must_use]
     pub fn opened_by(&self) -> Option<Arc<Caller>> {
-        self.state.opened_by()
+        if let Some(session) = &self.state.session {
+            return Some(Arc::clone(&session.caller));
+        }
+        let listens = |pending: &&Pending| pending.method == methods::SUBSCRIPTIONS_LISTEN;
+        let pending = self.state.pending.values().find(listens)?;
+        Some(Arc::clone(&pending.caller))
     }
 
     /// Returns the bytes of the requests that wait for their response.
     #[must_use]
     pub fn pending_bytes(&self) -> usize {
-        self.state.pending_bytes()
+        self.state.pending_bytes
     }
 
     /// Returns the bytes that are kept of the info and capabilities of the session's client.
     #[must_use]
     pub fn session_bytes(&self) -> usize {
-        self.state.session_bytes()
+        let Some(session) = &self.state.session else {
+            return 0;
+        };
+        let upgraded = [
+            &session.upgraded.client_capabilities,
+            &session.upgraded.client_info,
+        ];
+        let upgraded = upgraded.into_iter().flatten();
+        session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
     }
 
     /// Returns the number of requests of the server that wait for the peer's response.
     #[must_use]
     pub fn asked(&self) -> usize {
-        self.state.asked()
+        self.state.asked.len()
     }
 
     /// Returns the exchange whose response carries messages about a call.
     #[must_use]
     pub fn exchange_of(&self, call: Token) -> Option<Exchange> {
-        self.state.exchange_of(call)
+        match self.state.own.contains_key(&call) {
+            true => Some(Exchange::NONE),
+            false => self.state.get(call).map(|pending| pending.exchange),
+        }
     }
 
     /// Returns whether the requests of this exchange are given up when its client hangs up.
     #[must_use]
     pub fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
-        self.state.is_given_up_by_hanging_up(exchange)
+        self.state.given_up_with(exchange).next().is_some()
     }
 
     /// Returns the ids of the requests that came in this exchange, and are not answered.
     #[cfg(feature = "server-http")]
     pub(crate) fn waiting_in(&self, exchange: Exchange) -> Vec<RequestId> {
-        self.state.waiting_in(exchange)
+        let pending = self.state.pending.values();
+        let of_it = pending.filter(|it| it.exchange == exchange);
+        of_it.map(|pending| pending.id.clone()).collect()
     }
 
     /// Counts exchanges and requests of the server from here.
     #[cfg(feature = "server-http")]
     pub(crate) fn count_from(&mut self, first: u64) {
-        self.state.count_from(first);
+        self.state.last_exchange = first;
+        self.state.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
     }
 
     /// Frees buffers that are empty.

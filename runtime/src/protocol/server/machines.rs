@@ -1,5 +1,6 @@
 //! State machines at work: an occasion goes in, their steps are carried out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::{Adapter, Loss, Revision};
@@ -16,13 +17,14 @@ use crate::protocol::machine::Machine;
 use crate::protocol::occasion::{Occasion, Step, World};
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answered, Cancelled, Connection, Event, IncomingRequest, Token};
+use crate::protocol::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
 
 impl Connection<Server> {
     /// Returns when [`wake`](Self::wake) has something to do.
     #[must_use]
     pub fn wake_at(&self) -> Option<Duration> {
-        self.state.wake_at()
+        let machines = self.state.machines.iter();
+        machines.filter_map(Machine::wake_at).min()
     }
 
     /// Sets the time, and ends what has waited too long.
@@ -178,7 +180,7 @@ impl Connection<Server> {
                 };
                 let exchange = pending.map(|pending| pending.exchange);
                 let peer = pending.map(|pending| pending.peer);
-                let peer = peer.or(self.state.session_revision());
+                let peer = peer.or(self.session_revision());
                 let method =
                     (self.role.translator).peer_name(method, peer.unwrap_or(self.role.app()));
                 let body = write::notification(method, Some(&params));
@@ -209,7 +211,8 @@ impl Connection<Server> {
     /// A call of the application on behalf of the session, with what a request of its own lifecycle says.
     fn own_call(&mut self, own: Own, method: &'static str, params: Json, peer: Revision) {
         let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
-        let caller = self.state.caller(peer);
+        let caller = self.opened_by().filter(|caller| caller.revision == peer);
+        let caller = caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)));
         let mut params = params;
         if let (true, Some(session)) = (self.role.modern, session) {
             let revision = Json::of(self.role.app().protocol_version());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_protocol::{Adapter, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
+use mcp_wire::{Direction, ErrorObject, Json, Map, MethodKind};
 
 use super::Server;
 use super::needs::needs;
@@ -29,7 +29,7 @@ impl Connection<Server> {
         // A client may have both: a session, and streams of the other lifecycle beside it.
         let is_both =
             matches!(to, To::Session) && self.state.session.is_some() && !self.role.modern;
-        let has_streams = is_both && self.state.has_streams();
+        let has_streams = is_both && self.has_streams();
         let said = self.notify_one(to, method, params, now);
         if has_streams {
             let empty = no_params();
@@ -195,9 +195,8 @@ fn acknowledgement(
     {
         return None;
     }
-    let params = JsonObject::try_from(pending.params.clone()?).ok()?;
     let mut agreed: Map<Json> = Map::new();
-    let mut wanted = params.get("notifications")?;
+    let mut wanted = pending.params.as_ref()?.get("notifications")?;
     if of_tasks {
         // Of tasks it tells only if it was acknowledged with them.
         wanted = with_members(&wanted, &[(TASK_IDS, None)]);
@@ -217,7 +216,6 @@ pub(in crate::protocol) fn refused(error: ErrorObject) -> Said {
 /// Whether a log notification is less severe than what was asked for.
 fn is_below(wanted: Option<LogLevel>, params: Option<&Json>) -> bool {
     let Some(wanted) = wanted else { return false };
-    let params = params.and_then(|params| JsonObject::try_from(params.clone()).ok());
     let level = params.and_then(|params| LogLevel::from_name(&params.get("level")?.as_str()?));
     level.is_some_and(|level| level < wanted)
 }

@@ -129,7 +129,7 @@ impl Connection<Server> {
             principal,
             now,
         };
-        let session = self.state.session_revision();
+        let session = self.session_revision();
         match settlement.and_then(|it| it.within(session, self.role.served)) {
             Ok(Settled::Batch(revision)) => self.batch(incoming, revision),
             settled => {

@@ -9,14 +9,14 @@ use super::Server;
 use super::incoming::Incoming;
 use super::needs::needs_state;
 use super::reply::Reply;
-use super::state::{Opened, Pending, State};
+use super::state::{Opened, Pending};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::seal::{Broken, Issued};
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::translate::{Stopped, Translated, no_params};
-use crate::protocol::{Caller, Connection, CustomRequest, Event, LogLevel, NeedsAdapter};
+use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -154,15 +154,12 @@ impl Connection<Server> {
 
     /// Whether one request more may wait for its answer.
     fn has_room(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
-        if self.state.pending() >= self.role.limits.max_pending_requests {
+        if self.pending() >= self.role.limits.max_pending_requests {
             return Err(errors::too_many_pending(
                 self.role.limits.max_pending_requests,
             ));
         }
-        let bytes = self
-            .state
-            .pending_bytes()
-            .saturating_add(message.text.len());
+        let bytes = (self.pending_bytes()).saturating_add(message.text.len());
         match bytes > self.role.limits.max_pending_bytes {
             true => Err(errors::too_much_pending(self.role.limits.max_pending_bytes)),
             false => Ok(()),
@@ -189,8 +186,10 @@ impl Connection<Server> {
         match carried {
             Ok((params, _)) if pending.is_other => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
-                let call = custom_request(&mut self.state, pending, name, params);
-                self.tell(Event::CustomRequest(call));
+                let token = self.state.add(pending);
+                let call = self.state.call(token, name.to_owned(), params, Vec::new());
+                call.into_iter()
+                    .for_each(|call| self.tell(Event::CustomRequest(call)));
                 Reply::Later
             }
             Ok((params, losses)) => {
@@ -291,28 +290,6 @@ fn pending_of(
         task: None,
         task_ids: Vec::new(),
         bytes: message.text.len(),
-    }
-}
-
-/// Returns the call of a method that no revision has, which waits from now on.
-fn custom_request(
-    state: &mut State,
-    pending: Pending,
-    method: &str,
-    params: Json,
-) -> CustomRequest {
-    let (exchange, peer) = (pending.exchange, pending.peer);
-    let (caller, progress_token) = (Arc::clone(&pending.caller), pending.progress_token.clone());
-    CustomRequest {
-        id: pending.id.clone(),
-        token: state.add(pending),
-        exchange,
-        method: method.to_owned(),
-        params,
-        peer,
-        caller,
-        about: None,
-        progress_token,
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_protocol::{Adapter, Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
@@ -24,7 +23,7 @@ use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
 #[derive(Debug, Default)]
 pub struct State {
     pub(in crate::protocol) session: Option<Box<Opened>>,
-    pending: BTreeMap<Token, Pending>,
+    pub(super) pending: BTreeMap<Token, Pending>,
     ids: BTreeMap<RequestId, Token>,
     pub(in crate::protocol) batches: BTreeMap<Exchange, Batch>,
     pub(in crate::protocol) asked: BTreeMap<i64, Asked>,
@@ -33,13 +32,13 @@ pub struct State {
     pub(in crate::protocol) own: BTreeMap<Token, Own>,
     /// Whether no machine is made when one is needed.
     pub(in crate::protocol) is_bare: bool,
-    pending_bytes: usize,
+    pub(super) pending_bytes: usize,
     /// How many of those that wait are streams, and how many are of the per-request lifecycle: where there are none, none is
     /// looked for.
-    waiting_streams: usize,
+    pub(super) waiting_streams: usize,
     waiting_modern: usize,
     last_token: u64,
-    last_exchange: u64,
+    pub(super) last_exchange: u64,
     pub(in crate::protocol) last_ask: i64,
 }
 
@@ -125,63 +124,6 @@ pub(in crate::protocol) enum AskedBy {
 }
 
 impl State {
-    /// Returns the revision that `initialize` negotiated, if it did.
-    pub(in crate::protocol) fn session_revision(&self) -> Option<Revision> {
-        self.session.as_ref().map(|session| session.revision)
-    }
-
-    /// Returns the client that opened the session, or the stream on which a per-request client is notified.
-    pub(in crate::protocol) fn opened_by(&self) -> Option<Arc<Caller>> {
-        if let Some(session) = &self.session {
-            return Some(Arc::clone(&session.caller));
-        }
-        let listens = |pending: &&Pending| pending.method == methods::SUBSCRIPTIONS_LISTEN;
-        let pending = self.pending.values().find(listens)?;
-        Some(Arc::clone(&pending.caller))
-    }
-
-    /// On whose behalf an adapter calls the application.
-    pub(in crate::protocol) fn caller(&self, peer: Revision) -> Arc<Caller> {
-        let caller = self.opened_by().filter(|caller| caller.revision == peer);
-        caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)))
-    }
-
-    /// Returns the bytes that are kept of the info and capabilities of the session's client.
-    pub(in crate::protocol) fn session_bytes(&self) -> usize {
-        let Some(session) = &self.session else {
-            return 0;
-        };
-        let upgraded = [
-            &session.upgraded.client_capabilities,
-            &session.upgraded.client_info,
-        ];
-        let upgraded = upgraded.into_iter().flatten();
-        session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
-    }
-
-    /// How many requests of the peer wait for their answer.
-    pub(in crate::protocol) fn pending(&self) -> usize {
-        self.pending.len()
-    }
-
-    /// Returns the number of requests of the server that wait for the peer's response.
-    pub(in crate::protocol) fn asked(&self) -> usize {
-        self.asked.len()
-    }
-
-    /// Returns the text whose response carries messages about a request.
-    pub(in crate::protocol) fn exchange_of(&self, token: Token) -> Option<Exchange> {
-        match self.own.contains_key(&token) {
-            true => Some(Exchange::NONE),
-            false => self.get(token).map(|pending| pending.exchange),
-        }
-    }
-
-    /// Returns whether the requests of this text are given up when its client hangs up.
-    pub(in crate::protocol) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
-        self.given_up_with(exchange).next().is_some()
-    }
-
     pub(in crate::protocol) fn given_up_with(
         &self,
         exchange: Exchange,
@@ -207,28 +149,15 @@ impl State {
         pending.map(|(token, _)| *token).collect()
     }
 
-    /// Returns whether clients of the per-request lifecycle have opened streams.
-    pub(in crate::protocol) fn has_streams(&self) -> bool {
-        self.waiting_streams > 0
-    }
-
     /// Returns the streams that clients of the per-request lifecycle have opened.
     pub(in crate::protocol) fn streams(&self) -> Vec<Token> {
-        if !self.has_streams() {
+        if self.waiting_streams == 0 {
             return Vec::new();
         }
         let pending = self.pending.iter();
         let streams =
             pending.filter(|(_, pending)| pending.method == methods::SUBSCRIPTIONS_LISTEN);
         streams.map(|(token, _)| *token).collect()
-    }
-
-    /// When an adapter wants to be woken next.
-    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
-        self.machines
-            .iter()
-            .filter_map(|machine| machine.wake_at())
-            .min()
     }
 
     /// Gives back the room of requests that are over: a map that was filled once keeps some of it.
@@ -251,20 +180,6 @@ impl State {
         for asked in self.asked.values_mut() {
             asked.exchange = asked.exchange.filter(|of| *of != exchange);
         }
-    }
-
-    /// The ids of the requests that came in this exchange, and are not answered.
-    #[cfg(feature = "server-http")]
-    pub(in crate::protocol) fn waiting_in(&self, exchange: Exchange) -> Vec<RequestId> {
-        let of_it = self.pending.values().filter(|it| it.exchange == exchange);
-        of_it.map(|pending| pending.id.clone()).collect()
-    }
-
-    /// Counts exchanges and requests of the server from here.
-    #[cfg(feature = "server-http")]
-    pub(in crate::protocol) fn count_from(&mut self, first: u64) {
-        self.last_exchange = first;
-        self.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
     }
 
     pub(in crate::protocol) fn next_exchange(&mut self) -> Exchange {
@@ -292,11 +207,6 @@ impl State {
     pub(in crate::protocol) fn new_token(&mut self) -> Token {
         self.last_token += 1;
         Token(self.last_token)
-    }
-
-    /// Returns the bytes of the requests that wait for their response.
-    pub(in crate::protocol) fn pending_bytes(&self) -> usize {
-        self.pending_bytes
     }
 
     /// A request is answered for now, and its id is free again.
@@ -347,13 +257,13 @@ impl State {
     }
 
     /// The call of a request that waits.
-    pub(in crate::protocol) fn call(
+    pub(in crate::protocol) fn call<Method>(
         &self,
         token: Token,
-        method: &'static str,
+        method: Method,
         params: Json,
         losses: Vec<Loss>,
-    ) -> Option<IncomingRequest> {
+    ) -> Option<IncomingRequest<Method>> {
         let pending = self.get(token)?;
         Some(IncomingRequest {
             token,

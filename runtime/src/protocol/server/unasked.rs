@@ -54,6 +54,7 @@ impl Connection<Server> {
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
                     peer,
                     about: None,
+                    losses: Vec::new(),
                 }));
             }
             let why = format!("revision {peer} has no notification of that method");
@@ -88,13 +89,8 @@ impl Connection<Server> {
     }
 
     fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> Reply {
-        let params = message
-            .params
-            .map(Raw::to_json)
-            .and_then(|json| mcp_wire::JsonObject::try_from(json).ok());
-        let id: Option<RequestId> = params
-            .as_ref()
-            .and_then(|params| params.get("requestId")?.read().ok());
+        let params = message.params.map(Raw::to_json);
+        let id = (params.as_ref()).and_then(|params| params.read_member::<RequestId>("requestId"));
         let Some(token) = id.and_then(|id| self.state.token_of(&id)) else {
             // It may have crossed the answer on its way.
             return self.put_aside(

@@ -14,7 +14,7 @@ use super::Filter;
 use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::requests::{Purpose, Waiting};
-use crate::protocol::json::{declares, member};
+use crate::protocol::json::declares;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notification, Token};
 
@@ -98,7 +98,7 @@ impl Connection<Client> {
                     .ask
                     .params
                     .as_ref()
-                    .and_then(|params| member(params, "level"));
+                    .and_then(|params| params.get("level"));
                 let level = level.and_then(|level| level.read::<String>().ok());
                 let answer = match level.filter(|level| LogLevel::from_name(level).is_some()) {
                     Some(level) => {
@@ -323,5 +323,5 @@ impl Connection<Client> {
 }
 
 fn uri_of(params: Option<&Json>) -> Option<String> {
-    member(params?, "uri")?.read().ok()
+    params?.read_member("uri")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-use mcp_wire::{ErrorObject, Json, JsonObject};
+use mcp_wire::{ErrorObject, Json};
 
 use super::{Filter, change};
 use crate::errors;
@@ -86,8 +86,7 @@ impl Listening {
                 about.peer.lifecycle(),
             ));
         }
-        let object = JsonObject::try_from(about.params.clone()).ok();
-        let uri = object.and_then(|object| object.get("uri")?.read::<String>().ok());
+        let uri = about.params.read_member::<String>("uri");
         let Some(uri) = uri.filter(|uri| uri.len() <= world.limits.max_identifier_bytes) else {
             return refused(errors::invalid_params(
                 "`uri` is required, a string and not too long",

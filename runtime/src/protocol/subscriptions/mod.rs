@@ -8,7 +8,7 @@ pub(super) mod streams;
 
 use std::collections::BTreeSet;
 
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Json, Kind, Map};
 
 use crate::errors::{self, Refusal};
 use crate::methods;
@@ -56,8 +56,9 @@ impl Filter {
         declares: impl Fn(&[&str]) -> bool,
         most: usize,
     ) -> Result<Self, Box<Refusal>> {
-        let object = JsonObject::try_from(params.clone()).unwrap_or_default();
-        let filter = (object.get("notifications")).and_then(|it| JsonObject::try_from(it).ok());
+        let filter = params
+            .get("notifications")
+            .filter(|it| it.kind() == Kind::Object);
         let filter = filter
             .ok_or_else(|| errors::invalid_params("`notifications` is required, and an object"))?;
         let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use mcp_protocol::Revision;
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Json, Map};
 
 use super::{Filter, change};
 use crate::errors;
@@ -96,8 +96,7 @@ impl Streams {
     /// What the handlers tell the session, for the streams that want it; `None` if that is no matter of streams.
     fn tell(&mut self, method: &str, params: &Json, world: &World<'_>) -> Option<Vec<Step>> {
         let method = change(method)?;
-        let object = JsonObject::try_from(params.clone()).unwrap_or_default();
-        let uri = object.get("uri").and_then(|uri| uri.read::<String>().ok());
+        let uri = params.read_member::<String>("uri");
         let mut steps = Vec::new();
         for (&token, stream) in &self.streams {
             if stream.filter.wants(method, uri.as_deref())

@@ -15,7 +15,7 @@ use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
-use crate::protocol::json::{declares, may_name, member, with_members};
+use crate::protocol::json::{declares, may_name, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::{
     Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token,
@@ -68,8 +68,8 @@ impl Polls {
     pub(in crate::protocol) fn by_related_task(&self, params: Option<&Json>) -> Option<Token> {
         let params =
             params.filter(|params| !self.open.is_empty() && may_name(params, RELATED_TASK))?;
-        let related = member(&member(params, "_meta")?, RELATED_TASK)?;
-        let id = member(&related, TASK_ID)?.read::<String>().ok()?;
+        let related = params.get("_meta")?.get(RELATED_TASK)?;
+        let id = related.read_member::<String>(TASK_ID)?;
         let mut open = self.open.iter();
         open.find(|(_, poll)| poll.id == id).map(|(call, _)| *call)
     }
@@ -99,11 +99,13 @@ impl Connection<Client> {
         match form {
             _ if self.hands_on_task(request, revision) => None,
             Form::Core => {
-                let task = member(result, "task").filter(|_| request.task == TaskStage::Asked)?;
+                let task = result
+                    .get("task")
+                    .filter(|_| request.task == TaskStage::Asked)?;
                 Some((form, task))
             }
             Form::Extension => {
-                let kind = member(result, "resultType")?;
+                let kind = result.get("resultType")?;
                 (kind.read::<String>().ok()? == RESULT_TYPE).then(|| (form, result.clone()))
             }
         }
@@ -128,8 +130,8 @@ impl Connection<Client> {
 
     /// Tells the application how far its task has come.
     fn tell_task(&mut self, token: Token, task: &Json) {
-        let text = |name| member(task, name).and_then(|it| it.read::<String>().ok());
-        let status = member(task, "status").and_then(|it| it.read::<TaskStatus>().ok());
+        let text = |name| task.read_member::<String>(name);
+        let status = task.read_member::<TaskStatus>("status");
         if let (Some(id), Some(status)) = (text(TASK_ID), status) {
             let message = text("statusMessage");
             let task = TaskState {
@@ -163,7 +165,7 @@ impl Connection<Client> {
         revision: Revision,
         now: Duration,
     ) {
-        let Some(id) = member(&task, TASK_ID).and_then(|id| id.read::<String>().ok()) else {
+        let Some(id) = task.read_member::<String>(TASK_ID) else {
             let failure = Failure::InvalidResult("a task without `taskId`".to_owned());
             return self.tell_answer(request, Answer::Failed(failure));
         };
@@ -247,7 +249,7 @@ impl Connection<Client> {
         let Some(poll) = self.state.polls.open.get_mut(&token) else {
             return;
         };
-        let status = member(&state, "status").and_then(|it| it.read::<TaskStatus>().ok());
+        let status = state.read_member::<TaskStatus>("status");
         match (status, form) {
             (Some(TaskStatus::Working), _) => poll.at = Some(now + poll.interval),
             // In every other status, the request for the result brings the rest: questions come while it waits.
@@ -258,12 +260,12 @@ impl Connection<Client> {
                 poll.at = Some(now + poll.interval);
                 self.ask_for_task(token, &state, revision);
             }
-            (Some(TaskStatus::Completed), Form::Extension) => match member(&state, "result") {
+            (Some(TaskStatus::Completed), Form::Extension) => match state.get("result") {
                 Some(result) => self.end_with(token, Ok(result), now),
                 None => self.end_invalid(token, "a completed task without `result`"),
             },
             (Some(TaskStatus::Failed), Form::Extension) => {
-                match member(&state, "error").and_then(|error| error.read::<ErrorObject>().ok()) {
+                match state.read_member::<ErrorObject>("error") {
                     Some(error) => self.end_with(token, Err(error), now),
                     None => self.end_invalid(token, "a failed task without `error`"),
                 }
@@ -278,7 +280,7 @@ impl Connection<Client> {
 
     /// Takes what a stream tells of a task as what a look at it finds. Returns whether it is the task of a call.
     pub(in crate::protocol) fn told_of_task(&mut self, task: &Json, now: Duration) -> bool {
-        let id = member(task, TASK_ID).and_then(|id| id.read::<String>().ok());
+        let id = task.read_member::<String>(TASK_ID);
         let is_it = |poll: &Poll| poll.form == Form::Extension && id.as_ref() == Some(&poll.id);
         let open = self.state.polls.open.iter();
         let told: Vec<Token> = open
@@ -479,11 +481,7 @@ impl Connection<Client> {
 
     /// Whether a call asks for a task from the start: the application would rather have one, and the tool takes one.
     pub(in crate::protocol) fn prefers_task(&self, request: &Waiting, revision: Revision) -> bool {
-        let name = || {
-            member(request.ask.params.as_ref()?, "name")?
-                .read::<String>()
-                .ok()
-        };
+        let name = || request.ask.params.as_ref()?.read_member::<String>("name");
         request.ask.prefers_task
             && self.may_ask_for_task(request, revision)
             && name().is_some_and(|name| self.state.polls.takers.contains(&name))
@@ -496,12 +494,14 @@ impl Connection<Client> {
         if !self.role.options.takes_tasks || Form::of(revision) != Some(Form::Core) || !tells {
             return;
         }
-        let tools = member(result, "tools").and_then(|tools| tools.read::<Vec<Json>>().ok());
+        let tools = result
+            .get("tools")
+            .and_then(|tools| tools.read::<Vec<Json>>().ok());
         for tool in tools.into_iter().flatten() {
-            let Some(Ok(name)) = member(&tool, "name").map(|name| name.read::<String>()) else {
+            let Some(Ok(name)) = tool.get("name").map(|name| name.read::<String>()) else {
                 continue;
             };
-            let support = member(&tool, "execution").and_then(|it| member(&it, "taskSupport"));
+            let support = tool.get("execution").and_then(|it| it.get("taskSupport"));
             let support = support.and_then(|it| it.read::<String>().ok());
             let takes = matches!(support.as_deref(), Some("optional" | "required"));
             let (most, longest) = TAKERS;
@@ -529,7 +529,7 @@ fn interval_of(task: &Json, form: Form) -> Option<Duration> {
         Form::Core => "pollInterval",
         Form::Extension => "pollIntervalMs",
     };
-    let Count(ms) = member(task, name)?.read().ok()?;
+    let Count(ms) = task.read_member(name)?;
     let interval = Duration::from_millis(u64::try_from(ms).ok()?);
     let (least, most) = INTERVALS;
     Some(interval.clamp(least, most))

@@ -14,7 +14,7 @@ use mcp_protocol::extensions::tasks as extension;
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::{Direction, Json, Map, MethodKind, Notification, Request};
 
-use super::json::{declares, member, with_members};
+use super::json::{declares, with_members};
 use super::revisions::find_method;
 use crate::methods;
 
@@ -96,9 +96,9 @@ pub(super) fn plain_tools(result: &Json) -> Option<Json> {
     if !result.text().contains("\"taskSupport\"") {
         return None;
     }
-    let tools: Vec<Json> = member(result, "tools")?.read().ok()?;
+    let tools: Vec<Json> = result.read_member("tools")?;
     let plain = tools.into_iter().map(|tool| {
-        let support = member(&tool, "execution").and_then(|it| member(&it, "taskSupport"));
+        let support = tool.get("execution").and_then(|it| it.get("taskSupport"));
         match support.and_then(|it| it.read::<String>().ok()).as_deref() {
             Some("required") => with_members(&tool, &[("execution", None)]),
             _ => tool,

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 use mcp_wire::{Decode, Encode, ErrorObject, Fault, Integer, Json, Map, Reader, Writer};
 
 use super::Form;
-use crate::protocol::json::member;
 
 /// A request that is being worked on, or its outcome: plain data, for a [`TaskStore`](super::TaskStore) to keep; a
 /// store that keeps text writes it as JSON.
@@ -220,7 +219,7 @@ impl Task {
     /// Its status in a form: a tool that tells of an error has failed in one, and has completed in the other.
     fn status_in(&self, form: Form) -> TaskStatus {
         let tells_error =
-            |result: &Json| member(result, "isError").is_some_and(|it| it.text() == "true");
+            |result: &Json| result.get("isError").is_some_and(|it| it.text() == "true");
         match self.status {
             TaskStatus::Completed
                 if form == Form::Core && self.result.as_ref().is_some_and(tells_error) =>

@@ -14,7 +14,7 @@ use crate::errors::{self, Refusal, shortened};
 use crate::meta;
 use crate::methods;
 use crate::protocol::input_required::known;
-use crate::protocol::json::{declares, member, with_members};
+use crate::protocol::json::{declares, with_members};
 use crate::protocol::revisions::same;
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::{Stopped, Way};
@@ -102,10 +102,12 @@ impl Server {
         if Form::of(peer) != Some(Form::Core) || self.tasks_for(peer).is_none() {
             return result;
         }
-        let tools = member(&result, "tools").and_then(|tools| tools.read::<Vec<Json>>().ok());
+        let tools = result
+            .get("tools")
+            .and_then(|tools| tools.read::<Vec<Json>>().ok());
         let Some(tools) = tools else { return result };
         let marked = tools.iter().map(|tool| {
-            let name = member(tool, "name").and_then(|name| name.read::<String>().ok());
+            let name = tool.read_member::<String>("name");
             match name.and_then(|name| self.task_support(&name, peer)) {
                 Some(support) => {
                     let execution = Map::from_iter([("taskSupport", Json::of(support.name()))]);
@@ -257,8 +259,8 @@ impl Connection<Server> {
             return Ok(Vec::new());
         }
         let params = message.params.map(Raw::to_json);
-        let wanted = params.and_then(|params| member(&params, "notifications"));
-        let Some(ids) = wanted.and_then(|wanted| member(&wanted, TASK_IDS)) else {
+        let wanted = params.and_then(|params| params.get("notifications"));
+        let Some(ids) = wanted.and_then(|wanted| wanted.get(TASK_IDS)) else {
             return Ok(Vec::new());
         };
         if !caller.capabilities.as_ref().is_some_and(declares_extension) {
@@ -328,13 +330,13 @@ impl Connection<Server> {
             let params = message
                 .params
                 .filter(|params| params.text().contains("\"task\""))?;
-            member(&params.to_json(), "task")
+            params.to_json().get("task")
         };
         match (form, support) {
             (Some(Form::Core), support) => match (asked(), support) {
                 (Some(_), None) => refused("takes no task: call it without `task`"),
                 (Some(asked), Some(_)) => {
-                    let ttl = member(&asked, "ttl").and_then(|ttl| ttl.read::<Count>().ok());
+                    let ttl = asked.read_member::<Count>("ttl");
                     let ttl = ttl.and_then(|ttl| u64::try_from(ttl.0).ok());
                     Ok(Some(TaskWanted {
                         form: Form::Core,
@@ -399,7 +401,7 @@ impl Connection<Server> {
 
 /// The params of an acknowledgement, with the tasks that the stream tells of.
 pub(in crate::protocol) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
-    let agreed = member(params, "notifications").filter(|_| !ids.is_empty());
+    let agreed = params.get("notifications").filter(|_| !ids.is_empty());
     let Some(agreed) = agreed else {
         return params.clone();
     };
@@ -420,7 +422,7 @@ fn known_method(method: &str) -> &'static str {
 /// Capabilities of a server of a revision, with its tasks.
 fn declared(revision: Revision, capabilities: &Json) -> Json {
     let empty = Json::of(&Map::<Json>::new());
-    let own = |name| member(capabilities, name);
+    let own = |name| capabilities.get(name);
     match Form::of(revision) {
         Some(Form::Core) if own("tasks").is_none() => {
             let call = Map::from_iter([("call", empty.clone())]);

@@ -14,7 +14,6 @@ use super::inner::Inner;
 use super::tools::Caller;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::json::member;
 use crate::protocol::params::{self, Learned};
 use crate::protocol::server::Owner;
 use crate::serve::{Facts, Next, Taken, route};
@@ -80,8 +79,7 @@ impl Inner {
         let arguments = message
             .params
             .and_then(|params| Json::from_text(params.text()).ok());
-        let arguments =
-            arguments.and_then(|params| JsonObject::try_from(params).ok()?.get("arguments"));
+        let arguments = arguments.and_then(|params| params.get("arguments"));
         for param in params {
             let header = parts
                 .headers
@@ -126,7 +124,7 @@ impl Inner {
                 .await?;
             // One that breaks the rule has no such parameters.
             tools.learn(&page);
-            cursor = member(&page, "nextCursor").filter(|cursor| !cursor.is_null());
+            cursor = page.get("nextCursor").filter(|cursor| !cursor.is_null());
             if cursor.is_none() {
                 break;
             }

@@ -30,23 +30,14 @@ impl JsonObject {
     ///
     /// Walks the text: to look up many members, read the object into a [`Map`](crate::Map).
     pub fn get(&self, name: &str) -> Option<Json> {
-        self.iter()
-            .filter(|entry| entry.0 == name)
-            .last()
-            .map(|entry| Json::verbatim(entry.1))
+        self.0.get(name)
     }
 
     /// Returns the members in the order of the text: name, and text of the value.
     ///
     /// Half a surrogate pair in a name shows as U+FFFD.
     pub fn iter(&self) -> Entries<'_> {
-        let mut reader = Reader::new(self.text());
-        let is_open = reader.enter_object("").is_ok();
-        Entries {
-            reader,
-            first: true,
-            is_open,
-        }
+        Entries::of(&self.0)
     }
 
     /// Returns whether there are no members.
@@ -75,6 +66,19 @@ pub struct Entries<'a> {
     reader: Reader<'a>,
     first: bool,
     is_open: bool,
+}
+
+impl<'a> Entries<'a> {
+    /// The members of a value; none if it is no object.
+    pub(super) fn of(json: &'a Json) -> Self {
+        let mut reader = Reader::new(json.text());
+        let is_open = reader.enter_object("").is_ok();
+        Self {
+            reader,
+            first: true,
+            is_open,
+        }
+    }
 }
 
 impl<'a> Iterator for Entries<'a> {

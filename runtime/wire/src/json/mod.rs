@@ -125,6 +125,23 @@ impl Json {
         crate::from_str(&self.0)
     }
 
+    /// Returns a member, if this is an object that has it; the last one of this name, as most readers have it.
+    ///
+    /// Walks the text: to look up many members, read the object into a [`Map`](crate::Map).
+    pub fn get(&self, name: &str) -> Option<Self> {
+        self.member(name).map(Self::verbatim)
+    }
+
+    /// Reads a member as a type of this crate or of a generated one, if this is an object that has it as that type.
+    pub fn read_member<T: Decode>(&self, name: &str) -> Option<T> {
+        crate::from_str(self.member(name)?).ok()
+    }
+
+    fn member(&self, name: &str) -> Option<&str> {
+        let members = Entries::of(self).filter(|(key, _)| key == name);
+        members.last().map(|(_, value)| value)
+    }
+
     /// A text that is known to be one JSON value without blanks around it.
     pub(crate) fn verbatim(text: impl Into<Box<str>>) -> Self {
         Self(text.into())

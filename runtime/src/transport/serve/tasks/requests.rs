@@ -9,7 +9,6 @@ use super::{Tasks, owner_of, wait};
 use crate::errors;
 use crate::methods;
 use crate::protocol::CustomRequest;
-use crate::protocol::json::member;
 use crate::protocol::tasks::server::notified;
 use crate::protocol::tasks::{
     Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskQuestion, TaskStatus,
@@ -31,7 +30,7 @@ impl Tasks {
         if call.method == methods::TASKS_LIST {
             return self.list(owner, &call.params).await;
         }
-        let id = member(&call.params, TASK_ID).and_then(|id| id.read::<String>().ok());
+        let id = call.params.read_member::<String>(TASK_ID);
         let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required").error)?;
         // Whose task it is, is asked before anything else.
         let task = self.find(&id, owner.as_deref()).await?;
@@ -47,7 +46,7 @@ impl Tasks {
 
     async fn list(&self, owner: Option<String>, params: &Json) -> Result<Json, ErrorObject> {
         let invalid = || errors::invalid_params("`cursor` is none of this list").error;
-        let cursor = member(params, "cursor").map(|cursor| cursor.read::<String>());
+        let cursor = params.get("cursor").map(|cursor| cursor.read::<String>());
         let cursor = cursor.transpose().map_err(|_| invalid())?;
         let after = match &cursor {
             Some(cursor) => {
@@ -140,7 +139,7 @@ impl Tasks {
     }
 
     async fn update(&self, task: &Task, call: &CustomRequest) -> Result<Json, ErrorObject> {
-        let responses = member(&call.params, "inputResponses");
+        let responses = call.params.get("inputResponses");
         let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
         let missing = || errors::invalid_params("`inputResponses` is required: an object").error;
         let responses = responses.ok_or_else(missing)?;

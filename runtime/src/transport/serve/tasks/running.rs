@@ -13,7 +13,6 @@ use super::{Tasks, wait};
 use crate::errors;
 use crate::methods;
 use crate::protocol::input_required::allowed;
-use crate::protocol::json::member;
 use crate::protocol::tasks::{
     Form, RELATED_TASK, TASK_ID, TaskQuestion, TaskStatus, TaskStoreError,
 };
@@ -110,10 +109,10 @@ impl Running {
     /// Sends the client of the task a notification about it, if it can get one; a progress message becomes the status message
     /// of the task.
     pub(crate) async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
-        let message = params.and_then(|params| member(params, "message"));
+        let message = params.and_then(|params| params.get("message"));
         let message = message.and_then(|message| message.read::<String>().ok());
         let is_progress = method == methods::NOTIFICATIONS_PROGRESS;
-        let has_token = params.is_some_and(|params| member(params, "progressToken").is_some());
+        let has_token = params.is_some_and(|params| params.get("progressToken").is_some());
         if is_progress && let Some(message) = message {
             self.describe(message).await;
         }
