@@ -202,10 +202,7 @@ fn kind(method: &str, params: &Json) -> String {
 /// theirs alike.
 fn request(method: &str, params: Json, progress_token: Option<&Json>) -> OutgoingRequest {
     let params = match progress_token {
-        Some(_) => {
-            let without = meta::without(params.text(), meta::PROGRESS_TOKEN);
-            Json::from_text(&without).unwrap_or(params)
-        }
+        Some(_) => meta::without(&params, meta::PROGRESS_TOKEN),
         None => params,
     };
     let params = (params.text() != "{}").then_some(params);

@@ -288,12 +288,7 @@ impl mcp_wire::Encode for Supported<'_> {
     fn encode(&self, writer: &mut mcp_wire::Writer) {
         let Self { served, requested } = self;
         let mut object = writer.object();
-        let versions: Vec<String> = served
-            .protocol_versions()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        object.member("supported", &versions);
+        object.member("supported", &served.protocol_versions());
         object.optional("requested", requested);
         object.end();
     }

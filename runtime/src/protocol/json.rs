@@ -1,6 +1,6 @@
 //! Members of JSON objects: declared, and set.
 
-use mcp_wire::{Extra, Json, Map, meta};
+use mcp_wire::{Json, Map};
 
 /// Whether a member stands at a path of an object, and is not false.
 pub(crate) fn declares(capabilities: &Json, path: &[&str]) -> bool {
@@ -28,12 +28,6 @@ pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> J
         }
     }
     Json::of(&map)
-}
-
-/// Returns the object with its `_meta` changed; a value that is no object, or whose `_meta` is none, stays as it is.
-pub(crate) fn edit_meta(object: Json, edit: impl FnOnce(&mut Extra)) -> Json {
-    let text = meta::edit(object.text(), edit);
-    Json::from_text(&text).unwrap_or(object)
 }
 
 /// Returns whether an object may name a key somewhere: false only if its text has neither the key nor an escape.

@@ -1,7 +1,7 @@
 //! Who an end is and what it can do, as each revision says it.
 
 use mcp_protocol::{Context, Failure, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Encode, Json, Map, Writer};
+use mcp_wire::{Encode, Json, Map};
 
 use crate::meta;
 use crate::protocol::revisions::{RevisionSet, same};
@@ -140,66 +140,48 @@ impl Introductions {
     }
 
     /// The result of `initialize`.
-    pub(crate) fn handshake(&self, revision: Revision) -> Option<String> {
-        let Introduction {
-            revision,
-            info,
-            capabilities,
-            members,
-            ..
-        } = self.in_revision(revision)?;
-        let mut writer = Writer::new();
-        let mut object = writer.object();
-        object.member("protocolVersion", revision.protocol_version());
-        object.member("capabilities", capabilities);
-        object.member("serverInfo", info);
-        object.optional("instructions", &self.instructions);
-        object.end();
-        Some(with_others(writer.into_text(), members))
+    pub(crate) fn handshake(&self, revision: Revision) -> Option<Json> {
+        let one = self.in_revision(revision)?;
+        let version = one.revision.protocol_version();
+        Some(one.result([
+            ("protocolVersion", Some(Json::of(version))),
+            ("capabilities", Some(one.capabilities.clone())),
+            ("serverInfo", Some(one.info.clone())),
+            ("instructions", self.instructions.as_ref().map(Json::of)),
+        ]))
     }
 
     /// The result of `server/discover`.
-    pub(crate) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<String> {
-        let Introduction {
-            info,
-            capabilities,
-            members,
-            ..
-        } = self.in_revision(revision)?;
-        let versions: Vec<String> = served
-            .protocol_versions()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let mut writer = Writer::new();
-        let mut object = writer.object();
-        object.constant("resultType", "complete");
-        object.member("supportedVersions", &versions);
-        object.member("capabilities", capabilities);
-        object.optional("instructions", &self.instructions);
-        // What a server says of itself may change with its next start, and with who asks.
-        object.constant_integer("ttlMs", 0);
-        object.constant("cacheScope", "private");
-        object.end();
-        let text = with_others(writer.into_text(), members);
-        Some(meta::with(&text, meta::SERVER_INFO, info))
+    pub(crate) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<Json> {
+        let one = self.in_revision(revision)?;
+        let result = one.result([
+            ("resultType", Some(Json::of("complete"))),
+            (
+                "supportedVersions",
+                Some(Json::of(&served.protocol_versions())),
+            ),
+            ("capabilities", Some(one.capabilities.clone())),
+            ("instructions", self.instructions.as_ref().map(Json::of)),
+            // What a server says of itself may change with its next start, and with who asks.
+            ("ttlMs", Some(Json::from(0))),
+            ("cacheScope", Some(Json::of("private"))),
+        ]);
+        Some(meta::with(&result, meta::SERVER_INFO, &one.info))
     }
 }
 
-/// An object with members that it does not have.
-fn with_others(text: String, members: &Map<Json>) -> String {
-    if members.is_empty() {
-        return text;
-    }
-    let Ok(mut all) = mcp_wire::from_str::<Map<Json>>(&text) else {
-        return text;
-    };
-    for (name, value) in members {
-        if !all.contains_key(name) {
-            all.insert(name, value.clone());
+impl Introduction {
+    /// A result of these members, and of the others that the profile adds.
+    fn result<const N: usize>(&self, own: [(&'static str, Option<Json>); N]) -> Json {
+        let own = own.into_iter();
+        let mut all: Map<Json> = own.filter_map(|(name, it)| Some((name, it?))).collect();
+        for (name, value) in &self.members {
+            if !all.contains_key(name) {
+                all.insert(name, value.clone());
+            }
         }
+        Json::of(&all)
     }
-    mcp_wire::to_string(&all)
 }
 
 fn said_in(

@@ -67,8 +67,9 @@ impl RevisionSet {
 
     /// Returns the revisions, latest first.
     pub fn iter(self) -> impl Iterator<Item = Revision> {
-        let all = Revision::NEGOTIATED.iter().rev().copied();
-        all.filter(move |&revision| self.contains(revision))
+        let all = Revision::NEGOTIATED.iter().copied().enumerate().rev();
+        let own = all.filter(move |(index, _)| self.0 & Self::bit_at(*index) != 0);
+        own.map(|(_, revision)| revision)
     }
 
     /// Returns the latest revision of a lifecycle.
@@ -91,13 +92,15 @@ impl RevisionSet {
     }
 
     fn bit(revision: Revision) -> u32 {
-        let wire = revision.protocol_version();
-        let index = Revision::NEGOTIATED
-            .iter()
-            .position(|one| one.protocol_version() == wire);
-        index.map_or(0, |index| {
-            1_u32.wrapping_shl(u32::try_from(index).unwrap_or(31))
-        })
+        let mut all = Revision::NEGOTIATED.iter();
+        let wire = || revision.protocol_version();
+        let index = (all.clone().position(|one| *one == revision))
+            .or_else(|| all.position(|one| one.protocol_version() == wire()));
+        index.map_or(0, Self::bit_at)
+    }
+
+    fn bit_at(index: usize) -> u32 {
+        1_u32.wrapping_shl(u32::try_from(index).unwrap_or(31))
     }
 }
 

@@ -160,9 +160,9 @@ fn a_round_trip_adapter_asks_the_client_and_calls_again() {
     assert_eq!(params.request_state.as_deref(), Some("opaque \u{e9}"));
     assert_eq!(params.arguments.unwrap().text(), r#"{"x":1}"#);
     assert!(
-        meta::members(retry.params.text())
-            .unwrap()
-            .contains_key(meta::PROTOCOL_VERSION)
+        (retry.params.get("_meta").unwrap())
+            .get(meta::PROTOCOL_VERSION)
+            .is_some()
     );
 
     let done = Json::from_text(r#"{"resultType":"complete","content":[]}"#).unwrap();

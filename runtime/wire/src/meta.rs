@@ -1,4 +1,4 @@
-//! The keys of `_meta` that belong to the protocol, and texts with one of them put in or taken out.
+//! The keys of `_meta` that belong to the protocol, and objects with one of them put in or taken out.
 
 use crate::json::Json;
 use crate::kind::Kind;
@@ -58,18 +58,11 @@ fn place(object: &str) -> Option<Place> {
     })
 }
 
-/// Returns the members of `_meta` of an object, if it has one that is an object.
-#[must_use]
-pub fn members(object: &str) -> Option<Extra> {
-    let (start, end) = place(object)?.meta?;
-    crate::from_str(object.get(start..end)?).ok()
-}
-
 /// Returns the object with `_meta[key]` set; everything else stays byte for byte where it was.
 ///
-/// A text that is no object, or whose `_meta` is none, comes back as it is.
+/// A value that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
-pub fn with(object: &str, key: &str, value: &Json) -> String {
+pub fn with(object: &Json, key: &str, value: &Json) -> Json {
     set(object, key, value, |meta| {
         meta.insert(key, value.clone());
     })
@@ -77,7 +70,7 @@ pub fn with(object: &str, key: &str, value: &Json) -> String {
 
 /// Does the same as [`with`], unless the key is there already.
 #[must_use]
-pub fn with_default(object: &str, key: &str, value: &Json) -> String {
+pub fn with_default(object: &Json, key: &str, value: &Json) -> Json {
     set(object, key, value, |meta| {
         if !meta.contains_key(key) {
             meta.insert(key, value.clone());
@@ -86,49 +79,48 @@ pub fn with_default(object: &str, key: &str, value: &Json) -> String {
 }
 
 /// The object with a key in its `_meta`: `edit` puts it into one that is there, and one that is not is written with it.
-fn set(object: &str, key: &str, value: &Json, edit: impl FnOnce(&mut Extra)) -> String {
-    let Some(place) = place(object) else {
-        return object.to_owned();
-    };
-    let changed = match place.meta {
-        Some(at) => changed(object, at, edit),
-        None => inserted(object, &place, |text| {
+fn set(object: &Json, key: &str, value: &Json, edit: impl FnOnce(&mut Extra)) -> Json {
+    let text = object.text();
+    let changed = place(text).and_then(|place| match place.meta {
+        Some(at) => changed(text, at, edit),
+        None => inserted(text, &place, |text| {
             text.push('{');
             crate::write_to(key, text);
             text.push(':');
             text.push_str(value.text());
             text.push('}');
         }),
-    };
-    changed.unwrap_or_else(|| object.to_owned())
+    });
+    changed.map_or_else(|| object.clone(), Json::verbatim)
 }
 
 /// Returns the object without `_meta[key]`; `_meta` itself stays.
 #[must_use]
-pub fn without(object: &str, key: &str) -> String {
-    match place(object) {
+pub fn without(object: &Json, key: &str) -> Json {
+    match place(object.text()) {
         Some(Place { meta: Some(_), .. }) => edit(object, |meta| {
             meta.remove(key);
         }),
-        _ => object.to_owned(),
+        _ => object.clone(),
     }
 }
 
 /// Returns the object with its `_meta` changed by `edit`, which sees an empty one if it has none; everything else stays byte
 /// for byte where it was.
 ///
-/// A text that is no object, or whose `_meta` is none, comes back as it is.
+/// A value that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
-pub fn edit(object: &str, edit: impl FnOnce(&mut Extra)) -> String {
-    let changed = place(object).and_then(|place| match place.meta {
-        Some(at) => changed(object, at, edit),
-        None => inserted(object, &place, |text| {
+pub fn edit(object: &Json, edit: impl FnOnce(&mut Extra)) -> Json {
+    let text = object.text();
+    let changed = place(text).and_then(|place| match place.meta {
+        Some(at) => changed(text, at, edit),
+        None => inserted(text, &place, |text| {
             let mut meta = Extra::new();
             edit(&mut meta);
             crate::write_to(&meta, text);
         }),
     });
-    changed.unwrap_or_else(|| object.to_owned())
+    changed.map_or_else(|| object.clone(), Json::verbatim)
 }
 
 /// How much longer a text may become before it is moved: what the protocol puts in, and some.
@@ -186,17 +178,20 @@ mod tests {
             (r#"{"_meta":{"k":"old"}}"#, r#"{"_meta":{"k":"v"}}"#),
             ("[1]", "[1]"),
         ];
+        let json = |text: &str| Json::from_text(text).unwrap();
         for (before, after) in cases {
-            assert_eq!(with(before, "k", &value), after);
+            assert_eq!(with(&json(before), "k", &value).text(), after);
         }
-        assert_eq!(
-            without(r#"{"_meta":{"k":1,"x":2},"b":3}"#, "k"),
-            r#"{"_meta":{"x":2},"b":3}"#
-        );
-        assert_eq!(without(r#"{"b":3}"#, "k"), r#"{"b":3}"#);
-        assert_eq!(
-            with_default(r#"{"_meta":{"k":1}}"#, "k", &value),
-            r#"{"_meta":{"k":1}}"#
-        );
+        for (before, after) in [
+            (
+                r#"{"_meta":{"k":1,"x":2},"b":3}"#,
+                r#"{"_meta":{"x":2},"b":3}"#,
+            ),
+            (r#"{"b":3}"#, r#"{"b":3}"#),
+        ] {
+            assert_eq!(without(&json(before), "k").text(), after);
+        }
+        let kept = r#"{"_meta":{"k":1}}"#;
+        assert_eq!(with_default(&json(kept), "k", &value).text(), kept);
     }
 }

@@ -260,11 +260,9 @@ fn requests<'v, 'm>(voice: &'v Voice<'m>, round: &str) -> Vec<Sent<'v, 'm>> {
     for method in methods(voice) {
         for mut text in voice.samples(method.params, round) {
             if voice.revision.lifecycle() == Lifecycle::PerRequest {
-                text = meta::with(
-                    &text,
-                    meta::PROTOCOL_VERSION,
-                    &Json::of(voice.revision.protocol_version()),
-                );
+                let claim = Json::of(voice.revision.protocol_version());
+                let params = Json::from_text(&text).unwrap();
+                text = meta::with(&params, meta::PROTOCOL_VERSION, &claim).into_text();
             }
             requests.push(Sent {
                 voice,

@@ -321,10 +321,8 @@ impl Connection<Client> {
             Purpose::Application(request) => {
                 let mut result: Map<Json> = Map::new();
                 result.insert("resultType", Json::of("complete"));
-                let result = Json::of(&result);
-                let id = Json::from(id);
-                let text = crate::meta::with(result.text(), crate::meta::SUBSCRIPTION_ID, &id);
-                let result = Json::from_text(&text).unwrap_or(result);
+                let key = crate::meta::SUBSCRIPTION_ID;
+                let result = crate::meta::with(&Json::of(&result), key, &Json::from(id));
                 self.tell_answer(*request, Answer::Result(result));
             }
             _ => self.listened(id, None, now),

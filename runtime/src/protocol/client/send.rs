@@ -11,7 +11,7 @@ use super::requests::TaskStage;
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
-use crate::protocol::json::{edit_meta, may_name};
+use crate::protocol::json::may_name;
 use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
@@ -491,7 +491,7 @@ fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
     if !is_said || params.get("_meta").is_none() {
         return Some(params);
     }
-    Some(edit_meta(params, |meta| {
+    Some(meta::edit(&params, |meta| {
         for claim in claims {
             meta.remove(claim);
         }

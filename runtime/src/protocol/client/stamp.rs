@@ -4,8 +4,10 @@ use mcp_protocol::{Lifecycle, ProtocolHeader, Revision};
 use mcp_wire::Json;
 
 use crate::headers::named_by;
-use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
-use crate::protocol::json::{edit_meta, may_name};
+use crate::meta::{
+    self, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION,
+};
+use crate::protocol::json::may_name;
 use crate::protocol::translate::no_params;
 
 /// What the `_meta` of a request gets.
@@ -34,7 +36,7 @@ impl Stamp {
         if claim.is_none() && progress_token.is_none() {
             return params;
         }
-        let stamped = edit_meta(params.unwrap_or_else(no_params), |meta| {
+        let stamped = meta::edit(&params.unwrap_or_else(no_params), |meta| {
             if let Some(Claim {
                 revision,
                 capabilities,
@@ -69,7 +71,7 @@ pub(in crate::protocol) fn take_log_level(params: Option<Json>) -> (Option<Json>
     let level = meta.and_then(|meta| meta.read_member(LOG_LEVEL));
     match (params, level) {
         (Some(params), Some(level)) => {
-            let params = edit_meta(params, |meta| {
+            let params = meta::edit(&params, |meta| {
                 meta.remove(LOG_LEVEL);
             });
             (Some(params), Some(level))

@@ -53,7 +53,7 @@ impl Connection<Server> {
         };
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));
         self.tell(Event::Opened(revision));
-        Reply::answered(id, &result)
+        Reply::answered(id, result.text())
     }
 }
 

@@ -190,18 +190,18 @@ impl Connection<Server> {
                 )
             }
         };
-        let result =
-            match result {
-                // Only the runtime knows the id that ties the end of a stream to its request.
-                Ok(result) if method == methods::SUBSCRIPTIONS_LISTEN => Json::from_text(
-                    &meta::with(result.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id)),
-                )
-                .map_err(|problem| errors::internal(&problem.to_string()).error),
-                Ok(result) if method == methods::TOOLS_LIST => {
-                    Ok(self.role.with_task_support(result, peer))
-                }
-                result => result,
-            };
+        let result = match result {
+            // Only the runtime knows the id that ties the end of a stream to its request.
+            Ok(result) if method == methods::SUBSCRIPTIONS_LISTEN => Ok(meta::with(
+                &result,
+                meta::SUBSCRIPTION_ID,
+                &Json::of(&pending.id),
+            )),
+            Ok(result) if method == methods::TOOLS_LIST => {
+                Ok(self.role.with_task_support(result, peer))
+            }
+            result => result,
+        };
         let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN
             && (pending.is_acknowledged || pending.adapter.is_some());
         if is_stream {

@@ -12,7 +12,6 @@ use super::reply::Outgoing;
 use super::state::{AskedBy, Own};
 use crate::meta;
 use crate::methods;
-use crate::protocol::json::edit_meta;
 use crate::protocol::machine::Machine;
 use crate::protocol::occasion::{Occasion, Step, World};
 use crate::protocol::revisions::is_legacy;
@@ -174,16 +173,16 @@ impl Connection<Server> {
                 let pending = about.and_then(|token| self.state.get(token));
                 let params = match pending {
                     Some(pending) if pending.method == methods::SUBSCRIPTIONS_LISTEN => {
-                        meta::with(params.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
+                        meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
                     }
-                    _ => params.into_text(),
+                    _ => params,
                 };
                 let exchange = pending.map(|pending| pending.exchange);
                 let peer = pending.map(|pending| pending.peer);
                 let peer = peer.or(self.session_revision());
                 let method =
                     (self.role.translator).peer_name(method, peer.unwrap_or(self.role.app()));
-                let body = write::notification(method, Some(&params));
+                let body = write::notification(method, Some(params.text()));
                 self.send(Outgoing::on_its_way(exchange, body));
             }
             Step::Listens => self.tell(Event::Listens),
@@ -224,7 +223,7 @@ impl Connection<Server> {
                 ),
                 (meta::CLIENT_INFO, session.upgraded.client_info.as_ref()),
             ];
-            params = edit_meta(params, |meta| {
+            params = meta::edit(&params, |meta| {
                 for (key, value) in members {
                     if let Some(value) = value {
                         meta.insert(key, value.clone());

@@ -99,12 +99,14 @@ impl Connection<Server> {
             exchange = Some(pending.exchange);
             // Only the runtime knows the id that ties a notification to its stream.
             if pending.method == methods::SUBSCRIPTIONS_LISTEN {
-                let text = given.as_ref().map_or("{}", Json::text);
-                let id = Json::of(&pending.id);
-                given = Json::from_text(&meta::with(text, meta::SUBSCRIPTION_ID, &id)).ok();
-                if method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED {
-                    given = given.map(|params| with_task_ids(&params, &pending.task_ids));
-                }
+                let params = given.unwrap_or_else(no_params);
+                let params = meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
+                given = Some(match method {
+                    methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED => {
+                        with_task_ids(&params, &pending.task_ids)
+                    }
+                    _ => params,
+                });
                 let peer_name = |method| self.role.translator.peer_name(method, peer);
                 let of_tasks = self.role.tasks_for(peer).is_some();
                 if let Some(first) = acknowledgement(pending, method, of_tasks, peer_name) {
@@ -202,10 +204,10 @@ fn acknowledgement(
         wanted = with_members(&wanted, &[(TASK_IDS, None)]);
     }
     agreed.insert("notifications", wanted);
-    let params = Json::of(&agreed).into_text();
-    let params = meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
+    let id = Json::of(&pending.id);
+    let params = meta::with(&Json::of(&agreed), meta::SUBSCRIPTION_ID, &id);
     let method = peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED);
-    let body = write::notification(method, Some(&params));
+    let body = write::notification(method, Some(params.text()));
     Some(Outgoing::on_its_way(Some(pending.exchange), body))
 }
 

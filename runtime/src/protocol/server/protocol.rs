@@ -27,7 +27,7 @@ impl Connection<Server> {
             methods::PING => Some(Reply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
                 let result = self.role.introductions.discovery(peer, self.role.served)?;
-                Some(Reply::answered(id, &result))
+                Some(Reply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {
                 Ok(()) => Reply::answered(id, EMPTY),
@@ -61,7 +61,7 @@ impl Server {
     pub(in crate::protocol) fn signed(&self, result: Json, peer: Revision) -> String {
         match self.introductions.info(peer) {
             Some(info) if !is_legacy(peer) => {
-                crate::meta::with_default(result.text(), crate::meta::SERVER_INFO, info)
+                crate::meta::with_default(&result, crate::meta::SERVER_INFO, info).into_text()
             }
             _ => result.into_text(),
         }

@@ -8,7 +8,6 @@ use mcp_wire::{Json, Raw};
 use super::Server;
 use super::state::Opened;
 use crate::meta;
-use crate::protocol::json::edit_meta;
 use crate::protocol::revisions::{is_legacy, same};
 use crate::protocol::translate::{NO_PARAMS, Translated, Way, no_params, without_claims};
 
@@ -34,7 +33,8 @@ impl Server {
                 .map(|(json, losses)| (stamped(json, session), losses)),
             // The level is told to the handlers beside the params.
             (false, false) if text.contains(meta::LOG_LEVEL) => {
-                translate(&meta::without(text, meta::LOG_LEVEL), None)
+                let params = params.map_or_else(no_params, Raw::to_json);
+                translate(meta::without(&params, meta::LOG_LEVEL).text(), None)
                     .map(|(json, losses)| (json, without_claims(losses)))
             }
             (_, modern) => translate(text, None).map(|(json, losses)| match modern {
@@ -61,7 +61,7 @@ fn stamped(params: Json, session: Option<&Opened>) -> Json {
     let Some(level) = session.and_then(|session| session.log_level) else {
         return params;
     };
-    edit_meta(params, |meta| {
+    meta::edit(&params, |meta| {
         if !meta.contains_key(meta::LOG_LEVEL) {
             meta.insert(meta::LOG_LEVEL, Json::of(level.name()));
         }

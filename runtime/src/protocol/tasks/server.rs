@@ -296,8 +296,8 @@ impl Connection<Server> {
             return false;
         };
         let id = Json::of(&pending.id);
-        let params = meta::with(&mcp_wire::to_string(task), meta::SUBSCRIPTION_ID, &id);
-        let body = write::notification(NOTIFICATIONS_TASKS, Some(&params));
+        let params = meta::with(&Json::of(task), meta::SUBSCRIPTION_ID, &id);
+        let body = write::notification(NOTIFICATIONS_TASKS, Some(params.text()));
         let exchange = Some(pending.exchange);
         self.send(Outgoing::on_its_way(exchange, body));
         true

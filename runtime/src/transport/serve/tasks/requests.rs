@@ -120,8 +120,7 @@ impl Tasks {
             let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
             if task.status.is_terminal() {
                 let result = self.server.task_outcome(&task, call.peer)?;
-                let text = crate::meta::with(result.text(), RELATED_TASK, &related);
-                return Ok(Json::from_text(&text).unwrap_or(result));
+                return Ok(crate::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
                 let key = (id.to_owned(), question.key.clone());
@@ -189,8 +188,7 @@ struct Asking {
 
 impl Asking {
     async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
-        let text = crate::meta::with(question.params.text(), RELATED_TASK, &related);
-        let params = Json::from_text(&text).unwrap_or(question.params);
+        let params = crate::meta::with(&question.params, RELATED_TASK, &related);
         let answer = peer.ask(&question.method, Some(&params)).await;
         if answer.is_err() && peer.line.was_closed() {
             return;

@@ -120,9 +120,9 @@ impl Running {
             (Form::Core, Some(_)) if is_progress && !has_token => Fate::Dropped("progress-token"),
             (Form::Core, Some(lane)) => {
                 let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
-                let text = params.map_or("{}", Json::text);
-                let params = Json::from_text(&crate::meta::with(text, RELATED_TASK, &id)).ok();
-                lane.notify(To::Session, method, params.as_ref())
+                let params = params.cloned().unwrap_or_else(no_params);
+                let params = crate::meta::with(&params, RELATED_TASK, &id);
+                lane.notify(To::Session, method, Some(&params))
             }
             (Form::Core, None) => Fate::Unknown,
             (Form::Extension, _) => Fate::Dropped("tasks"),
