@@ -10,7 +10,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use schemars::schema::Schema;
 use serde_json::{Map, Value, json};
-use syn::{Attribute, parse_quote};
 use typify::{TypeDetails, TypeId, TypeSpace, TypeSpaceSettings};
 
 use super::fields::{fields_of, is_default};
@@ -216,19 +215,16 @@ fn neutral(at: usize) -> String {
 const EXTRA: &str = "Members that this revision does not name, in the order in which they stood.";
 
 /// `///` lines; a blank line between paragraphs.
-pub(super) fn doc(text: &str) -> Vec<Attribute> {
+pub(super) fn doc(text: &str) -> Vec<TokenStream> {
     // A lone carriage return would end the comment, and what turns the text around is refused by rustc.
     let turns = |letter: char| matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     text.replace("\r\n", "\n")
         .replace(turns, "")
         .split(['\n', '\r'])
         .map(|line| {
-            let line = if line.is_empty() {
-                String::new()
-            } else {
-                format!(" {line}")
-            };
-            parse_quote!(#[doc = #line])
+            let gap = if line.is_empty() { "" } else { " " };
+            let line = format!("{gap}{line}");
+            quote!(#[doc = #line])
         })
         .collect()
 }

@@ -17,7 +17,7 @@ use super::brief::{Line, brief};
 use super::text::{conclusion, headline};
 use super::themes::themes;
 use crate::Error;
-use crate::diff::{Diff, History, Kind, Level, Prose};
+use crate::diff::{Count, Diff, History, Kind, Level, Prose};
 
 const PAGE: &str = include_str!("../../templates/diff/page.html.jinja");
 const STYLE: &str = include_str!("../../templates/diff/style.css");
@@ -56,23 +56,12 @@ struct Pair<'d> {
     headline: String,
     conclusion: String,
     notes: &'d [String],
-    bar: Vec<Bar>,
+    bar: Vec<Count>,
     rows: usize,
-    groups: Vec<Rows<'d>>,
+    /// The themes, each with its changes.
+    groups: Vec<(String, Vec<Card<'d>>)>,
     prose: &'d [Prose],
     ignored: Vec<(String, &'d str)>,
-}
-
-#[derive(Serialize)]
-struct Bar {
-    level: &'static str,
-    count: usize,
-}
-
-#[derive(Serialize)]
-struct Rows<'d> {
-    title: String,
-    rows: Vec<Card<'d>>,
 }
 
 /// Renders the page of a history; that of one pair is a history of two.
@@ -155,30 +144,18 @@ fn hint(level: Level) -> &'static str {
 fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
     let summary = diff.summary();
     let id = link(&format!("{}..{}", diff.old, diff.new));
-    let groups = themes(diff).into_iter().map(|theme| Rows {
-        title: theme.id,
-        rows: theme
-            .changes
-            .iter()
-            .map(|change| Card::of(&id, diff, change))
-            .collect(),
-    });
-    let groups: Vec<Rows<'_>> = groups.collect();
-    let bar = Level::ALL.iter().map(|level| Bar {
-        level: level.id(),
-        count: diff.rows.iter().filter(|row| row.level == *level).count(),
-    });
-    let ignored = diff.ignored.iter().map(|ignored| {
-        let path = ignored
-            .row
-            .paths
-            .first()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+    let groups = themes(diff).into_iter().map(|theme| {
+        let cards = theme.changes.iter();
         (
-            format!("{} {path}", ignored.row.kind),
-            ignored.reason.as_str(),
+            theme.id,
+            cards.map(|change| Card::of(&id, diff, change)).collect(),
         )
+    });
+    let groups: Vec<(String, Vec<Card<'_>>)> = groups.collect();
+    let ignored = diff.ignored.iter().map(|ignored| {
+        let path = ignored.row.paths.first().map(ToString::to_string);
+        let what = format!("{} {}", ignored.row.kind, path.unwrap_or_default());
+        (what, ignored.reason.as_str())
     });
     Pair {
         index,
@@ -193,7 +170,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
             .unwrap_or_default(),
         conclusion: conclusion(&summary),
         notes: &diff.notes,
-        bar: bar.filter(|part| part.count > 0).collect(),
+        bar: summary.levels,
         rows: diff.rows.len(),
         groups,
         prose: &diff.prose,

@@ -132,9 +132,8 @@ fn entry(text: &mut String, change: &Change<'_>) {
             code(&short(&witness.json.to_string()))
         );
     }
-    let errata: Vec<&str> = change.errata().into_iter().collect();
-    if !errata.is_empty() {
-        let _ = writeln!(text, "  - only by errata: {}", errata.join(", "));
+    if let Some(errata) = change.errata() {
+        let _ = writeln!(text, "  - only by errata: {errata}");
     }
 }
 

@@ -285,10 +285,8 @@ impl Writer {
             ));
         }
         facts.extend(rules_words(diff, change));
-        let errata: Vec<&str> = change.errata().into_iter().collect();
-        if !errata.is_empty() {
-            facts.push(format!("only by erratum {}", errata.join(", ")));
-        }
+        let errata = change.errata();
+        facts.extend(errata.map(|errata| format!("only by erratum {errata}")));
         let fingerprints: Vec<&str> = match self.options.without_fingerprints {
             true => Vec::new(),
             false => change.fingerprints().collect(),

@@ -156,6 +156,14 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
     theme.to_owned()
 }
 
+/// The wire paths of a row: of what moved, where it is now.
+pub(super) fn main_paths(row: &Row) -> &[WirePath] {
+    match row.to.is_empty() {
+        true => &row.paths,
+        false => &row.to,
+    }
+}
+
 impl<'d> Change<'d> {
     /// Returns its rows.
     #[must_use]
@@ -171,10 +179,7 @@ impl<'d> Change<'d> {
 
     /// Returns its wire paths: of what moved, where it is now.
     pub fn main(&self) -> impl Iterator<Item = &'d WirePath> {
-        self.rows.iter().flat_map(|row| match row.to.is_empty() {
-            true => &row.paths,
-            false => &row.to,
-        })
+        self.rows.iter().flat_map(|row| main_paths(row))
     }
 
     /// Returns, of what moved, where it was.
@@ -207,14 +212,12 @@ impl<'d> Change<'d> {
         self.rows.iter().map(|row| row.fingerprint.as_str())
     }
 
-    /// Returns the errata behind all of it; empty if part of it is there without any.
+    /// Returns the errata behind all of it, in one line; `None` if part of it is there without any.
     #[must_use]
-    pub fn errata(&self) -> BTreeSet<&'d str> {
-        match self.rows.iter().any(|row| row.errata.is_empty()) {
-            true => BTreeSet::new(),
-            false => (self.rows.iter())
-                .flat_map(|row| row.errata.iter().map(String::as_str))
-                .collect(),
-        }
+    pub fn errata(&self) -> Option<String> {
+        let errata = self.rows.iter().flat_map(|row| &row.errata);
+        let errata: BTreeSet<&str> = errata.map(String::as_str).collect();
+        let all = self.rows.iter().all(|row| !row.errata.is_empty());
+        all.then(|| errata.into_iter().collect::<Vec<_>>().join(", "))
     }
 }

@@ -1,10 +1,12 @@
 //! A change as a card of the page: its shapes side by side, verdicts, witness and facts.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
-use super::super::themes::Change;
+use super::super::themes::{Change, main_paths};
 use super::super::{rules_met, verdict_word};
-use crate::diff::{Diff, Verdict, View, WirePath, direction_id};
+use crate::diff::{Diff, View, WirePath, direction_id};
 
 #[derive(Serialize)]
 pub(super) struct Card<'d> {
@@ -20,14 +22,17 @@ pub(super) struct Card<'d> {
     change: String,
     directions: String,
     methods: String,
-    from: Vec<String>,
+    from: Vec<&'d WirePath>,
     before: Option<ShapeView<'d>>,
     after: Option<ShapeView<'d>>,
-    verdicts: [VerdictView; 2],
+    /// Sender, receiver, and what that one makes of it.
+    verdicts: [(&'static str, &'static str, &'static str); 2],
     on_the_wire: bool,
-    witnesses: Vec<WitnessView>,
-    rules: Vec<RulesView>,
-    errata: String,
+    /// Sender, part of the exchange, the receiver that refuses it, and the message.
+    witnesses: Vec<(&'static str, &'static str, &'static str, String)>,
+    /// The rules of each step; the only step of an adjacent pair has no name.
+    rules: Vec<(String, Vec<String>)>,
+    errata: Option<String>,
     places: String,
     page: Option<&'d str>,
     level_reason: Option<&'d str>,
@@ -41,14 +46,7 @@ pub(super) struct Card<'d> {
 pub(super) struct RowView<'d> {
     id: String,
     fingerprint: &'d str,
-    paths: Vec<String>,
-}
-
-/// The rules that a step has for a change; no step between adjacent revisions.
-#[derive(Serialize)]
-pub(super) struct RulesView {
-    hop: String,
-    rules: String,
+    paths: &'d [WirePath],
 }
 
 /// A wire path in its parts.
@@ -84,33 +82,13 @@ impl<'d> ShapeView<'d> {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct VerdictView {
-    from: &'static str,
-    to: &'static str,
-    word: &'static str,
-}
-
-#[derive(Serialize)]
-pub(super) struct WitnessView {
-    sender: &'static str,
-    refuses: &'static str,
-    part: &'static str,
-    json: String,
-}
-
 impl<'d> Card<'d> {
     pub(super) fn of(pair: &str, diff: &'d Diff, change: &Change<'d>) -> Self {
         let row = change.lead();
         let main: Vec<&WirePath> = change.main().collect();
-        let list = |paths: &[WirePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
         let paths = || change.rows().iter().flat_map(|row| &row.paths);
-        let mut directions: Vec<&str> = paths().map(|path| direction_id(path.direction)).collect();
-        directions.sort_unstable();
-        directions.dedup();
-        let mut methods: Vec<&str> = paths().map(|path| path.method.as_str()).collect();
-        methods.sort_unstable();
-        methods.dedup();
+        let directions = paths().map(|path| direction_id(path.direction));
+        let methods = paths().map(|path| path.method.as_str());
         let id = |fingerprint: &str| format!("{pair}.{fingerprint}");
         let told = row.kind.explain();
         let mut places: Vec<String> = (change.rows().iter().flat_map(|row| &row.places))
@@ -131,11 +109,7 @@ impl<'d> Card<'d> {
                 .map(|row| RowView {
                     id: id(&row.fingerprint),
                     fingerprint: &row.fingerprint,
-                    paths: list(if row.to.is_empty() {
-                        &row.paths
-                    } else {
-                        &row.to
-                    }),
+                    paths: main_paths(row),
                 })
                 .collect(),
             level: row.level.id(),
@@ -152,34 +126,26 @@ impl<'d> Card<'d> {
                 Some(from) => format!("from {from}"),
                 None => change.line(),
             },
-            directions: directions.join(" "),
-            methods: methods.join(" "),
-            from: change.from().map(ToString::to_string).collect(),
+            directions: each_once(directions),
+            methods: each_once(methods),
+            from: change.from().collect(),
             before: row.before.as_ref().map(ShapeView::of),
             after: row.after.as_ref().map(ShapeView::of),
             verdicts: [
-                verdict("old", "new", row.verdicts.old_to_new),
-                verdict("new", "old", row.verdicts.new_to_old),
+                ("old", "new", verdict_word(row.verdicts.old_to_new)),
+                ("new", "old", verdict_word(row.verdicts.new_to_old)),
             ],
             on_the_wire: row.kind.is_on_the_wire(),
-            witnesses: row
-                .witnesses
-                .iter()
-                .map(|witness| WitnessView {
-                    sender: witness.valid_in.of("an old", "a new"),
-                    refuses: witness.valid_in.of("new", "old"),
-                    part: witness.part.id(),
-                    json: serde_json::to_string_pretty(&witness.json).unwrap_or_default(),
+            witnesses: (row.witnesses.iter())
+                .map(|witness| {
+                    let sender = witness.valid_in.of("an old", "a new");
+                    let receiver = witness.valid_in.of("a new", "an old");
+                    let json = serde_json::to_string_pretty(&witness.json).unwrap_or_default();
+                    (sender, witness.part.id(), receiver, json)
                 })
                 .collect(),
-            rules: rules_met(diff, change)
-                .into_iter()
-                .map(|(hop, rules)| RulesView {
-                    hop,
-                    rules: rules.join(", "),
-                })
-                .collect(),
-            errata: change.errata().into_iter().collect::<Vec<_>>().join(", "),
+            rules: rules_met(diff, change),
+            errata: change.errata(),
             places: places.join(", "),
             page: row.page.as_deref(),
             level_reason: row.level_reason.as_deref(),
@@ -190,10 +156,7 @@ impl<'d> Card<'d> {
     }
 }
 
-fn verdict(from: &'static str, to: &'static str, verdict: Verdict) -> VerdictView {
-    VerdictView {
-        from,
-        to,
-        word: verdict_word(verdict),
-    }
+fn each_once<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let words: BTreeSet<&str> = words.collect();
+    words.into_iter().collect::<Vec<_>>().join(" ")
 }
