@@ -8,16 +8,19 @@ mod judge;
 mod peers;
 mod run;
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
+use anyhow::{Context, ensure};
 use clap::Args;
 use mcp_schema::Spec;
 use mcp_schema::spec::Status;
+use serde_json::Value;
 
 use crate::progress::Progress;
 use crate::spec::default_dir;
+use crate::tally::Tally;
 use mcp_schema::command::Outcome;
 use peers::Peer;
 
@@ -52,9 +55,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             passed: true,
         });
     }
-    let mut text = heading(&revisions);
-    let mut notes = BTreeSet::new();
-    let mut passed = true;
+    let mut table = Tally::new(&["peer", "is the", "opens with", "over"], &revisions);
     let names = &arguments.peers;
     let is_wanted =
         |peer: &Peer| names.is_empty() || names.iter().any(|it| peer.name.starts_with(it));
@@ -72,12 +73,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         let installed = match peers::install(&peer, &workspace, &examples.folder) {
             Ok(installed) => installed,
             Err(why) => {
-                notes.insert(format!("{} was skipped: {why:#}", peer.name));
+                (table.notes).insert(format!("{} was skipped: {why:#}", peer.name));
                 continue;
             }
         };
         let (name, version) = (peer.name, &installed.version);
-        notes.insert(format!(
+        table.notes.insert(format!(
             "{name} {version} as the {}: {}",
             peer.role, peer.tasks
         ));
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     continue;
                 }
                 let _ = write!(
-                    text,
+                    table.text,
                     "| {} {} | {} | {} | {channel} |",
                     peer.name, installed.version, peer.role, mode.name
                 );
@@ -105,33 +106,59 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                         }
                         false => judge::Cell::NotSpoken,
                     };
-                    let _ = write!(text, " {cell} |");
+                    let _ = write!(table.text, " {cell} |");
                     if let judge::Cell::Failed(step, why) = cell {
-                        passed = false;
-                        notes.insert(format!(
+                        table.fail(format!(
                             "{} {}, {channel}, {revision}: {step}: {why}",
                             peer.name, mode.name
                         ));
                     }
                 }
-                text.push('\n');
+                table.text.push('\n');
             }
         }
     }
-    text.push('\n');
-    for note in notes {
-        let _ = writeln!(text, "- {note}");
-    }
-    Ok(Outcome { text, passed })
+    Ok(table.outcome())
 }
 
-fn heading(revisions: &[&str]) -> String {
-    let mut text = String::from("| peer | is the | opens with | over |");
-    for revision in revisions {
-        let _ = write!(text, " {revision} |");
+/// What cargo built of this workspace, by its messages.
+struct Built(Vec<Value>);
+
+impl Built {
+    /// Builds what the arguments of `cargo build` name.
+    fn of(arguments: &str, workspace: &Path) -> anyhow::Result<Self> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["build", "--message-format", "json"])
+            .args(arguments.split(' '))
+            .current_dir(workspace)
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cargo cannot be started")?;
+        ensure!(output.status.success(), "{arguments}: it does not build");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let messages = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        Ok(Self(messages.collect()))
     }
-    text.push_str("\n|---|---|---|---|");
-    text.push_str(&"---|".repeat(revisions.len()));
-    text.push('\n');
-    text
+
+    /// Returns the program of a target.
+    fn program(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.0.iter().find_map(|message| {
+            let path = message["executable"].as_str()?;
+            (message["target"]["name"] == name).then(|| PathBuf::from(path))
+        });
+        path.with_context(|| format!("cargo did not build `{name}`"))
+    }
+
+    /// Returns the folder that peers are installed in, beside the programs.
+    fn folder(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let program = self.program(name)?;
+        let mut folders = program.ancestors();
+        let debug = folders.find(|folder| folder.ends_with("debug"));
+        let target = debug.and_then(Path::parent);
+        let target = target.with_context(|| format!("{name} is not below a target folder"))?;
+        Ok(target.join("interop"))
+    }
 }

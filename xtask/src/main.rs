@@ -19,6 +19,7 @@ mod replay;
 mod replicas;
 mod shims;
 mod spec;
+mod tally;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "From versioned MCP schemas to Rust")]

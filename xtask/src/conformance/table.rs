@@ -1,12 +1,13 @@
 //! What scenarios came to, as a table, and whether all is as it was expected.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcp_schema::command::Outcome;
 use serde_json::Value;
 
 use super::REVISIONS;
+use crate::tally::Tally;
 
 /// What scenarios came to, by revision.
 pub(super) type Scores = BTreeMap<String, BTreeMap<&'static str, Score>>;
@@ -46,24 +47,17 @@ impl Score {
 
 /// The table, and whether all is as it was expected; `whole`: whether every scenario was run.
 pub(super) fn judge(side: &str, scores: &Scores, expected: &[&Expected], whole: bool) -> Outcome {
-    let mut text = format!("| {side}: scenario |");
-    for revision in REVISIONS {
-        let _ = write!(text, " {revision} |");
-    }
-    text.push_str("\n|---|");
-    text.push_str(&"---|".repeat(REVISIONS.len()));
-    text.push('\n');
-    let mut notes = BTreeSet::new();
+    let heading = format!("{side}: scenario");
+    let mut table = Tally::new(&[&heading], &REVISIONS);
     let mut totals = [(0, 0); REVISIONS.len()];
-    let mut passed = true;
     for (scenario, row) in scores {
-        let _ = write!(text, "| {scenario} |");
+        let _ = write!(table.text, "| {scenario} |");
         for (revision, total) in REVISIONS.iter().zip(&mut totals) {
             let Some(score) = row.get(revision) else {
-                text.push_str(" |");
+                table.text.push_str(" |");
                 continue;
             };
-            let _ = write!(text, " {}/{} |", score.passed, score.failed.len());
+            let _ = write!(table.text, " {}/{} |", score.passed, score.failed.len());
             total.0 += score.passed;
             total.1 += score.failed.len();
             let reason = expected
@@ -71,43 +65,36 @@ pub(super) fn judge(side: &str, scores: &Scores, expected: &[&Expected], whole: 
                 .find(|one| one.scenario == *scenario && one.revision == *revision);
             match (reason, score.failed.is_empty()) {
                 (Some(one), false) => {
-                    notes.insert(format!("{scenario}, {revision}: expected: {}", one.reason));
+                    let note = format!("{scenario}, {revision}: expected: {}", one.reason);
+                    table.notes.insert(note);
                 }
                 (Some(_), true) => {
-                    passed = false;
-                    notes.insert(format!("{scenario}, {revision}: passes, but is expected to fail: take it off xtask/conformance.toml"));
+                    table.fail(format!("{scenario}, {revision}: passes, but is expected to fail: take it off xtask/conformance.toml"));
                 }
                 (None, false) => {
-                    passed = false;
-                    notes.insert(format!(
-                        "{scenario}, {revision}: failed: {}",
-                        score.failed.join(", ")
-                    ));
+                    let failed = score.failed.join(", ");
+                    table.fail(format!("{scenario}, {revision}: failed: {failed}"));
                 }
                 (None, true) => {}
             }
         }
-        text.push('\n');
+        table.text.push('\n');
     }
-    text.push_str("| all |");
+    table.text.push_str("| all |");
     for (passed, failed) in totals {
-        let _ = write!(text, " {passed}/{failed} |");
+        let _ = write!(table.text, " {passed}/{failed} |");
     }
-    text.push_str("\n\n");
+    table.text.push('\n');
     for one in expected.iter().filter(|_| whole) {
         if !scores
             .get(&one.scenario)
             .is_some_and(|row| row.contains_key(one.revision.as_str()))
         {
-            passed = false;
-            notes.insert(format!(
+            table.fail(format!(
                 "{}, {}: no such scenario was run: take it off xtask/conformance.toml",
                 one.scenario, one.revision
             ));
         }
     }
-    for note in notes {
-        let _ = writeln!(text, "- {note}");
-    }
-    Outcome { text, passed }
+    table.outcome()
 }

@@ -282,26 +282,35 @@ fn npm(
         true => folder.join(format!("{stem}-{version}")),
         false => folder.join(stem),
     };
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("package.json"), "{\"private\":true}")?;
+    let (_, version) = npm_install(package, &folder)?;
     for file in [script, "steps.mjs"] {
         copy(&scripts.join(file), &folder.join(file))?;
     }
-    output(
-        Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", package])
-            .current_dir(&folder),
-    )?;
-    let (name, _) = package.rsplit_once('@').unwrap_or((package, ""));
-    let manifest = fs::read_to_string(folder.join("node_modules").join(name).join("package.json"))?;
-    let manifest: serde_json::Value = serde_json::from_str(&manifest)?;
-    let version = manifest["version"].as_str().unwrap_or("?").to_owned();
     Ok(Installed {
         role,
         version,
         program: "node".into(),
         arguments: vec![folder.join(script)],
     })
+}
+
+/// Installs a package of npm into a folder; returns where it lies, and its version.
+pub(super) fn npm_install(package: &str, folder: &Path) -> anyhow::Result<(PathBuf, String)> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("package.json"), "{\"private\":true}")?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", package]);
+    output(npm.current_dir(folder))?;
+    let named = package
+        .rsplit_once('@')
+        .filter(|(name, _)| !name.is_empty());
+    let installed = folder
+        .join("node_modules")
+        .join(named.map_or(package, |(name, _)| name));
+    let manifest = fs::read_to_string(installed.join("package.json"))?;
+    let manifest: serde_json::Value = serde_json::from_str(&manifest)?;
+    let version = manifest["version"].as_str().unwrap_or("?").to_owned();
+    Ok((installed, version))
 }
 
 fn pypi(role: Role, packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Installed> {

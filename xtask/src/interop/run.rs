@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use super::Built;
 use super::peers::{Installed, Mode, Role};
 use crate::replicas::{Balancer, Redis};
 
@@ -29,51 +30,14 @@ pub(super) struct Examples {
 impl Examples {
     /// Builds them.
     pub(super) fn build(workspace: &Path) -> anyhow::Result<Self> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .args([
-                "build",
-                "--package",
-                "mcp-revisions",
-                "--examples",
-                "--message-format",
-                "json",
-            ])
-            .current_dir(workspace)
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cargo cannot be started")?;
-        if !output.status.success() {
-            bail!("the examples do not build");
-        }
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let messages: Vec<Value> = text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect();
-        let example = |name: &str| {
-            let built = messages.iter().find(|message| {
-                message["target"]["name"] == name && message["target"]["kind"][0] == "example"
-            });
-            let path = built
-                .and_then(|message| message["executable"].as_str())
-                .map(PathBuf::from);
-            path.with_context(|| format!("cargo did not build the example `{name}`"))
-        };
-        let stdio_server = example("stdio_server")?;
-        // target/debug/examples/stdio_server
-        let target = stdio_server
-            .ancestors()
-            .nth(3)
-            .context("the examples are not below a target folder")?;
-        let folder = target.join("interop");
+        let built = Built::of("--package mcp-revisions --examples", workspace)?;
         Ok(Self {
-            http_server: example("http_server")?,
-            stdio_client: example("stdio_client")?,
-            replica: example("replica")?,
+            http_server: built.program("http_server")?,
+            stdio_client: built.program("stdio_client")?,
+            replica: built.program("replica")?,
             shared: None,
-            folder,
-            stdio_server,
+            folder: built.folder("stdio_server")?,
+            stdio_server: built.program("stdio_server")?,
         })
     }
 

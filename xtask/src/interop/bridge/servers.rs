@@ -1,15 +1,13 @@
 //! The servers, and what each is asked: a tool, two questions in mid-call, a resource that changes, a prompt.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::Programs;
 use super::clients::has_http;
-use crate::interop::peers::{self, Peer, copy, output};
+use crate::interop::peers::{self, Peer, copy, npm_install};
 
 /// A server, and what a client does with it.
 pub(super) struct Server {
@@ -107,24 +105,11 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
 fn everything(programs: &Programs) -> anyhow::Result<Server> {
     let package = "@modelcontextprotocol/server-everything";
     eprintln!("{package}: installing");
-    let folder = programs.folder.join("everything");
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("package.json"), "{\"private\":true}")?;
-    output(
-        Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", package])
-            .current_dir(&folder),
-    )?;
-    let folder: PathBuf = folder.join("node_modules").join(package);
-    let manifest = fs::read_to_string(folder.join("package.json"))?;
-    let manifest: Value = serde_json::from_str(&manifest)?;
+    let (folder, version) = npm_install(package, &programs.folder.join("everything"))?;
     let script = folder.join("dist/index.js").to_string_lossy().into_owned();
     let command = |channel: &str| vec!["node".to_owned(), script.clone(), channel.to_owned()];
     Ok(Server {
-        name: format!(
-            "server-everything {}",
-            manifest["version"].as_str().unwrap_or("?")
-        ),
+        name: format!("server-everything {version}"),
         stdio: command("stdio"),
         http: command("streamableHttp"),
         port: Some(free_port()?),

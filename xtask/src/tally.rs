@@ -1,0 +1,44 @@
+//! A table of results by revision in Markdown, with notes below it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use mcp_schema::command::Outcome;
+
+/// The rows so far, what is to be noted of them, and whether all is as it was expected.
+pub(crate) struct Tally {
+    pub(crate) text: String,
+    pub(crate) notes: BTreeSet<String>,
+    pub(crate) passed: bool,
+}
+
+impl Tally {
+    /// Creates a table with these columns, and one per revision.
+    pub(crate) fn new(columns: &[&str], revisions: &[&str]) -> Self {
+        let all = [columns, revisions].concat();
+        let rule = "---|".repeat(all.len());
+        Self {
+            text: format!("| {} |\n|{rule}\n", all.join(" | ")),
+            notes: BTreeSet::new(),
+            passed: true,
+        }
+    }
+
+    /// Notes what is not as it was expected.
+    pub(crate) fn fail(&mut self, note: String) {
+        self.passed = false;
+        self.notes.insert(note);
+    }
+
+    /// Returns the table with its notes.
+    pub(crate) fn outcome(mut self) -> Outcome {
+        self.text.push('\n');
+        for note in self.notes {
+            let _ = writeln!(self.text, "- {note}");
+        }
+        Outcome {
+            text: self.text,
+            passed: self.passed,
+        }
+    }
+}
