@@ -20,6 +20,7 @@ mod mutants;
 mod refusal;
 mod replay;
 mod rules_bite;
+mod scratch;
 mod shims_cover;
 mod shims_draft;
 mod shims_limits;

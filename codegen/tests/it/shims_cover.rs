@@ -15,6 +15,7 @@ use mcp_schema::shims::{Pair, cover, cover_all, places};
 use mcp_schema::spec::Status;
 use mcp_schema::spec::rules::RuleFile;
 
+use crate::diff::row_at;
 use crate::specs::spec;
 
 #[test]
@@ -213,6 +214,13 @@ fn a_rule_of_an_adapter_is_placed_by_its_type() {
     }
 }
 
+/// The rules that the row of a path meets, by step.
+fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
+    let rules = row_at(diff, path).rules.iter();
+    let met = rules.map(|met| format!("{} {}", met.hop, met.rules.join(", ")));
+    met.collect()
+}
+
 /// A candidate is converted into nothing; its changes meet the rules of the hop over it, and what it alone has says so.
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
@@ -241,15 +249,6 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
         assert!(open.is_empty(), "{} -> {}: {open:?}", diff.old, diff.new);
         assert_eq!(diff.prose, []);
     }
-    let of = |diff: &diff::Diff, path: &str| {
-        let at = |row: &&diff::Row| row.paths.iter().any(|is| is.to_string() == path);
-        let row = diff.rows.iter().find(at);
-        let rules = &row.unwrap_or_else(|| panic!("no row at {path}")).rules;
-        let met = rules
-            .iter()
-            .map(|met| format!("{} {}", met.hop, met.rules.join(", ")));
-        met.collect::<Vec<_>>()
-    };
     let handshake = format!("{hop} handshake");
     assert_eq!(of(&diffs[0], "C2S initialize"), [handshake.as_str()]);
     let far = of(&diffs[2], "C2S initialize");
@@ -311,24 +310,13 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
     };
     filter.apply(&mut some);
     assert_eq!(some.prose, []);
-    let of = |path: &str| {
-        let row = far
-            .rows
-            .iter()
-            .find(|row| row.paths.iter().any(|is| is.to_string() == path));
-        let rules = &row.unwrap_or_else(|| panic!("no row at {path}")).rules;
-        let met = rules
-            .iter()
-            .map(|met| (met.hop.as_str(), met.rules.join(", ")));
-        met.collect::<Vec<_>>()
-    };
     assert_eq!(
-        of("C2S initialize"),
-        [("2025-11-25..2026-07-28", "handshake".to_owned())]
+        of(far, "C2S initialize"),
+        ["2025-11-25..2026-07-28 handshake"]
     );
     assert_eq!(
-        of("S2C sampling/createMessage params $.tools"),
-        [("2025-06-18..2025-11-25", "sampling-tools".to_owned())]
+        of(far, "S2C sampling/createMessage params $.tools"),
+        ["2025-06-18..2025-11-25 sampling-tools"]
     );
 }
 

@@ -1,43 +1,12 @@
 //! A set of files against the disk: compared, written, and nothing touched that it does not own.
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
+use mcp_schema::Error;
 use mcp_schema::files::{FileSet, diff};
 
-/// A directory of its own for one test, gone with it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!(
-            "mcp-codegen-files-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let dir = std::env::temp_dir().join(name);
-        fs::create_dir_all(&dir).unwrap();
-        Self(dir)
-    }
-
-    fn put(&self, path: &str, text: &str) {
-        let path = self.0.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn get(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.0.join(path)).ok()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::scratch::Scratch;
 
 fn set(files: &[(&str, &str)]) -> FileSet {
     let mut set = FileSet::new(vec!["generated".to_owned()]);
@@ -53,28 +22,14 @@ fn a_set_is_written_once_and_is_up_to_date_then() {
     let set = set(&[("generated/a/lib.rs", "one\n"), ("generated/b.rs", "two\n")]);
     let before = set.compare(&scratch.0).unwrap();
     assert_eq!(before.missing, ["generated/a/lib.rs", "generated/b.rs"]);
-    assert!(
-        !before.is_clean()
-            && before
-                .report("cargo xtask generate")
-                .ends_with("run: cargo xtask generate\n")
-    );
+    let report = before.report("cargo xtask generate");
+    assert!(!before.is_clean() && report.ends_with("run: cargo xtask generate\n"));
 
     let written = set.write(&scratch.0).unwrap();
-    assert_eq!(
-        (
-            written.written.len(),
-            written.unchanged,
-            written.deleted.len()
-        ),
-        (2, 0, 0)
-    );
-    let time = || {
-        fs::metadata(scratch.0.join("generated/b.rs"))
-            .unwrap()
-            .modified()
-            .unwrap()
-    };
+    assert_eq!((written.written.len(), written.unchanged), (2, 0));
+    assert!(written.deleted.is_empty(), "{:?}", written.deleted);
+    let file = scratch.0.join("generated/b.rs");
+    let time = || fs::metadata(&file).unwrap().modified().unwrap();
     let first = time();
     let again = set.write(&scratch.0).unwrap();
     assert_eq!((again.written.len(), again.unchanged), (0, 2));
@@ -150,43 +105,25 @@ fn links_never_lead_out_of_the_tree() {
     scratch.put("elsewhere/precious.rs", "somebody's");
     scratch.put("generated/kept.rs", "1");
     let elsewhere = scratch.0.join("elsewhere");
-    std::os::unix::fs::symlink(&elsewhere, scratch.0.join("generated/linked")).unwrap();
-    std::os::unix::fs::symlink(
-        elsewhere.join("precious.rs"),
-        scratch.0.join("generated/file.rs"),
-    )
-    .unwrap();
-
+    let link = |to: &Path, at: &str| std::os::unix::fs::symlink(to, scratch.0.join(at)).unwrap();
+    let is_refused = |refused: Error| {
+        assert!(refused.to_string().contains("symbolic link"), "{refused}");
+        let precious = scratch.get("elsewhere/precious.rs");
+        assert_eq!(precious.as_deref(), Some("somebody's"));
+    };
+    link(&elsewhere, "generated/linked");
+    link(&elsewhere.join("precious.rs"), "generated/file.rs");
     let through = set(&[("generated/linked/precious.rs", "overwritten")]);
-    assert!(
-        through
-            .compare(&scratch.0)
-            .unwrap_err()
-            .to_string()
-            .contains("symbolic link")
-    );
+    is_refused(through.compare(&scratch.0).unwrap_err());
 
     let over = set(&[("generated/kept.rs", "1"), ("generated/file.rs", "ours")]);
     let written = over.write(&scratch.0).unwrap();
     assert_eq!(written.deleted, ["generated/linked"]);
     assert_eq!(scratch.get("generated/file.rs").as_deref(), Some("ours"));
-    assert_eq!(
-        scratch.get("elsewhere/precious.rs").as_deref(),
-        Some("somebody's")
-    );
 
     fs::remove_dir_all(scratch.0.join("generated")).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, scratch.0.join("generated")).unwrap();
-    assert!(
-        over.write(&scratch.0)
-            .unwrap_err()
-            .to_string()
-            .contains("symbolic link")
-    );
-    assert_eq!(
-        scratch.get("elsewhere/precious.rs").as_deref(),
-        Some("somebody's")
-    );
+    link(&elsewhere, "generated");
+    is_refused(over.write(&scratch.0).unwrap_err());
 }
 
 #[test]
@@ -215,8 +152,7 @@ fn a_path_that_is_not_ours_is_refused() {
 #[test]
 fn bytes_that_are_not_text_are_compared_too() {
     let scratch = Scratch::new();
-    fs::create_dir(scratch.0.join("generated")).unwrap();
-    fs::write(scratch.0.join("generated/a"), [0xff]).unwrap();
+    scratch.put("generated/a", [0xff]);
     let comparison = set(&[("generated/a", "text")]).compare(&scratch.0).unwrap();
     assert_eq!(
         comparison.changed[0].diff,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_schema::spec::{Directory, Fact, ImportOptions, Lifecycle, Status, Upstream};
+use mcp_schema::spec::{Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream};
 
 mod anew;
 mod scaffold;
@@ -161,14 +161,31 @@ fn made_up() -> Directory {
         ("old", schema("integer", true)),
         ("draft", schema("integer", true)),
     ] {
-        let options = ImportOptions {
-            revision: id.to_owned(),
-            ..ImportOptions::default()
-        };
-        let imported = directory.import(&upstream(&schema), &options).unwrap();
+        let imported = directory.import(&upstream(&schema), &again(id)).unwrap();
         assert!(imported.held.is_empty() && imported.stale.is_none());
     }
     directory
+}
+
+/// Imports a schema as [`schema`] makes it.
+fn import(
+    directory: &mut Directory,
+    (colour, washed): (&str, bool),
+    options: &ImportOptions,
+) -> Imported {
+    let schema = upstream(&schema(colour, washed));
+    directory.import(&schema, options).unwrap()
+}
+
+/// The schema of `old`.
+const SAME: (&str, bool) = ("integer", true);
+
+/// The options of a revision that is there.
+fn again(id: &str) -> ImportOptions {
+    ImportOptions {
+        revision: id.to_owned(),
+        ..ImportOptions::default()
+    }
 }
 
 fn new(id: &str) -> ImportOptions {
@@ -210,9 +227,7 @@ fn lines_beyond(directory: &Directory, other: &BTreeMap<String, String>) -> Vec<
 fn what_holds_for_a_new_revision_is_listed_and_not_copied() {
     let mut directory = made_up();
     let before = directory.files().clone();
-    let imported = directory
-        .import(&upstream(&schema("integer", true)), &new("new"))
-        .unwrap();
+    let imported = import(&mut directory, SAME, &new("new"));
     assert_eq!(imported.from, None);
     assert_eq!(
         names(&imported.held),
@@ -241,9 +256,7 @@ fn what_holds_for_a_new_revision_is_listed_and_not_copied() {
 fn what_does_not_hold_is_named_with_the_reason_and_ends_before() {
     let mut directory = made_up();
     let before = directory.files().clone();
-    let imported = directory
-        .import(&upstream(&schema("string", false)), &new("new"))
-        .unwrap();
+    let imported = import(&mut directory, ("string", false), &new("new"));
     let left: Vec<(&str, &str)> = imported
         .left
         .iter()
@@ -311,9 +324,7 @@ fn a_removal_leaves_no_trace_of_an_import() {
                 after: after.map(str::to_owned),
                 ..new("new")
             };
-            directory
-                .import(&upstream(&schema(colour, washed)), &options)
-                .unwrap();
+            import(&mut directory, (colour, washed), &options);
             assert!(directory.facts("new").is_ok());
             let removed = directory.remove("new").unwrap();
             assert!(removed.unused.is_empty(), "{:?}", removed.unused);
@@ -351,9 +362,7 @@ fn what_was_written_for_a_revision_alone_goes_with_it() {
 fn facts_are_confirmed_one_by_one_or_ended() {
     let mut directory = made_up();
     let before = directory.files().clone();
-    directory
-        .import(&upstream(&schema("integer", true)), &new("new"))
-        .unwrap();
+    import(&mut directory, SAME, &new("new"));
     let some = ["errors/error/-1".to_owned(), "docs/Wall".to_owned()];
     assert_eq!(directory.confirm("new", &some, true).unwrap().len(), 2);
     assert_eq!(directory.unconfirmed("new").unwrap().len(), 5);
@@ -385,9 +394,7 @@ fn facts_are_confirmed_one_by_one_or_ended() {
         "{message}"
     );
     // What another release has, too, is not ended by the way.
-    directory
-        .import(&upstream(&schema("integer", true)), &new("newer"))
-        .unwrap();
+    import(&mut directory, SAME, &new("newer"));
     let message = directory
         .confirm("new", &["errata/colour".to_owned()], false)
         .unwrap_err()
@@ -419,9 +426,7 @@ fn the_end_of_doc_lines_is_written_where_their_table_is() {
         let mut files = made_up().files().clone();
         files.insert("docs.toml".to_owned(), docs.clone());
         let mut directory = Directory::from_files(files.clone());
-        directory
-            .import(&upstream(&schema("integer", true)), &new("new"))
-            .unwrap();
+        import(&mut directory, SAME, &new("new"));
         let lines = ["docs/Wall".to_owned()];
         directory.confirm("new", &lines, false).unwrap();
         let text = text_of(&directory, "docs.toml");
@@ -438,13 +443,7 @@ fn the_end_of_doc_lines_is_written_where_their_table_is() {
 fn what_a_draft_has_no_more_is_passed_over_there() {
     let mut directory = made_up();
     let before = directory.files().clone();
-    let again = ImportOptions {
-        revision: "draft".to_owned(),
-        ..ImportOptions::default()
-    };
-    let imported = directory
-        .import(&upstream(&schema("integer", false)), &again)
-        .unwrap();
+    let imported = import(&mut directory, ("integer", false), &again("draft"));
     let left: Vec<&str> = imported
         .left
         .iter()
@@ -478,9 +477,7 @@ fn what_a_draft_has_no_more_is_passed_over_there() {
     );
     let ended = methods.replace(own, "");
     let mut directory = Directory::from_files(files);
-    let next = directory
-        .import(&upstream(&schema("boolean", false)), &again)
-        .unwrap();
+    let next = import(&mut directory, ("boolean", false), &again("draft"));
     assert!(
         next.left
             .iter()
@@ -503,13 +500,7 @@ fn what_a_draft_has_no_more_is_passed_over_there() {
 #[test]
 fn the_rules_of_a_draft_become_those_of_its_release() {
     let mut directory = made_up();
-    let again = ImportOptions {
-        revision: "draft".to_owned(),
-        ..ImportOptions::default()
-    };
-    directory
-        .import(&upstream(&schema("string", false)), &again)
-        .unwrap();
+    import(&mut directory, ("string", false), &again("draft"));
     let mut files = directory.files().clone();
     let rules = "# Decisions between old and draft: fewer.\n";
     files.insert("shims/old..draft.toml".into(), rules.into());
@@ -541,9 +532,7 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
     }
     // A release that the draft did not become leaves the draft what it has.
     let mut directory = Directory::from_files(files.clone());
-    let imported = directory
-        .import(&upstream(&schema("boolean", false)), &new("new"))
-        .unwrap();
+    let imported = import(&mut directory, ("boolean", false), &new("new"));
     assert_eq!(imported.displaced, ["shims/old..draft.toml"]);
     directory.remove("new").unwrap();
     same(directory.files(), &files);

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_schema::diff::{Diff, Kind, Level, Row, Transport, View, WirePath, between};
+use mcp_schema::diff::{Diff, Kind, Level, Row, Transport, View, WirePath};
 use mcp_schema::render::brief::brief;
 use mcp_schema::render::change_line;
 use mcp_schema::spec::Status;
 use serde::Deserialize;
 
-use super::{of_twins, sources, spec};
+use super::{diff, of_twins, row_at, spec};
 use crate::changes::{changed, read};
 
 fn pairs() -> Vec<(&'static str, &'static str)> {
@@ -23,10 +23,6 @@ fn pairs() -> Vec<(&'static str, &'static str)> {
     // The candidate is never negotiated: the released revisions are neighbours too.
     pairs.push(("2025-11-25", "2026-07-28"));
     pairs
-}
-
-fn diff(old: &str, new: &str) -> Diff {
-    between(sources(), old, new, false).unwrap()
 }
 
 #[test]
@@ -172,14 +168,7 @@ fn what_changed_inside_a_value_that_moved_is_told() {
 #[test]
 fn a_header_that_new_servers_insist_on_breaks_over_http() {
     let last = diff("2025-11-25", "2026-07-28");
-    let of = |name: &str| {
-        let path = format!("C2S * header {name}");
-        let row = last
-            .rows
-            .iter()
-            .find(|row| row.paths.first().is_some_and(|is| is.to_string() == path));
-        row.unwrap_or_else(|| panic!("no row at {path}"))
-    };
+    let of = |name: &str| row_at(&last, &format!("C2S * header {name}"));
     for name in [
         "Mcp-Method",
         "Mcp-Name",

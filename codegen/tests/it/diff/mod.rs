@@ -95,19 +95,28 @@ fn undoes(one: Kind, other: Kind) -> bool {
     }
 }
 
+/// The diff of two revisions.
+fn diff(old: &str, new: &str) -> Diff {
+    between(sources(), old, new, false).unwrap()
+}
+
+/// The row of a wire path.
+pub(crate) fn row_at<'d>(diff: &'d Diff, path: &str) -> &'d Row {
+    let has = |row: &&Row| row.paths.iter().any(|is| is.to_string() == path);
+    let paths = || diff.rows.iter().map(|row| &row.paths).collect::<Vec<_>>();
+    let row = diff.rows.iter().find(has);
+    row.unwrap_or_else(|| panic!("no row at {path}: {:?}", paths()))
+}
+
+/// How many rows of a diff are so.
+fn count(diff: &Diff, is: impl Fn(&Row) -> bool) -> usize {
+    diff.rows.iter().filter(|row| is(row)).count()
+}
+
 /// The row of that path in a diff whose rows are all of one kind.
 fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
     assert_eq!(kinds_of(diff), [kind], "{:#?}", diff.rows);
-    let row = diff
-        .rows
-        .iter()
-        .find(|row| row.paths.iter().any(|is| is.to_string() == path));
-    row.unwrap_or_else(|| {
-        panic!(
-            "{kind}: no row at {path}: {:?}",
-            diff.rows.iter().map(|row| &row.paths).collect::<Vec<_>>()
-        )
-    })
+    row_at(diff, path)
 }
 
 /// The release that the draft is in [`spec_files`].

@@ -1,11 +1,12 @@
 //! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
 
-use mcp_schema::diff::{Baseline, Filter, Kind, Level, Sources, between, compare};
+use mcp_schema::diff::{Baseline, Filter, Kind, Level, Row, Sources, between, compare};
 use mcp_schema::render::text::TextOptions;
 use mcp_schema::render::{github, json, text};
 use mcp_schema::{Error, Spec};
 
-use super::{TWIN, sources, spec_files};
+use super::{TWIN, count, diff, row_at, sources, spec_files};
+use crate::changes::changed;
 
 const TWO: [&str; 2] = ["2025-03-26", "2025-06-18"];
 
@@ -26,31 +27,20 @@ fn a_severity_holds_for_its_kind_and_says_why() {
     let diff =
         run("[[severity]]\nkind = \"method-added\"\nlevel = \"risky\"\nreason = \"So it is.\"\n")
             .unwrap();
-    let row = diff
-        .rows
-        .iter()
-        .find(|row| row.kind == Kind::MethodAdded)
-        .unwrap();
-    assert_eq!(
-        (row.level, row.level_reason.as_deref()),
-        (Level::Risky, Some("So it is."))
-    );
-    assert!(
-        diff.rows
-            .iter()
-            .filter(|row| row.kind != Kind::MethodAdded)
-            .all(|row| row.level_reason.is_none())
-    );
+    let is_set = |row: &Row| row.kind == Kind::MethodAdded;
+    assert!(count(&diff, is_set) > 0);
+    for row in &diff.rows {
+        let reason = is_set(row).then_some("So it is.");
+        assert_eq!(row.level_reason.as_deref(), reason, "{row:?}");
+        assert!(!is_set(row) || row.level == Level::Risky, "{row:?}");
+    }
 }
 
 #[test]
 fn an_ignored_row_is_set_aside_with_its_reason() {
     let all = run("").unwrap();
     let path = "S2C tools/list result $.tools[].outputSchema";
-    let ignore = format!(
-        "[[ignore]]\nbetween = [\"{}\", \"{}\"]\npath = \"{path}\"\nreason = \"Known.\"\n",
-        TWO[0], TWO[1]
-    );
+    let ignore = format!("[[ignore]]\nbetween = {TWO:?}\npath = \"{path}\"\nreason = \"Known.\"\n");
     let diff = run(&ignore).unwrap();
     assert_eq!(diff.rows.len() + 1, all.rows.len());
     assert_eq!(
@@ -70,12 +60,7 @@ fn an_ignored_row_is_set_aside_with_its_reason() {
 
 #[test]
 fn a_rule_that_matches_nothing_or_says_too_little_is_an_error() {
-    let ignore = |rest: &str| {
-        format!(
-            "\n[[ignore]]\nbetween = [\"{}\", \"{}\"]\n{rest}",
-            TWO[0], TWO[1]
-        )
-    };
+    let ignore = |rest: &str| format!("\n[[ignore]]\nbetween = {TWO:?}\n{rest}");
     let cases = [
         (
             ignore("kind = \"const-changed\"\nreason = \"No.\"\n"),
@@ -128,14 +113,8 @@ fn rows_that_only_an_erratum_makes_say_so() {
     let spec = Spec::from_files(files).unwrap();
     let sources = Sources::read(&spec).unwrap();
     let diff = between(&sources, TWIN, "draft", false).unwrap();
-    let by_path = |path: &str| {
-        let row = diff
-            .rows
-            .iter()
-            .find(|row| row.paths.iter().any(|is| is.to_string() == path));
-        row.unwrap_or_else(|| panic!("no row at {path}"))
-    };
-    let number = by_path("C2S elicitation/create result $.content.*{boolean|number|string}");
+    let number = "C2S elicitation/create result $.content.*{boolean|number|string}";
+    let number = row_at(&diff, number);
     assert_eq!(number.kind, Kind::TypeNarrowed);
     assert_eq!(number.errata, ["2026-07-28: elicit-result-number"]);
     assert!(
@@ -152,7 +131,7 @@ fn rows_that_only_an_erratum_makes_say_so() {
 #[test]
 fn a_change_that_is_there_without_errata_does_not_blame_them() {
     // Errata put an optional `_meta` into the params of 2025-06-18; that it is demanded later shows without them, too.
-    let diff = between(sources(), "2025-06-18", "2026-07-28", false).unwrap();
+    let diff = diff("2025-06-18", "2026-07-28");
     let marked: Vec<(Kind, String)> = diff
         .rows
         .iter()
@@ -168,20 +147,13 @@ fn a_change_that_is_there_without_errata_does_not_blame_them() {
             lost("S2C sampling/createMessage params $._meta"),
         ]
     );
-    let errata = |path: &str| {
-        let row = diff
-            .rows
-            .iter()
-            .find(|row| row.paths.first().is_some_and(|is| is.to_string() == path));
-        row.unwrap().errata.clone()
-    };
+    let lost = row_at(&diff, "S2C sampling/createMessage params $._meta");
+    assert_eq!(lost.errata, ["2025-06-18: request-meta"]);
+    let demanded = row_at(&diff, "C2S tools/call params $._meta");
     assert_eq!(
-        errata("S2C sampling/createMessage params $._meta"),
-        ["2025-06-18: request-meta"]
+        (demanded.kind, demanded.level),
+        (Kind::BecameRequired, Level::Breaking)
     );
-    assert!(diff.rows.iter().any(|row| row.kind == Kind::BecameRequired
-        && row.paths[0].to_string() == "C2S tools/call params $._meta"
-        && row.level == Level::Breaking));
 }
 
 /// The new schema makes a union of a list of values, and the erratum takes it apart again: the way to the new value
@@ -212,8 +184,7 @@ fn a_change_whose_path_an_erratum_spells_otherwise_is_not_blamed_on_it() {
 
 #[test]
 fn a_baseline_sets_aside_what_it_knows_and_nothing_else() {
-    let old = "2025-06-18";
-    let whole = between(sources(), old, "2025-11-25", false).unwrap();
+    let whole = diff("2025-06-18", "2025-11-25");
     let (known, new) = (&whole.rows[0].fingerprint, &whole.rows[1].fingerprint);
     // A diff that was kept, and lines with remarks.
     let mut kept = whole.clone();
@@ -242,17 +213,13 @@ fn a_baseline_sets_aside_what_it_knows_and_nothing_else() {
         "{absent}"
     );
     assert!(one.ignore("abc").is_err());
-    let line = one
-        .read("known.txt", "\nnonsense\n")
-        .unwrap_err()
-        .to_string();
-    assert!(line.contains("known.txt:2: `nonsense`"), "{line}");
-    assert!(
-        one.read("known.json", "{}")
-            .unwrap_err()
-            .to_string()
-            .contains("no `rows`")
-    );
+    for (file, text, says) in [
+        ("known.txt", "\nnonsense\n", "known.txt:2: `nonsense`"),
+        ("known.json", "{}", "no `rows`"),
+    ] {
+        let refused = one.read(file, text).unwrap_err().to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
 }
 
 #[test]
@@ -280,9 +247,10 @@ fn an_unknown_method_is_refused_with_the_nearest_name() {
 #[test]
 fn an_annotation_points_into_the_file_and_only_at_what_the_gate_asks_about() {
     let old = super::schema("2026-07-28");
-    let mut new = old.clone();
-    new["$defs"]["Tool"]["properties"]["flavour"] = serde_json::json!({"type": "string"});
-    new["$defs"]["Tool"]["properties"]["name"] = serde_json::json!({"type": "integer"});
+    let new = changed(
+        &old,
+        "put Tool/properties/flavour {\"type\": \"string\"}\nput Tool/properties/name {\"type\": \"integer\"}",
+    );
     let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap();
     let side = |name: &str, text: &str| sources().of_text(name, text, true).unwrap();
     let text = pretty(&new);
@@ -292,13 +260,8 @@ fn an_annotation_points_into_the_file_and_only_at_what_the_gate_asks_about() {
         .lines()
         .filter(|line| line.starts_with("::error"))
         .collect();
-    assert_eq!(
-        errors.len(),
-        diff.rows
-            .iter()
-            .filter(|row| row.level == Level::Breaking)
-            .count()
-    );
+    let breaking = count(&diff, |row| row.level == Level::Breaking);
+    assert_eq!(errors.len(), breaking);
     assert!(!said.contains("flavour"), "{said}");
     let number = errors[0]
         .split("line=")

@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use mcp_schema::diff::{Diff, End, Level, Part, Side, compare};
 use serde_json::{Value, json};
 
-use super::{sides, sources, spec};
+use super::{row_at, sides, sources, spec};
 
 /// Validators of places in schemas, made once each.
 #[derive(Default)]
@@ -48,37 +48,24 @@ fn escaped(pointer: &str) -> String {
 pub(super) fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> usize {
     let mut checked = 0;
     for row in &diff.rows {
-        let place = || {
-            format!(
-                "{} -> {}: {} {:?}",
-                old.label,
-                new.label,
-                row.kind,
-                row.paths.first()
-            )
-        };
+        let (from, to, first) = (&old.label, &new.label, row.paths.first());
+        let place = || format!("{from} -> {to}: {} {first:?}", row.kind);
         let refused = [
             (End::Old, row.verdicts.old_to_new),
             (End::New, row.verdicts.new_to_old),
         ];
         for (sender, verdict) in refused {
-            let witness = row
-                .witnesses
-                .iter()
-                .find(|witness| witness.valid_in == sender);
+            let mut witnesses = row.witnesses.iter();
+            let witness = witnesses.find(|witness| witness.valid_in == sender);
             // A header that is missing stands in no JSON text.
             let by_text = !verdict.valid && verdict.over.is_none();
-            assert_eq!(
-                witness.is_some(),
-                by_text,
-                "a witness for each refusal: {}",
-                place()
-            );
-            assert!(
-                verdict.over.is_none() || row.paths[0].part == Part::Header,
-                "{}",
-                place()
-            );
+            let has_one = witness.is_some();
+            assert_eq!(has_one, by_text, "a witness for each refusal: {}", place());
+            let of_header = row
+                .paths
+                .first()
+                .is_some_and(|path| path.part == Part::Header);
+            assert!(verdict.over.is_none() || of_header, "{}", place());
             let Some(witness) = witness else { continue };
             let in_old = judge.admits(old, &witness.old, &witness.json);
             let in_new = judge.admits(new, &witness.new, &witness.json);
@@ -91,12 +78,8 @@ pub(super) fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> u
             checked += 1;
         }
         let over_http = refused.iter().any(|(_, verdict)| verdict.over.is_some());
-        assert_eq!(
-            row.level == Level::Breaking,
-            !row.witnesses.is_empty() || over_http,
-            "{}",
-            place()
-        );
+        let breaks = !row.witnesses.is_empty() || over_http;
+        assert_eq!(row.level == Level::Breaking, breaks, "{}", place());
     }
     checked
 }
@@ -132,12 +115,7 @@ fn every_witness_holds_without_errata() {
 #[test]
 fn the_witness_of_a_missing_member_lacks_just_that_member() {
     let diff = compare(super::side("2025-11-25"), super::side("2026-07-28"));
-    let row = diff.rows.iter().find(|row| {
-        row.paths
-            .iter()
-            .any(|path| path.to_string() == "S2C tools/list result $.ttlMs")
-    });
-    let witness = &row.unwrap().witnesses[0];
+    let witness = &row_at(&diff, "S2C tools/list result $.ttlMs").witnesses[0];
     let mut judge = Judge::default();
     let new = super::side("2026-07-28");
     assert!(!judge.admits(new, &witness.new, &witness.json));
@@ -155,15 +133,8 @@ fn a_removed_optional_member_of_an_open_object_is_refused_by_nobody() {
         "S2C tools/list result $.tools[].execution",
         "C2S roots/list result $._meta",
     ] {
-        let row = diff
-            .rows
-            .iter()
-            .find(|row| row.paths.iter().any(|is| is.to_string() == path));
-        let row = row.unwrap_or_else(|| panic!("no row at {path}"));
-        assert_eq!(
-            (row.level, row.witnesses.len()),
-            (Level::Risky, 0),
-            "{path}"
-        );
+        let row = row_at(&diff, path);
+        let found = (row.level, row.witnesses.len());
+        assert_eq!(found, (Level::Risky, 0), "{path}");
     }
 }

@@ -12,7 +12,7 @@ use mcp_schema::Revision;
 use mcp_schema::open::Open;
 use mcp_schema::shims::rules::{Action, PairRules};
 use mcp_schema::shims::{Pair, Way};
-use mcp_schema::spec::{Imported, Removed, Spec, sha256};
+use mcp_schema::spec::{Removed, Spec, sha256};
 
 use super::*;
 use crate::specs;
