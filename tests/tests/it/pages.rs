@@ -117,7 +117,7 @@ fn a_feature_of_a_guide_is_one_of_the_manifest() {
     let manifest: toml::Table = manifest.parse().unwrap();
     let known = manifest["features"].as_table().unwrap();
     let mut count = 0;
-    for (path, page) in pages(root) {
+    for (path, page) in pages(&root) {
         let mut in_table = false;
         for line in page.lines() {
             in_table = line.starts_with("| feature |") || (in_table && line.starts_with('|'));
