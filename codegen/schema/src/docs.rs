@@ -4,14 +4,14 @@
 //! What means the same in every type stands once, under `[everywhere]`; what differs from a
 //! revision on stands under `[Type.since."ID"]`, up to `until` where that is given.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::Error;
 use crate::model::{Model, Shape, TypeDef};
+use crate::rules::source::Source;
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
 
@@ -22,12 +22,7 @@ const EVERYWHERE: &str = "everywhere";
 
 /// All doc lines.
 #[derive(Debug, Default)]
-pub struct Docs {
-    file: RuleFile,
-    sections: BTreeMap<String, Section>,
-    /// Byte offsets of lines that some revision used.
-    used: RefCell<BTreeSet<usize>>,
-}
+pub struct Docs(Source<BTreeMap<String, Section>>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,9 +78,9 @@ impl Docs {
     /// # Errors
     /// What is not TOML, or no doc line, with its line.
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
-        let mut sections: BTreeMap<String, Section> = file.parse()?;
+        let mut source: Source<BTreeMap<String, Section>> = Source::of(file)?;
         let mut errors = Vec::new();
-        for (name, section) in &mut sections {
+        for (name, section) in &mut source.rules {
             for (since, lines) in &mut section.since {
                 let (offset, since) = (since.span().start, since.get_ref());
                 let range = order.range(since, lines.until.as_deref());
@@ -100,17 +95,13 @@ impl Docs {
                     Ok(range) => lines.revisions = range,
                     Err(problem) => {
                         let of = format!("doc lines of `{name}` since {since}");
-                        errors.push(file.error(offset, of, problem, "", ""));
+                        errors.push(source.file.error(offset, of, problem, "", ""));
                     }
                 }
             }
         }
         Error::check(errors)?;
-        Ok(Self {
-            file,
-            sections,
-            used: RefCell::default(),
-        })
+        Ok(Self(source))
     }
 
     fn line<'d>(
@@ -118,10 +109,9 @@ impl Docs {
         pick: impl Fn(&'d Section) -> Option<&'d Spanned<String>>,
         key: &str,
     ) -> Option<&'d str> {
-        let line = pick(self.sections.get(key)?)?;
-        self.used.borrow_mut().insert(line.span().start);
+        let line = self.0.mark(pick(self.0.rules.get(key)?)?);
         // An empty one is a stub that nobody has written yet.
-        Some(line.get_ref().as_str()).filter(|line| !line.trim().is_empty())
+        Some(line.as_str()).filter(|line| !line.trim().is_empty())
     }
 
     fn type_line(&self, revision: &str, key: &str) -> Option<&str> {
@@ -139,9 +129,9 @@ impl Docs {
         )
         .or_else(|| self.line(|section| section.members.get(wire), key))
         .or_else(|| {
-            let like = self.sections.get(key)?.like.as_ref()?;
+            let like = self.0.rules.get(key)?.like.as_ref()?;
             let line = self.line(|section| section.members.get(wire), like.get_ref())?;
-            self.used.borrow_mut().insert(like.span().start);
+            self.0.mark(like);
             Some(line)
         })
         .or_else(|| self.line(|section| section.members.get(wire), EVERYWHERE))
@@ -150,44 +140,37 @@ impl Docs {
     /// Lines that no revision used, each an error with its line.
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
-        let used = self.used.borrow();
-        let mut errors = Vec::new();
-        let mut check = |line: &Spanned<String>, of: String| {
-            if !used.contains(&line.span().start) {
-                errors.push(self.file.error(
-                    line.span().start,
-                    of,
-                    "no revision has use for it",
-                    "a line about nothing hides that the schema changed",
-                    "remove the line, or mend its section or member name",
-                ));
+        let mut all = Vec::new();
+        for (name, section) in &self.0.rules {
+            let own = [(String::new(), &section.doc, &section.members)];
+            let since = section.since.iter();
+            let since = since.map(|(since, lines)| {
+                let since = format!(" since {}", since.get_ref());
+                (since, &lines.doc, &lines.members)
+            });
+            for (since, doc, members) in own.into_iter().chain(since) {
+                let doc = doc.iter().map(|line| (line, name.clone()));
+                let members = members.iter();
+                let members = members.map(|(wire, line)| (line, format!("{name}.{wire}")));
+                all.extend(
+                    doc.chain(members).map(|(line, of)| {
+                        (line.span().start, format!("doc line of `{of}`{since}"))
+                    }),
+                );
             }
-        };
-        for (name, section) in &self.sections {
-            section
-                .doc
-                .iter()
-                .for_each(|line| check(line, format!("doc line of `{name}`")));
-            if let Some(like) = &section.like {
-                check(like, format!("`like` of `{name}`"));
-            }
-            for (wire, line) in &section.members {
-                check(line, format!("doc line of `{name}.{wire}`"));
-            }
-            for (since, section) in &section.since {
-                let since = since.get_ref();
-                section
-                    .doc
-                    .iter()
-                    .for_each(|line| check(line, format!("doc line of `{name}` since {since}")));
-                for (wire, line) in &section.members {
-                    check(line, format!("doc line of `{name}.{wire}` since {since}"));
-                }
-            }
+            let like = section.like.iter();
+            all.extend(like.map(|like| (like.span().start, format!("`like` of `{name}`"))));
         }
-        errors
+        self.0.unused(NO_USE, all)
     }
 }
+
+/// What is wrong with a line that no revision used.
+const NO_USE: [&str; 3] = [
+    "no revision has use for it",
+    "a line about nothing hides that the schema changed",
+    "remove the line, or mend its section or member name",
+];
 
 /// The doc lines of one revision, with what to fall back on.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use mcp_schema::spec::Directory;
 use mcp_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
+use crate::specs;
 use crate::workspace::Workspace;
 
 const REVISIONS: &str = r#"
@@ -122,7 +123,7 @@ example = [
 "#;
 
 fn files() -> BTreeMap<String, String> {
-    let files = [
+    specs::files(&[
         ("revisions.toml", REVISIONS),
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2026-12-12/schema.json", BEFORE),
@@ -131,10 +132,7 @@ fn files() -> BTreeMap<String, String> {
         ("extensions/dice/extension.toml", FACTS),
         ("shims/2026-12-12..2027-01-01.toml", GONE),
         ("shims/2026-12-12..dice.toml", RULES),
-    ];
-    files
-        .map(|(name, text)| (name.to_owned(), text.to_owned()))
-        .into()
+    ])
 }
 
 /// What its users would run: throws on both ways, by the table of the extension.

@@ -9,6 +9,7 @@ use mcp_schema::render::text::{self, TextOptions};
 use mcp_schema::spec::{Directory, ExtensionOptions, ImportedExtension, Upstream};
 use mcp_schema::{Models, Spec};
 
+use crate::specs;
 use crate::workspace::Workspace;
 
 const REVISIONS: &str = r#"
@@ -100,17 +101,14 @@ sender = "server"
 "#;
 
 fn files() -> BTreeMap<String, String> {
-    let files = [
+    specs::files(&[
         ("revisions.toml", REVISIONS),
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2027-01-01/schema.json", CORE),
         ("errata.toml", ERRATA),
         ("extensions/dice/schema.json", DICE),
         ("extensions/dice/extension.toml", FACTS),
-    ];
-    files
-        .map(|(name, text)| (name.to_owned(), text.to_owned()))
-        .into()
+    ])
 }
 
 fn crates(files: BTreeMap<String, String>) -> Vec<Crate> {

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use mcp_schema::Models;
 use mcp_schema::{Error, Spec};
 
+use crate::specs::files;
+
 mod docs;
 
 const REVISIONS: &str = r#"
@@ -48,14 +50,19 @@ const SCHEMA: &str = r##"{
   }
 }"##;
 
+/// The files of a spec whose two revisions are alike.
+fn made_up(methods: &str) -> BTreeMap<String, String> {
+    files(&[
+        ("revisions.toml", REVISIONS),
+        ("methods.toml", methods),
+        ("old/schema.json", SCHEMA),
+        ("new/schema.json", SCHEMA),
+    ])
+}
+
 /// What is said of a spec with these files: nothing, where all its rules are of use.
 fn said(files: &[(&str, &str)]) -> Vec<String> {
-    let mut all = BTreeMap::from([
-        ("revisions.toml".to_owned(), REVISIONS.to_owned()),
-        ("methods.toml".to_owned(), METHODS.to_owned()),
-        ("old/schema.json".to_owned(), SCHEMA.to_owned()),
-        ("new/schema.json".to_owned(), SCHEMA.to_owned()),
-    ]);
+    let mut all = made_up(METHODS);
     for (name, text) in files {
         // Rules of the file that stand there already come first.
         all.entry((*name).to_owned()).or_default().push_str(text);
@@ -292,6 +299,12 @@ fn a_method_result() {
             "since = \"latest\"\n",
             "no revision `latest`",
         ),
+        (
+            "wall/lick",
+            "Wall",
+            "since = \"old\"\n",
+            "revision `old` has no request of that method",
+        ),
     ] {
         let said = said(&[("methods.toml", &rule(method, result, more))]);
         let start = format!("spec/methods.toml:5: result of `{method}`: {problem}");
@@ -302,13 +315,7 @@ fn a_method_result() {
 #[test]
 fn a_method_result_that_is_no_definition_and_one_that_is_missing() {
     let with = |methods: &str| {
-        let files = BTreeMap::from([
-            ("revisions.toml".to_owned(), REVISIONS.to_owned()),
-            ("methods.toml".to_owned(), methods.to_owned()),
-            ("old/schema.json".to_owned(), SCHEMA.to_owned()),
-            ("new/schema.json".to_owned(), SCHEMA.to_owned()),
-        ]);
-        let spec = Spec::from_files(files).unwrap();
+        let spec = Spec::from_files(made_up(methods)).unwrap();
         Models::build(&spec).unwrap_err().to_string()
     };
     let said = with(&METHODS.replace("Wall", "Floor"));
@@ -324,29 +331,14 @@ fn a_method_result_that_is_no_definition_and_one_that_is_missing() {
 fn an_area() {
     let rule = |method: &str, area: &str| format!("[areas]\n\"{method}\" = \"{area}\"\n");
     passes("methods.toml", &rule("wall/paint", "painting"));
+    const ODD: &str = "the area is no file name: it has to be the name of a module";
     for (method, area, problem) in [
         ("wall/lick", "tongue", "no revision has that method"),
         ("wall/paint", "wall", "it is in that area by default"),
-        (
-            "wall/paint",
-            "Wall",
-            "the area is no file name: it has to be the name of a module",
-        ),
-        (
-            "wall/paint",
-            "lib",
-            "the area is no file name: it has to be the name of a module",
-        ),
-        (
-            "wall/paint",
-            "type",
-            "the area is no file name: it has to be the name of a module",
-        ),
-        (
-            "wall/paint",
-            "../wall",
-            "the area is no file name: it has to be the name of a module",
-        ),
+        ("wall/paint", "Wall", ODD),
+        ("wall/paint", "lib", ODD),
+        ("wall/paint", "type", ODD),
+        ("wall/paint", "../wall", ODD),
     ] {
         let start = format!("spec/methods.toml:5: area of `{method}`: {problem}");
         bites("methods.toml", &rule(method, area), &start);
@@ -375,6 +367,11 @@ fn a_key_that_no_rule_file_has_is_refused_with_its_line() {
             "docs.toml",
             "[A]\ndocs = \"x\"\n",
             "spec/docs.toml:2: unknown field `docs`",
+        ),
+        (
+            "methods.toml",
+            "[[result]]\nmethod = \"wall/wash\"\nresult = \"Wall\"\nnote = 1\n",
+            "spec/methods.toml:7: unknown field `note`",
         ),
         ("names.toml", "[types\n", "spec/names.toml:1: "),
     ] {

@@ -13,10 +13,9 @@ use mcp_schema::shims::plan::MethodPlan;
 use mcp_schema::shims::rules::PairRules;
 use mcp_schema::shims::{Pair, cover, cover_all, places};
 use mcp_schema::spec::Status;
-use mcp_schema::spec::rules::RuleFile;
 
 use crate::diff::row_at;
-use crate::specs::spec;
+use crate::specs::{last_pair, planned, spec};
 
 #[test]
 fn no_row_between_neighbours_is_uncovered() {
@@ -28,8 +27,7 @@ fn no_row_between_neighbours_is_uncovered() {
     let mut open = Vec::new();
     for plan in models.plan_shims(spec).unwrap() {
         let rules = PairRules::of(&plan.pair, spec).unwrap();
-        let names = [plan.pair.old.clone(), plan.pair.new.clone()];
-        let history = diff::history(&sources, &names, false).unwrap();
+        let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
         // The diff compares an extension with a whole core; the plan has only the methods that the extension succeeds.
         let is_planned = |path: &diff::WirePath| {
             let names = |plan: &MethodPlan| {
@@ -38,7 +36,7 @@ fn no_row_between_neighbours_is_uncovered() {
             plan.methods.iter().any(names)
         };
         let of_core = !pairs.contains(&plan.pair);
-        for row in &history.diffs[0].rows {
+        for row in &diff.rows {
             if of_core && !row.paths.iter().all(is_planned) {
                 continue;
             }
@@ -95,18 +93,10 @@ fn rows_name_the_rule_that_was_written_for_them() {
         ),
     ] {
         let plan = &plans[pair];
-        let history = diff::history(
-            &sources,
-            &[plan.pair.old.clone(), plan.pair.new.clone()],
-            false,
-        )
-        .unwrap();
-        let met: Vec<BTreeSet<String>> = history.diffs[0]
-            .rows
-            .iter()
-            .filter(|row| row.kind == kind && row.subject.as_deref() == Some(subject))
-            .map(|row| cover(row, plan))
-            .collect();
+        let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+        let is_it = |row: &&diff::Row| row.kind == kind && row.subject.as_deref() == Some(subject);
+        let met = diff.rows.iter().filter(is_it).map(|row| cover(row, plan));
+        let met: Vec<BTreeSet<String>> = met.collect();
         assert!(
             met.iter().any(|rules| rules.contains(expected)),
             "{subject}: {met:?}"
@@ -154,13 +144,9 @@ fn a_row_of_another_pair_is_not_covered() {
     let models = Models::build(spec).unwrap();
     let sources = Sources::read(spec).unwrap();
     let plans = models.plan_shims(spec).unwrap();
-    let names = ["2025-11-25".to_owned(), "2026-07-28".to_owned()];
-    let history = diff::history(&sources, &names, false).unwrap();
-    let open = history.diffs[0]
-        .rows
-        .iter()
-        .filter(|row| cover(row, &plans[0]).is_empty())
-        .count();
+    let diff = diff::between(&sources, "2025-11-25", "2026-07-28", false).unwrap();
+    let rows = diff.rows.iter();
+    let open = rows.filter(|row| cover(row, &plans[0]).is_empty()).count();
     assert!(
         open > 20,
         "the plan of the oldest pair covers all but {open} rows of the latest"
@@ -175,22 +161,14 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     let draft = grown.revisions.iter_mut().find(|row| row.id == "draft");
     let tool = &mut draft.unwrap().schema["$defs"]["Tool"];
     tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
-    let latest = spec
-        .revisions
-        .iter()
-        .rfind(|row| row.status == Status::Released);
-    let pair = Pair::new(latest.unwrap().id.clone(), "draft");
-    let plan = |spec: &Spec| {
-        let models = Models::build(spec).unwrap();
-        models.plan_pair(&pair, RuleFile::default()).unwrap()
-    };
+    let pair = last_pair(&spec);
     let sources = Sources::read(&grown).unwrap();
     let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
     let [row] = diff.rows.as_slice() else {
         panic!("{:?}", diff.rows);
     };
     assert_eq!(row.kind, Kind::MemberAddedOptional);
-    let covered = |spec: &Spec| cover(row, &plan(spec));
+    let covered = |spec: &Spec| cover(row, &planned(spec));
     assert_eq!(covered(&grown), BTreeSet::from([UNDECIDED.to_owned()]));
     assert_eq!(covered(&spec), BTreeSet::new());
 }

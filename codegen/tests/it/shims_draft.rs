@@ -1,7 +1,9 @@
 //! A draft beside the latest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::changes::apply;
-use crate::specs::{twin as spec, twin_directory as directory};
+use crate::specs::{
+    covered, last_pair, latest, planned, planned_by, twin as spec, twin_directory as directory,
+};
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
 use mcp_schema::Models;
@@ -9,12 +11,10 @@ use mcp_schema::Spec;
 use mcp_schema::decision::{Decision, Question};
 use mcp_schema::diff::{self, Kind, Sources};
 use mcp_schema::model::{Shape, Union};
+use mcp_schema::shims::Way;
 use mcp_schema::shims::open::UNDECIDED;
 use mcp_schema::shims::plan::{Arm, Body, End, Fate, MethodPlan, ObjectPlan, Source};
 use mcp_schema::shims::rules::Action;
-use mcp_schema::shims::{Pair, PairPlan, Way, cover};
-use mcp_schema::spec::Status;
-use mcp_schema::spec::rules::RuleFile;
 use serde_json::json;
 
 /// A union that keeps unknown methods keeps them on the way to the neighbour, too.
@@ -22,8 +22,7 @@ use serde_json::json;
 fn unions_open_on_both_sides_carry_what_neither_knows() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(latest(&spec), "draft");
-    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let plan = planned(&spec);
     let model = &models.get("draft").unwrap().model;
     let mut open = 0;
     for way in Way::BOTH {
@@ -47,32 +46,15 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
     assert!(open >= 2, "{open} open unions");
 }
 
-/// The latest release.
-fn latest(spec: &Spec) -> String {
-    let mut newest_first = spec.revisions.iter().rev();
-    let latest = newest_first.find(|row| row.status == Status::Released);
-    latest.unwrap().id.clone()
-}
-
-/// What is planned between the latest release and the draft, if no rule speaks of it.
-fn planned(spec: &Spec) -> PairPlan {
-    let models = Models::build(spec).unwrap();
-    let pair = Pair::new(latest(spec), "draft");
-    models.plan_pair(&pair, RuleFile::default()).unwrap()
-}
-
 /// A method by another name is no method that came and none that went, once a row says so.
 #[test]
 fn a_renamed_method_is_one_method_by_a_rule() {
     let mut spec = spec();
-    let latest = latest(&spec);
     let method = "put GetPromptRequest/properties/method/const \"prompts/fetch\"";
     apply(schema(&mut spec, "draft"), method);
-    let pair = Pair::new(latest, "draft");
     let fates = |rules: &str| {
         let models = Models::build(&spec).unwrap();
-        let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
-        let plan = models.plan_pair(&pair, file).unwrap();
+        let plan = planned_by(&spec, rules).unwrap();
         let about = |name: &&MethodPlan| name.name.starts_with("prompts/");
         let told: Vec<(String, Option<String>, bool)> = (plan.methods.iter().filter(about))
             .map(|one| {
@@ -123,7 +105,6 @@ fn a_method_under_another_name_is_proposed_as_a_rename() {
     );
     methods.push_str("\n[[result]]\nmethod = \"elicitation/ask\"\nresult = \"ElicitResult\"\nsince = \"draft\"\n");
     let mut spec = Spec::from_files(files).unwrap();
-    let latest = latest(&spec);
     for (definition, name) in [
         ("GetPromptRequest", "prompts/fetch"),
         ("ElicitRequest", "elicitation/ask"),
@@ -138,12 +119,8 @@ fn a_method_under_another_name_is_proposed_as_a_rename() {
         let place = schema(&mut spec, "draft").pointer_mut(&method);
         *place.unwrap() = json!(name);
     }
-    let pair = Pair::new(latest, "draft");
     let asked = |rules: &str| -> Vec<(String, String)> {
-        let models = Models::build(&spec).unwrap();
-        let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
-        let plan = models.plan_pair(&pair, file).unwrap();
-        let open = plan.open.into_iter();
+        let open = planned_by(&spec, rules).unwrap().open.into_iter();
         open.map(|open| (open.place, open.settle.stub)).collect()
     };
     let first = asked("");
@@ -199,9 +176,9 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(latest(&spec), "draft");
+    let pair = last_pair(&spec);
     assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
-    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let plan = planned(&spec);
     let places: Vec<&str> = plan.open.iter().map(|open| open.place.as_str()).collect();
     assert_eq!(
         places,
@@ -209,15 +186,12 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     );
     let rows: String = (plan.open.iter().map(|open| open.settle.stub.as_str())).collect();
     // As they are, they ask for what is missing: a reason each.
-    let file = RuleFile::new(pair.file(), &*rows);
-    let asked = models.plan_pair(&pair, file).unwrap_err().to_string();
+    let asked = planned_by(&spec, &rows).unwrap_err().to_string();
     assert_eq!(asked.matches("it gives no reason").count(), 3, "{asked}");
     let filled = (rows.replace("reason = \"\"", "reason = \"x\""))
         .replace("source = \"\"", "source = \"x\"")
         .replace("input = '', output = ''", "input = '{}', output = '{}'");
-    let file = RuleFile::new(pair.file(), filled);
-    let plan = models.plan_pair(&pair, file).unwrap();
-    assert_eq!(plan.open, []);
+    assert_eq!(planned_by(&spec, &filled).unwrap().open, []);
 }
 
 /// Until somebody says what stands there, a message without it is refused as one of wrong params.
@@ -259,9 +233,7 @@ fn a_request_claims_the_revision_that_it_was_converted_to() {
     let mut spec = spec();
     let draft = spec.revisions.iter_mut().find(|row| row.id == "draft");
     draft.unwrap().wire = "2027-01-15".to_owned();
-    let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(latest(&spec), "draft");
-    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let plan = planned(&spec);
     assert_eq!(plan.open, []);
     for way in Way::BOTH {
         let meta = End::Type("RequestMetaObject".to_owned());
@@ -287,12 +259,10 @@ fn a_request_claims_the_revision_that_it_was_converted_to() {
 #[test]
 fn a_type_that_need_not_be_listed_is_said_where_it_is() {
     let spec = spec();
-    let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(latest(&spec), "draft");
+    let pair = last_pair(&spec);
     let rows = ["ClientCapabilities", "Nowhere", "Tool"]
         .map(|name| format!("[[also]]\ntype = \"{name}\"\nreason = \"as {name} is\"\n"));
-    let file = RuleFile::new(pair.file(), rows.concat());
-    let said = models.plan_pair(&pair, file).unwrap_err().to_string();
+    let said = planned_by(&spec, &rows.concat()).unwrap_err().to_string();
     for (line, name, problem) in [
         (
             1,
@@ -310,7 +280,7 @@ fn a_type_that_need_not_be_listed_is_said_where_it_is() {
 #[test]
 fn between_released_revisions_nothing_is_left_open() {
     let mut spec = spec();
-    let latest = latest(&spec);
+    let latest = latest(&spec).id.clone();
     change(schema(&mut spec, &latest));
     let models = Models::build(&spec).unwrap();
     let error = models.plan_shims(&spec).unwrap_err().to_string();
@@ -330,9 +300,9 @@ fn open_after(change: impl FnOnce(&mut serde_json::Value)) -> Vec<(String, Strin
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(latest(&spec), "draft");
+    let pair = last_pair(&spec);
     assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
-    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let plan = planned(&spec);
     let open = plan.open.into_iter();
     open.map(|one| (one.place, format!("{}; {}", one.open, one.answer)))
         .collect()
@@ -473,17 +443,11 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
     draft["$defs"]["Role"]["enum"] = json!(["assistant", "system", "user"]);
     draft["$defs"]["Prompt"]["properties"]["description"] =
         json!({ "type": ["integer", "string"] });
-    let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(latest(&spec), "draft");
     let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
-    let plan = models.plan_pair(&pair, RuleFile::new(pair.file(), hook));
-    let plan = plan.unwrap();
+    let plan = planned_by(&spec, hook).unwrap();
     let sources = Sources::read(&spec).unwrap();
-    let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
-    let covered = |kind: Kind| -> Vec<String> {
-        let rows = diff.rows.iter().filter(|row| row.kind == kind);
-        rows.flat_map(|row| cover(row, &plan)).collect()
-    };
+    let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+    let covered = |kind: Kind| covered(&spec, &plan, kind);
     assert_eq!(covered(Kind::EnumValueAdded), [UNDECIDED]);
     // One way is proven, the other has its rule.
     let kinds: Vec<Kind> = diff.rows.iter().map(|row| row.kind).collect();

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
-use mcp_schema::diff::{self, Kind, Sources};
+use mcp_schema::diff::Kind;
 use mcp_schema::open::Open;
+use mcp_schema::shims::Pair;
 use mcp_schema::shims::open::UNDECIDED;
 use mcp_schema::shims::rules::PairRules;
-use mcp_schema::shims::{Pair, PairPlan, cover};
 use mcp_schema::spec::Directory;
 use mcp_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
+
+use crate::changes::changed;
+use crate::specs::{covered, planned, planned_by};
 
 /// A spec whose draft has another schema of a tool's input: `inputSchema` is text in every type.
 fn spec(change: impl FnOnce(&mut Value)) -> Spec {
@@ -26,25 +29,6 @@ fn spec_with(place: &str, change: impl FnOnce(&mut Value)) -> Spec {
     let pointer = format!("/$defs/{place}");
     change(draft.schema.pointer_mut(&pointer).unwrap());
     spec
-}
-
-/// The latest release and the draft.
-fn pair(spec: &Spec) -> Pair {
-    let models = Models::build(spec).unwrap();
-    models.shim_pairs().last().unwrap().clone()
-}
-
-fn planned(spec: &Spec, rules: RuleFile) -> PairPlan {
-    let models = Models::build(spec).unwrap();
-    models.plan_pair(&pair(spec), rules).unwrap()
-}
-
-/// What covers the rows of a kind.
-fn covered(spec: &Spec, plan: &PairPlan, kind: Kind) -> Vec<String> {
-    let sources = Sources::read(spec).unwrap();
-    let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
-    let rows = diff.rows.iter().filter(|row| row.kind == kind);
-    rows.flat_map(|row| cover(row, plan)).collect()
 }
 
 #[test]
@@ -87,7 +71,7 @@ fn each_difference_in_text_is_a_question_of_the_way_that_it_stands_in() {
         ),
     ] {
         let spec = spec(change);
-        let plan = planned(&spec, RuleFile::default());
+        let plan = planned(&spec);
         let said: Vec<(&str, String)> = (plan.open.iter())
             .map(|open| (open.place.as_str(), open.open.clone()))
             .collect();
@@ -123,7 +107,7 @@ fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
         source = "x"
         example = [{ type = "Tool", input = '{}', output = '{}' }]
     "#;
-    let plan = planned(&spec, RuleFile::new(pair(&spec).file(), rules));
+    let plan = planned_by(&spec, rules).unwrap();
     assert_eq!(plan.open, []);
     assert_eq!(covered(&spec, &plan, Kind::ConstraintChanged), ["dialect"]);
 }
@@ -148,7 +132,7 @@ fn a_limit_of_a_number_is_asked_for_where_it_gets_tighter() {
         ),
     ] {
         let spec = spec_with(priority, |number| number[limit] = json!(now));
-        let open = planned(&spec, RuleFile::default()).open;
+        let open = planned(&spec).open;
         let said: Vec<(&str, &str)> = (open.iter())
             .map(|open| (open.place.as_str(), open.open.as_str()))
             .collect();
@@ -215,50 +199,45 @@ fn a_default_that_its_member_does_not_admit_is_refused() {
 /// What is proposed works as it is written, once its reasons are given.
 #[test]
 fn a_proposed_row_settles_what_it_is_proposed_for() {
-    type Change = fn(&mut Value);
-    let changes: Vec<(&str, Change)> = vec![
-        ("a member that must be there, with a default", |defs| {
-            defs["Tool"]["properties"]["rank"] = json!({"type": "integer", "default": 3});
-            defs["Tool"]["required"]
-                .as_array_mut()
-                .unwrap()
-                .push(json!("rank"));
-        }),
-        ("a member that may be there", |defs| {
-            defs["Tool"]["properties"]["rank"] = json!({"type": "integer"});
-        }),
-        ("two places of one name", |defs| {
-            defs["Tool"]["properties"]["rankOf"] = json!({"type": "integer"});
-            defs["Tool"]["properties"]["rank_of"] = json!({"type": "integer"});
-        }),
-        ("a member whose name is a number", |defs| {
-            defs["Tool"]["properties"]["1a"] = json!({"type": "string"});
-        }),
-        ("a value of an enum that is gone", |defs| {
-            defs["LoggingLevel"]["enum"]
-                .as_array_mut()
-                .unwrap()
-                .remove(0);
-        }),
-        ("a reference with more beside it", |defs| {
-            defs["Tool"]["properties"]["annotations"] =
-                json!({"$ref": "#/$defs/ToolAnnotations", "required": ["title"]});
-        }),
-        ("a keyword that nobody knows", |defs| {
-            defs["Tool"]["properties"]["title"]["x-alphabet"] = json!("latin");
-        }),
-        ("a union of two definitions that parts", |defs| {
-            let content = &mut defs["SamplingMessage"]["properties"]["content"]["anyOf"];
-            content.as_array_mut().unwrap().remove(0);
-        }),
+    let changes = [
+        (
+            "a member that must be there, with a default",
+            "put Tool/properties/rank {\"type\": \"integer\", \"default\": 3}\nrequire Tool rank",
+        ),
+        (
+            "a member that may be there",
+            "put Tool/properties/rank {\"type\": \"integer\"}",
+        ),
+        (
+            "two places of one name",
+            "put Tool/properties/rankOf {\"type\": \"integer\"}\nput Tool/properties/rank_of {\"type\": \"integer\"}",
+        ),
+        (
+            "a member whose name is a number",
+            "put Tool/properties/1a {\"type\": \"string\"}",
+        ),
+        (
+            "a value of an enum that is gone",
+            "take LoggingLevel/enum/0",
+        ),
+        (
+            "a reference with more beside it",
+            "put Tool/properties/annotations {\"$ref\": \"#/$defs/ToolAnnotations\", \"required\": [\"title\"]}",
+        ),
+        (
+            "a keyword that nobody knows",
+            "put Tool/properties/title/x-alphabet \"latin\"",
+        ),
+        (
+            "a union of two definitions that parts",
+            "take SamplingMessage/properties/content/anyOf/0",
+        ),
     ];
     let mut stuck = Vec::new();
-    for (name, change) in changes {
+    for (name, steps) in changes {
         let mut files = crate::specs::twin_directory().files().clone();
         let schema = files.get_mut("draft/schema.json").unwrap();
-        let mut value: Value = serde_json::from_str(schema).unwrap();
-        change(&mut value["$defs"]);
-        *schema = value.to_string();
+        *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
         let open = |files: &BTreeMap<String, String>| {
             Open::of(&Directory::from_files(files.clone()).spec().unwrap())
         };

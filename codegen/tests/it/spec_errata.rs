@@ -8,6 +8,8 @@ use mcp_schema::spec::{Lifecycle, Spec, Status};
 use mcp_schema::{Diagnostic, Error, Revision};
 use serde_json::{Value, json};
 
+use crate::specs::files;
+
 const REVISIONS: &str = r#"
 [[revision]]
 id = "one"
@@ -39,17 +41,14 @@ fn schema() -> Value {
 }
 
 fn read(extra: &[(&str, &str)]) -> Result<Spec, Error> {
-    let mut files = BTreeMap::from([
-        ("revisions.toml".to_owned(), REVISIONS.to_owned()),
-        ("one/schema.json".to_owned(), schema().to_string()),
-        ("two/schema.json".to_owned(), schema().to_string()),
+    let schema = schema().to_string();
+    let mut all = files(&[
+        ("revisions.toml", REVISIONS),
+        ("one/schema.json", &schema),
+        ("two/schema.json", &schema),
     ]);
-    files.extend(
-        extra
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned())),
-    );
-    Spec::from_files(files)
+    all.extend(files(extra));
+    Spec::from_files(all)
 }
 
 /// The spec with an erratum of these lines (from line 7 on) in revision `one`.
@@ -70,28 +69,15 @@ fn a_spec_is_read_in_order_with_its_facts() {
     let [one, two] = &spec.revisions[..] else {
         unreachable!()
     };
-    assert_eq!(
-        (
-            one.id.as_str(),
-            one.wire.as_str(),
-            one.lifecycle,
-            one.status
-        ),
-        ("one", "one", Lifecycle::Handshake, Status::Released)
-    );
-    assert_eq!(
-        (
-            two.id.as_str(),
-            two.wire.as_str(),
-            two.lifecycle,
-            two.status
-        ),
-        ("two", "2", Lifecycle::PerRequest, Status::Draft)
-    );
-    assert_eq!(
-        one.reference_of("PaintResult"),
-        "https://example.org/one#paintresult"
-    );
+    for (of, id, wire, lifecycle, status) in [
+        (one, "one", "one", Lifecycle::Handshake, Status::Released),
+        (two, "two", "2", Lifecycle::PerRequest, Status::Draft),
+    ] {
+        assert_eq!((of.id.as_str(), of.wire.as_str()), (id, wire));
+        assert_eq!((of.lifecycle, of.status), (lifecycle, status));
+    }
+    let page = one.reference_of("PaintResult");
+    assert_eq!(page, "https://example.org/one#paintresult");
     assert_eq!(one.definitions().count(), 7);
     assert_eq!(spec.rules.get("names.toml").path, "spec/names.toml");
     assert_eq!(spec.rules.get("shims/one..two.toml").text, "b = 2");
@@ -398,80 +384,30 @@ fn methods_are_answered_by_rule_or_by_the_schema() {
     let rules = MethodRules::read(&spec).unwrap();
     let by_rule = rules.result("one", "wall/paint").unwrap();
     assert_eq!((by_rule.result, by_rule.task_result), ("PaintResult", None));
-    let needless =
-        "[[result]]\nmethod = \"wall/paint\"\nresult = \"PaintResult\"\nsince = \"two\"\n";
-    let files = [
-        ("methods.toml", needless),
-        ("two/schema.json", &*paired.to_string()),
-    ];
-    let refused = MethodRules::read(&read(&files).unwrap()).unwrap_err();
-    let says = "the schema of revision `two` says itself what answers it";
-    assert!(refused.to_string().contains(says), "{refused}");
-    assert_eq!(
-        (
-            rules.area("ping"),
-            rules.area("wall/paint"),
-            rules.area("notifications/painted")
-        ),
-        ("lifecycle", "wall", "painted")
-    );
-}
-
-#[test]
-fn a_method_rule_that_matches_nothing_is_an_error() {
-    let message = |text: &str| {
-        MethodRules::read(&read(&[("methods.toml", text)]).unwrap())
-            .unwrap_err()
-            .to_string()
+    let row = |method: &str, since: &str| {
+        format!(
+            "[[result]]\nmethod = \"{method}\"\nresult = \"PaintResult\"\nsince = \"{since}\"\n"
+        )
     };
-    let rule = |lines: &str| message(&format!("{METHODS}[[result]]\n{lines}"));
-    for (lines, expected) in [
+    for (methods, says) in [
         (
-            "method = \"gone\"\nresult = \"EmptyResult\"",
-            "spec/methods.toml:8: result of `gone`: it matches nothing",
+            row("wall/paint", "two"),
+            "the schema of revision `two` says itself what answers it",
         ),
         (
-            "method = \"ping\"\nresult = \"EmptyResult\"\nsince = \"three\"",
-            "no revision `three`",
-        ),
-        (
-            "method = \"gone\"\nresult = \"EmptyResult\"\nsince = \"one\"",
+            row("notifications/painted", "one"),
             "revision `one` has no request of that method",
         ),
-        (
-            "method = \"notifications/painted\"\nresult = \"EmptyResult\"\nsince = \"one\"",
-            "has no request of that method",
-        ),
-        (
-            "method = \"ping\"\nresult = \"EmptyResult\"\nsince = \"one\"",
-            "another rule says it for revision `one`",
-        ),
-        (
-            "method = \"ping\"\nresult = \"GoneResult\"",
-            "revision `one` has no definition `GoneResult`",
-        ),
-        (
-            "method = \"ping\"\nresult = \"EmptyResult\"\nnote = 1",
-            "unknown field `note`",
-        ),
     ] {
-        let message = rule(lines);
-        assert!(
-            message.contains("spec/methods.toml:") && message.contains(expected),
-            "{lines}: {message}"
-        );
+        let files = [
+            ("methods.toml", &*methods),
+            ("two/schema.json", &*paired.to_string()),
+        ];
+        let refused = MethodRules::read(&read(&files).unwrap()).unwrap_err();
+        assert!(refused.to_string().contains(says), "{refused}");
     }
-    for (lines, expected) in [
-        (
-            "\"gone\" = \"x\"",
-            "spec/methods.toml:8: area of `gone`: no revision has that method",
-        ),
-        ("\"wall/paint\" = \"wall\"", "by default"),
-        ("\"ping\" = \"../x\"", "no file name"),
-    ] {
-        let message = message(&format!("{METHODS}[areas]\n{lines}"));
-        assert!(message.contains(expected), "{lines}: {message}");
-    }
+    let areas = ["ping", "wall/paint", "notifications/painted"].map(|method| rules.area(method));
+    assert_eq!(areas, ["lifecycle", "wall", "painted"]);
 }
 
 #[test]

@@ -9,6 +9,8 @@ use mcp_schema::spec::{Directory, Fact, ImportOptions, Imported, Lifecycle, Stat
 mod anew;
 mod scaffold;
 
+use crate::specs::files;
+
 const REVISIONS: &str = "\
 # Oldest first.
 
@@ -145,16 +147,13 @@ fn upstream(text: &str) -> Upstream {
 
 /// The made-up spec: `old`, and a draft that is the same.
 fn made_up() -> Directory {
-    let mut directory = Directory::from_files(BTreeMap::from(
-        [
-            ("methods.toml", METHODS),
-            ("errors.toml", ERRORS),
-            ("docs.toml", DOCS),
-            ("revisions.toml", REVISIONS),
-            ("errata.toml", ERRATA),
-        ]
-        .map(|(name, text)| (name.to_owned(), text.to_owned())),
-    ));
+    let mut directory = Directory::from_files(files(&[
+        ("methods.toml", METHODS),
+        ("errors.toml", ERRORS),
+        ("docs.toml", DOCS),
+        ("revisions.toml", REVISIONS),
+        ("errata.toml", ERRATA),
+    ]));
     let bare = r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"Wall": {"type": "object", "properties": {"colour": {"type": "integer"}}}}}"#;
     for (id, schema) in [
         ("elder", bare.to_owned()),

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use mcp_schema::Revision;
+use mcp_schema::diff::{Kind, Sources, between};
+use mcp_schema::shims::{Pair, PairPlan, cover};
+use mcp_schema::spec::rules::RuleFile;
 use mcp_schema::spec::{Directory, ImportOptions, Spec, Status, Upstream};
+use mcp_schema::{Error, Models, Revision};
 
 use crate::workspace::repository;
 
@@ -17,6 +20,12 @@ static TWINS: Mutex<BTreeMap<String, Directory>> = Mutex::new(BTreeMap::new());
 
 fn spec_dir() -> PathBuf {
     repository().join("spec")
+}
+
+/// Files by path, as a spec is read from memory.
+pub(crate) fn files(texts: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+    texts.iter().map(own).collect()
 }
 
 /// The directory as it stands.
@@ -34,6 +43,31 @@ pub(crate) fn latest(spec: &Spec) -> &Revision {
     let mut revisions = spec.revisions.iter();
     let is_released = |row: &&Revision| row.status == Status::Released;
     revisions.rfind(is_released).unwrap()
+}
+
+/// The latest release of a spec and its draft.
+pub(crate) fn last_pair(spec: &Spec) -> Pair {
+    Pair::new(latest(spec).id.clone(), "draft")
+}
+
+/// What is planned between these two by rules.
+pub(crate) fn planned_by(spec: &Spec, rules: &str) -> Result<PairPlan, Error> {
+    let pair = last_pair(spec);
+    let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
+    Models::build(spec)?.plan_pair(&pair, file)
+}
+
+/// The same, if no rule speaks of it.
+pub(crate) fn planned(spec: &Spec) -> PairPlan {
+    planned_by(spec, "").unwrap()
+}
+
+/// What covers the rows of a kind between them.
+pub(crate) fn covered(spec: &Spec, plan: &PairPlan, kind: Kind) -> Vec<String> {
+    let sources = Sources::read(spec).unwrap();
+    let diff = between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+    let rows = diff.rows.iter().filter(|row| row.kind == kind);
+    rows.flat_map(|row| cover(row, plan)).collect()
 }
 
 /// The directory in memory: the draft is taken out, and the latest release imported in its place.

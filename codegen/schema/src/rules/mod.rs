@@ -4,20 +4,20 @@
 
 mod constructors;
 mod pattern;
+pub(crate) mod source;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use crate::Error;
 use crate::naming::is_identifier;
-use crate::spec::rules::{RuleFile, RuleTexts};
+use crate::spec::rules::RuleTexts;
 use constructors::Constructors;
 pub use constructors::Start;
 pub(crate) use pattern::matches;
+use source::Source;
 
 /// The rules of `names.toml`, `shapes.toml`, `unions.toml` and `constructors.toml`.
 #[derive(Debug, Default)]
@@ -26,49 +26,6 @@ pub struct Rules {
     shapes: Source<Shapes>,
     unions: Source<Unions>,
     constructors: Source<Constructors>,
-}
-
-/// A rule file: its text for lines, and what it says.
-#[derive(Debug, Default)]
-struct Source<T> {
-    file: RuleFile,
-    rules: T,
-    /// The rules that were of use, by byte offset.
-    used: RefCell<BTreeSet<usize>>,
-}
-
-impl<T: DeserializeOwned> Source<T> {
-    fn read(texts: &RuleTexts, name: &str) -> Result<Self, Error> {
-        let file = texts.get(name);
-        Ok(Self {
-            rules: file.parse()?,
-            file,
-            used: RefCell::default(),
-        })
-    }
-
-    /// What a rule says, which is of use.
-    fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
-        self.used.borrow_mut().insert(rule.span().start);
-        rule.get_ref()
-    }
-
-    /// Those of some rules that were of no use, each an error with its line.
-    fn unused(&self, rules: impl IntoIterator<Item = (usize, String)>) -> Vec<Error> {
-        let used = self.used.borrow();
-        let unused = rules.into_iter().filter(|(at, _)| !used.contains(at));
-        unused
-            .map(|(at, rule)| {
-                self.file.error(
-                    at,
-                    rule,
-                    "it matches nothing in any revision",
-                    "a rule that is of no use hides that the schema changed",
-                    "remove the rule, or mend what it names",
-                )
-            })
-            .collect()
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -339,20 +296,33 @@ impl Rules {
         let shape = shapes.rules.shape.iter();
         let union = unions.rules.union.iter();
         let all = [
-            names.unused(rows("type", &names.rules.types)),
-            names.unused(rows(
-                "inline schema",
-                inline.map(|one| (&one.get_ref().at, one)),
-            )),
-            names.unused(rows("runtime type", &names.rules.runtime)),
-            names.unused(rows("member", &names.rules.members)),
-            shapes.unused(rows("shape", shape.map(|one| (&one.get_ref().at, one)))),
-            unions.unused(rows("union", union.map(|one| (&one.get_ref().at, one)))),
-            constructors.unused(constructors.rules.all()),
+            names.unused(NO_USE, rows("type", &names.rules.types)),
+            names.unused(
+                NO_USE,
+                rows("inline schema", inline.map(|one| (&one.get_ref().at, one))),
+            ),
+            names.unused(NO_USE, rows("runtime type", &names.rules.runtime)),
+            names.unused(NO_USE, rows("member", &names.rules.members)),
+            shapes.unused(
+                NO_USE,
+                rows("shape", shape.map(|one| (&one.get_ref().at, one))),
+            ),
+            unions.unused(
+                NO_USE,
+                rows("union", union.map(|one| (&one.get_ref().at, one))),
+            ),
+            constructors.unused(NO_USE, constructors.rules.all()),
         ];
         all.into_iter().flatten().collect()
     }
 }
+
+/// What is wrong with a rule that no revision needed.
+const NO_USE: [&str; 3] = [
+    "it matches nothing in any revision",
+    "a rule that is of no use hides that the schema changed",
+    "remove the rule, or mend what it names",
+];
 
 /// Rules, each with where it stands and what it is called in errors.
 fn rows<'r, T: 'r>(

@@ -1,6 +1,6 @@
-//! Constants are no fields: written always, and checked on reading.
+//! Constants are no fields: written always, and checked on reading. One that may be absent is a field.
 
-use mcp_constant_member::Packet;
+use mcp_constant_member::{Form, FormKind, Packet};
 
 use crate::{again, refusal};
 
@@ -36,4 +36,16 @@ fn constants_are_written_first_and_checked() {
         let said = refusal::<Packet>(text);
         assert!(said.contains(place), "{text}: {said}");
     }
+}
+
+#[test]
+fn the_absence_of_a_constant_survives() {
+    for text in [r#"{"title":"t"}"#, r#"{"kind":"form","title":"t"}"#] {
+        assert_eq!(again::<Form>(text), text);
+    }
+    assert_eq!(
+        mcp_wire::to_string(&Form::new("t").with_kind(FormKind::Form)),
+        r#"{"kind":"form","title":"t"}"#
+    );
+    assert!(refusal::<Form>(r#"{"kind":"url","title":"t"}"#).starts_with("at /kind: "));
 }

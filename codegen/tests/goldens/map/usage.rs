@@ -1,6 +1,6 @@
-//! An object whose members are all of one type is a map that keeps their order.
+//! An object whose members are all of one type is a map that keeps their order; another name for a type is an alias.
 
-use mcp_map::{Report, Scores, Tool};
+use mcp_map::{Names, Report, Same, Scores, Tool, Tools};
 use mcp_wire::Map;
 
 use crate::{again, refusal};
@@ -22,4 +22,14 @@ fn order_is_kept_and_values_are_typed() {
         said.starts_with("at /scores/b~1c: expected an integer"),
         "{said}"
     );
+}
+
+#[test]
+fn an_alias_is_the_same_type() {
+    let tools: Tools = vec![Tool::new("a"), Same::new("b")];
+    assert_eq!(
+        mcp_wire::to_string(&tools),
+        r#"[{"name":"a"},{"name":"b"}]"#
+    );
+    assert_eq!(again::<Names>(r#"["a","b"]"#), r#"["a","b"]"#);
 }

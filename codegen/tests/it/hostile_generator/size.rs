@@ -1,6 +1,5 @@
 //! Much of everything: the time grows with the size, and no faster.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_schema::Models;
@@ -10,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::hostile_generator::{
     from_text, generated, object, reference, refused, refused_at, schema, string, within,
 };
+use crate::specs::files;
 
 /// Definitions of every kind that refer to each other, none of them large.
 fn definitions(count: usize) -> Value {
@@ -67,11 +67,8 @@ fn assert_linear(half: impl Fn(), all: impl Fn()) {
 fn model(text: &str) {
     let revisions =
         "[[revision]]\nid = \"one\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n";
-    let files = BTreeMap::from([
-        ("revisions.toml".to_owned(), revisions.to_owned()),
-        ("one/schema.json".to_owned(), text.to_owned()),
-    ]);
-    let spec = Spec::from_files(files).unwrap();
+    let all = files(&[("revisions.toml", revisions), ("one/schema.json", text)]);
+    let spec = Spec::from_files(all).unwrap();
     let models = Models::build(&spec).unwrap();
     assert!(models.revisions[0].model.types.len() >= 10_000);
 }

@@ -76,7 +76,7 @@ fn changed(maker: &Maker, base: &Revision, seed: u64) -> (Value, usize) {
         let Some(steps) = change(kind, &mut next, &mut random) else {
             continue;
         };
-        // A choice whose tag is any text is what no other choice says (`union-by-tag-other`): with their tags, its texts
+        // A choice whose tag is any text is what no other choice says (`union-by-tag`): with their tags, its texts
         // are theirs, and the same law cannot hold of them.
         let frees_a_tag = kind.0 == "constant freed" && steps.contains("/properties/type ");
         if !frees_a_tag && maker.model(&next, &base.id).is_some() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Upstream;
+use super::{Upstream, differs, keeps};
 use crate::Error;
 use crate::files::diff;
 use crate::spec::extensions::{self, FACTS, FOLDER, Rows};
@@ -209,20 +209,22 @@ fn keeps_its_facts(name: &str, rows: &Rows, options: &ExtensionOptions) -> Resul
         source,
         reference,
     } = options;
-    let asked = [
-        ("--identifier", identifier, Some(rows.identifier.get_ref())),
-        ("--revision", revision, Some(rows.revision.get_ref())),
-        ("--source", source, rows.source.as_ref()),
-        ("--reference", reference, Some(rows.reference.get_ref())),
+    let differing = [
+        (
+            "--identifier",
+            differs(identifier, Some(rows.identifier.get_ref())),
+        ),
+        (
+            "--revision",
+            differs(revision, Some(rows.revision.get_ref())),
+        ),
+        ("--source", differs(source, rows.source.as_deref())),
+        (
+            "--reference",
+            differs(reference, Some(rows.reference.get_ref())),
+        ),
     ];
-    let differs = |(_, asked, stands): &&(&str, &Option<String>, Option<&String>)| {
-        asked.is_some() && asked.as_ref() != *stands
-    };
-    match asked.iter().find(differs) {
-        Some((option, ..)) => Err(Error::usage(
-            format!("extension `{name}` is there already, and {option} says something else of it"),
-            "leave the option out, or change its extension.toml by hand",
-        )),
-        None => Ok(()),
-    }
+    let what = format!("extension `{name}` is there");
+    let help = "leave the option out, or change its extension.toml by hand";
+    keeps(&what, &differing, help)
 }

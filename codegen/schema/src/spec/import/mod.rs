@@ -332,9 +332,6 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
         source,
         reference,
     } = options;
-    let differs = |asked: &Option<String>, stands: Option<&str>| {
-        asked.is_some() && asked.as_deref() != stands
-    };
     let other_lifecycle = lifecycle.is_some_and(|it| it != *row.lifecycle.get_ref());
     let differing = [
         ("--wire", differs(wire, Some(row.wire()))),
@@ -347,14 +344,22 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
             differs(reference, revisions::text(&row.reference)),
         ),
     ];
-    match differing.iter().find(|(_, differs)| *differs) {
+    let what = format!("revision `{}` is listed", row.id());
+    let help = "leave the option out, or change the entry in revisions.toml by hand";
+    keeps(&what, &differing, help)
+}
+
+/// Refuses an option that says something else of what is there already.
+fn keeps(what: &str, options: &[(&str, bool)], help: &str) -> Result<(), Error> {
+    match options.iter().find(|(_, differs)| *differs) {
         Some((option, _)) => Err(Error::usage(
-            format!(
-                "revision `{}` is listed already, and {option} says something else of it",
-                row.id()
-            ),
-            "leave the option out, or change the entry in revisions.toml by hand",
+            format!("{what} already, and {option} says something else of it"),
+            help,
         )),
         None => Ok(()),
     }
+}
+
+fn differs(asked: &Option<String>, stands: Option<&str>) -> bool {
+    asked.is_some() && asked.as_deref() != stands
 }

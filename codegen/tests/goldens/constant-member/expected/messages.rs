@@ -2,6 +2,43 @@
 
 use mcp_wire::{Extra, Map};
 
+/// `Form`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// No doc line yet.
+    pub kind: Option<FormKind>,
+    /// No doc line yet.
+    pub title: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Form {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            kind: None,
+            title: title.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `kind`.
+    #[must_use]
+    pub fn with_kind(mut self, kind: impl Into<FormKind>) -> Self {
+        self.kind = Some(kind.into());
+        self
+    }
+}
+
+/// `FormKind`, which has no doc line yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FormKind {
+    /// `form`
+    Form,
+}
+
 /// `Packet`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packet {

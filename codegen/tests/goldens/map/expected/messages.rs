@@ -2,6 +2,9 @@
 
 use mcp_wire::{Extra, Integer, Map};
 
+/// `Names`, which has no doc line yet.
+pub type Names = Vec<String>;
+
 /// `Report`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -32,6 +35,9 @@ impl Report {
     }
 }
 
+/// `Same`, which has no doc line yet.
+pub type Same = Tool;
+
 /// `Scores`, which has no doc line yet.
 pub type Scores = Map<Integer>;
 
@@ -54,3 +60,6 @@ impl Tool {
         }
     }
 }
+
+/// `Tools`, which has no doc line yet.
+pub type Tools = Vec<Tool>;

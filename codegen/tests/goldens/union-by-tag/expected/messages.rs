@@ -1,6 +1,15 @@
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Map, Number};
+use mcp_wire::{Extra, Integer, Map, Number};
+
+/// `AnyShape`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyShape {
+    /// `CircleShape`, which has no doc line yet.
+    Circle(CircleShape),
+    /// `OtherShape`, which has no doc line yet.
+    Other(OtherShape),
+}
 
 /// `CircleShape`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +29,82 @@ impl CircleShape {
             extra: Map::new(),
         }
     }
+}
+
+/// `LineShape`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineShape {
+    /// No doc line yet.
+    pub length: Integer,
+    /// No doc line yet.
+    pub type_: Option<LineShapeType>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl LineShape {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(length: impl Into<Integer>) -> Self {
+        Self {
+            length: length.into(),
+            type_: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `type`.
+    #[must_use]
+    pub fn with_type(mut self, type_: impl Into<LineShapeType>) -> Self {
+        self.type_ = Some(type_.into());
+        self
+    }
+}
+
+/// `LineShapeType`, which has no doc line yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineShapeType {
+    /// `line`
+    Line,
+}
+
+/// `OtherShape`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherShape {
+    /// No doc line yet.
+    pub id: Option<Integer>,
+    /// No doc line yet.
+    pub type_: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl OtherShape {
+    /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
+    pub fn new(type_: impl Into<String>) -> Self {
+        Self {
+            id: None,
+            type_: type_.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `id`.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<Integer>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+}
+
+/// `Outline`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outline {
+    /// `LineShape`, which has no doc line yet.
+    Line(LineShape),
+    /// `SquareShape`, which has no doc line yet.
+    Square(SquareShape),
 }
 
 /// `Shape`, which has no doc line yet.

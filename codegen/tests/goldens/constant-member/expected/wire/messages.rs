@@ -1,6 +1,19 @@
 //! Reading and writing the types of `messages`.
 
-use crate::Packet;
+use crate::{Form, FormKind, Packet};
+
+mcp_wire::record! {
+    Form open {
+        1 "kind": optional kind;
+        0 "title": required title;
+    }
+}
+
+mcp_wire::strings! {
+    FormKind {
+        Form "form";
+    }
+}
 
 mcp_wire::record! {
     Packet open {
@@ -11,4 +24,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(Packet);
+mcp_wire::serde_bridge!(Form, FormKind, Packet);

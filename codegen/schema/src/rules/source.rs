@@ -1,0 +1,54 @@
+//! A rule file that is read, with which of its rules were of use.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+use crate::Error;
+use crate::spec::rules::{RuleFile, RuleTexts};
+
+/// A rule file: its text for lines, and what it says.
+#[derive(Debug, Default)]
+pub(crate) struct Source<T> {
+    pub(crate) file: RuleFile,
+    pub(crate) rules: T,
+    /// The rules that were of use, by byte offset.
+    used: RefCell<BTreeSet<usize>>,
+}
+
+impl<T: DeserializeOwned> Source<T> {
+    pub(crate) fn read(texts: &RuleTexts, name: &str) -> Result<Self, Error> {
+        Self::of(texts.get(name))
+    }
+
+    pub(crate) fn of(file: RuleFile) -> Result<Self, Error> {
+        Ok(Self {
+            rules: file.parse()?,
+            file,
+            used: RefCell::default(),
+        })
+    }
+}
+
+impl<T> Source<T> {
+    /// What a rule says, which is of use.
+    pub(crate) fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
+        self.used.borrow_mut().insert(rule.span().start);
+        rule.get_ref()
+    }
+
+    /// Those of some rules that were of no use, each an error with its line: the problem, the reason and what to do.
+    pub(crate) fn unused(
+        &self,
+        [problem, reason, help]: [&str; 3],
+        rules: impl IntoIterator<Item = (usize, String)>,
+    ) -> Vec<Error> {
+        let used = self.used.borrow();
+        let unused = rules.into_iter().filter(|(at, _)| !used.contains(at));
+        unused
+            .map(|(at, rule)| self.file.error(at, rule, problem, reason, help))
+            .collect()
+    }
+}
