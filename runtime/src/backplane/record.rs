@@ -1,5 +1,7 @@
 //! What a replica must know of a session to run it: the messages that made it what it is.
 
+use std::collections::BTreeSet;
+
 use mcp_wire::{Json, Map, MessageKind, Peeked, peek};
 
 use crate::methods;
@@ -67,7 +69,6 @@ impl SessionRecord {
         if !NOTED.contains(&method) {
             return false;
         }
-        let uri_of = |message: &Peeked<'_>| Some(message.uri?.as_str()?.into_owned());
         let uri = uri_of(message);
         let is_about_resource = method.starts_with("resources/");
         let is_replaced = |old: &Peeked<'_>| match is_about_resource {
@@ -89,6 +90,15 @@ impl SessionRecord {
         let place = if is_first { 0 } else { self.messages.len() };
         self.messages.insert(place, message.text.to_owned());
         true
+    }
+
+    /// Returns the resources that its client has subscribed to.
+    pub(crate) fn subscribed(&self) -> BTreeSet<String> {
+        let messages = self.messages.iter();
+        let messages = messages.filter_map(|text| peek(text.as_bytes()).ok());
+        let subscribed = messages
+            .filter(|message| message.method.as_deref() == Some(methods::RESOURCES_SUBSCRIBE));
+        subscribed.filter_map(|message| uri_of(&message)).collect()
     }
 
     /// Returns the record as JSON.
@@ -142,6 +152,11 @@ impl SessionRecord {
             messages: (member("messages")?.read()).map_err(|error| broken(&error))?,
         })
     }
+}
+
+/// The resource that a message is about.
+fn uri_of(message: &Peeked<'_>) -> Option<String> {
+    Some(message.uri?.as_str()?.into_owned())
 }
 
 #[cfg(test)]

@@ -83,6 +83,8 @@ pub(super) enum Occasion<'a> {
         /// The revision of the session.
         peer: Revision,
     },
+    /// Notifications of changes may have been missed.
+    MissedChanges,
     /// A notification of the application that the peer's revision has in another form.
     Notification {
         /// The method, of the application's revision.

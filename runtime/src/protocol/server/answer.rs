@@ -10,6 +10,8 @@ use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Rea
 use super::reply::Outgoing;
 use super::state::{Own, Pending};
 use super::{Server, batch};
+use crate::errors::{self, Refusal};
+use crate::meta;
 use crate::methods;
 use crate::protocol::input_required::allowed;
 use crate::protocol::input_required::suspend::in_place_of;
@@ -20,7 +22,6 @@ use crate::protocol::translate::{Stopped, Translated, Way};
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };
-use crate::{errors, meta};
 
 impl Connection<Server> {
     /// Answers a call, in the words of the application's revision.
@@ -234,6 +235,14 @@ impl Connection<Server> {
         }
     }
 
+    /// Answers a call with an error, and the status that goes with it over HTTP.
+    pub fn refuse(&mut self, token: Token, refusal: Refusal) {
+        if let Some(answer) = self.answer_of(token, Err(refusal.error)) {
+            let status = refusal.status;
+            self.send(Outgoing { status, ..answer });
+        }
+    }
+
     /// The answer to a request in the words of its peer, once there is one to send.
     fn answer_of(&mut self, token: Token, result: Result<Json, ErrorObject>) -> Option<Outgoing> {
         let pending = self.state.take(token)?;
@@ -328,7 +337,7 @@ fn undeclared(
     result: &Json,
     caller: &Caller,
     peer: mcp_protocol::Revision,
-) -> Option<Box<errors::Refusal>> {
+) -> Option<Box<Refusal>> {
     static RESULT: Members = Members::ignoring("result", &["resultType", "inputRequests"]);
     static REQUEST: Members = Members::ignoring("request", &["method", "params"]);
     if is_legacy(peer) || !result.text().contains("\"input_required\"") {
@@ -359,7 +368,7 @@ fn undeclared(
             let params = params.unwrap_or_else(crate::protocol::translate::no_params);
             allowed(caller, &method?, &params).err()
         })?;
-    Some(Box::new(errors::Refusal {
+    Some(Box::new(Refusal {
         error: refusal,
         status: 400,
     }))

@@ -1,5 +1,6 @@
 //! Notifications of a server.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::{Adapter, Revision};
@@ -11,9 +12,10 @@ use super::needs::needs;
 use super::reply::Outgoing;
 use super::state::{Own, Pending};
 use crate::methods;
-use crate::protocol::json::with_members;
+use crate::protocol::json::{declares, with_members};
 use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::subscriptions::Filter;
 use crate::protocol::tasks::TASK_IDS;
 use crate::protocol::tasks::server::with_task_ids;
 use crate::protocol::translate::{Stopped, Way, no_params};
@@ -38,6 +40,21 @@ impl Connection<Server> {
             self.run_machine(Adapter::Subscription, occasion, now);
         }
         said
+    }
+
+    /// Tells the client of a session that all it listens to may be another by now, as soon as the handlers tell of changes
+    /// to come; `uris` are the resources that it has subscribed to.
+    pub fn missed_changes(&mut self, uris: &BTreeSet<String>, now: Duration) {
+        if self.role.modern {
+            self.run_machine(Adapter::Subscription, Occasion::MissedChanges, now);
+            return;
+        }
+        let none = no_params();
+        let capabilities = self.role.introductions.capabilities(self.role.app);
+        let declared = |path: &[&str]| declares(capabilities.unwrap_or(&none), path);
+        for (method, params) in Filter::of_session(true, uris, declared).all() {
+            let _ = self.notify_one(To::Session, method, params.as_ref(), now);
+        }
     }
 
     fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>, now: Duration) -> Said {

@@ -28,6 +28,8 @@ pub(in crate::protocol) struct Listening {
     current: Option<u64>,
     /// Whether the handlers have said something in it: from then on no change is missed.
     is_taken_up: bool,
+    /// Whether changes may have been missed: once the call is taken up, the client hears that all of it may be another.
+    has_missed: bool,
     /// The call before: it goes on until the handlers have taken up the new one.
     before: Option<u64>,
     last_key: u64,
@@ -50,6 +52,10 @@ impl Listening {
                 Some(self.listen(world))
             }
             Occasion::Request(about) => Some(self.subscribe(about, world)),
+            Occasion::MissedChanges => {
+                self.has_missed = true;
+                Some(self.tell_missed(world))
+            }
             Occasion::OwnNotification {
                 key,
                 method,
@@ -170,7 +176,7 @@ impl Listening {
         };
         steps.extend(over.map(|key| Step::CancelOwn { key }));
         self.is_taken_up = false;
-        let filter = Filter::of_session(self.lists, &self.uris, |path| world.declares(path));
+        let filter = self.filter(world);
         if filter.is_empty() {
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
             return steps;
@@ -194,19 +200,39 @@ impl Listening {
             self.is_taken_up = true;
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
             steps.extend(self.answer());
+            steps.extend(self.tell_missed(world));
         }
-        let Some(method) = change(method) else {
-            return steps;
-        };
-        if let Some(peer) = self.peer
-            && let Ok((params, _)) = world.translator.params_told(Way::Out, method, params, peer)
-        {
-            steps.push(Step::Notify {
-                about: None,
-                method,
-                params,
-            });
+        if let Some(method) = change(method) {
+            steps.extend(self.tell(method, params, world));
         }
         steps
+    }
+
+    /// Tells of all that the client listens to, if changes may have been missed and the handlers tell of those to come.
+    fn tell_missed(&mut self, world: &World<'_>) -> Vec<Step> {
+        if !self.is_taken_up || !std::mem::take(&mut self.has_missed) {
+            return Vec::new();
+        }
+        let filter = self.filter(world);
+        let all = filter.all();
+        all.filter_map(|(method, params)| {
+            self.tell(method, &params.unwrap_or_else(no_params), world)
+        })
+        .collect()
+    }
+
+    fn tell(&self, method: &'static str, params: &Json, world: &World<'_>) -> Option<Step> {
+        let told = (world.translator).params_told(Way::Out, method, params, self.peer?);
+        let (params, _) = told.ok()?;
+        Some(Step::Notify {
+            about: None,
+            method,
+            params,
+        })
+    }
+
+    /// What the client listens to.
+    fn filter(&self, world: &World<'_>) -> Filter {
+        Filter::of_session(self.lists, &self.uris, |path| world.declares(path))
     }
 }

@@ -127,13 +127,12 @@ impl Filter {
         Json::of(&params)
     }
 
-    /// Returns each change that it reports, with the resource.
-    #[cfg(feature = "router")]
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+    /// Returns the notification of each change that it reports, with its params.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<Json>)> {
         let lists = self.lists.iter().map(|(_, told)| (*told, None));
         lists.chain(self.uris.iter().map(|uri| {
             let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
-            (method, Some(uri.as_str()))
+            (method, about(Some(uri)))
         }))
     }
 
@@ -151,4 +150,9 @@ impl Filter {
             _ => self.lists.iter().any(|(_, told)| *told == method),
         }
     }
+}
+
+/// Returns the params of the notification of a change, of a resource or of a list.
+pub(crate) fn about(uri: Option<&str>) -> Option<Json> {
+    uri.map(|uri| Json::of(&Map::from_iter([("uri", uri.to_owned())])))
 }

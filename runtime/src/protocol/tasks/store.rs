@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mcp_wire::ErrorObject;
 
 use super::record::{Count, Task, now_ms};
-use crate::errors;
+use crate::errors::{self, Refusal};
 
 /// What a store does, which may take time.
 pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -29,9 +29,18 @@ pub enum TaskStoreError {
     Away(String),
 }
 
+impl From<TaskStoreError> for Box<Refusal> {
+    fn from(why: TaskStoreError) -> Self {
+        let refusal = errors::internal(&why.to_string());
+        let is_away = matches!(why, TaskStoreError::Away(_));
+        let status = if is_away { 503 } else { refusal.status };
+        Self::new(Refusal { status, ..*refusal })
+    }
+}
+
 impl From<TaskStoreError> for ErrorObject {
     fn from(why: TaskStoreError) -> Self {
-        errors::internal(&why.to_string()).error
+        Box::<Refusal>::from(why).error
     }
 }
 

@@ -4,14 +4,16 @@
 use std::sync::{Arc, Weak};
 
 use mcp_protocol::{Latest, latest as mcp, methods};
+use mcp_wire::Json;
 use mcp_wire::service::Caller;
-use mcp_wire::{Json, Map};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
 #[cfg(feature = "server-http")]
 use crate::backplane::{Backplane, Receiver, To, detach};
-use crate::protocol::subscriptions::Filter;
+#[cfg(feature = "server-http")]
+use crate::protocol::subscriptions::change;
+use crate::protocol::subscriptions::{Filter, about};
 
 /// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
 const KEPT: usize = 256;
@@ -34,10 +36,11 @@ pub struct Changes {
 }
 
 #[derive(Debug, Clone)]
-struct Change {
-    method: &'static str,
-    /// Of a resource.
-    uri: Option<String>,
+enum Change {
+    /// Of a list, or of the resource at this URI.
+    One(&'static str, Option<String>),
+    /// Changes of other replicas may not have arrived: all of it may be another.
+    Any,
 }
 
 impl Default for Changes {
@@ -96,10 +99,10 @@ impl Changes {
     fn tell(&self, method: &'static str, uri: Option<String>) {
         #[cfg(feature = "server-http")]
         if let Some(others) = &self.others {
-            others.tell(method, uri.as_deref());
+            others.tell(Some(method), uri.as_deref());
         }
         // It fails if no stream of a client listens.
-        let _ = self.sender.send(Change { method, uri });
+        let _ = self.sender.send(Change::One(method, uri));
     }
 
     /// Tells a client what it listens to, of what a server with these capabilities has, as long as it does.
@@ -122,15 +125,15 @@ impl Changes {
         .await?;
         loop {
             match changes.recv().await {
-                Ok(Change { method, uri }) => {
+                Ok(Change::One(method, uri)) => {
                     if wanted.wants(method, uri.as_deref()) {
                         cx.notification(method, about(uri.as_deref())).await?;
                     }
                 }
                 // What it has missed is not known any more: all of it may be another.
-                Err(RecvError::Lagged(_)) => {
-                    for (method, uri) in wanted.all() {
-                        cx.notification(method, about(uri)).await?;
+                Ok(Change::Any) | Err(RecvError::Lagged(_)) => {
+                    for (method, params) in wanted.all() {
+                        cx.notification(method, params).await?;
                     }
                 }
                 // Whoever could tell more is this.
@@ -154,8 +157,9 @@ const MARK: u8 = b'C';
 
 #[cfg(feature = "server-http")]
 impl Others {
-    fn tell(&self, method: &str, uri: Option<&str>) {
-        let said = [Some(&*self.address), Some(method), uri];
+    /// Tells the other replicas of a change, or without a method that they may have missed some.
+    fn tell(&self, method: Option<&str>, uri: Option<&str>) {
+        let said = [Some(&*self.address), method, uri];
         let mut message = vec![MARK];
         message.extend(
             Json::of(&said.into_iter().flatten().collect::<Vec<_>>())
@@ -177,22 +181,25 @@ impl Receiver for Others {
         else {
             return;
         };
-        let [from, method, uri @ ..] = said.as_slice() else {
+        let Some((_, said)) = said
+            .split_first()
+            .filter(|(from, _)| ***from != *self.address)
+        else {
             return;
         };
-        let method = [
-            methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
-            methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED,
-            methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED,
-            methods::NOTIFICATIONS_RESOURCES_UPDATED,
-        ]
-        .into_iter()
-        .find(|known| known == method);
-        if let Some(method) = method.filter(|_| **from != *self.address) {
-            let uri = uri.first().cloned();
-            // It fails if no stream of a client listens.
-            let _ = self.sender.send(Change { method, uri });
-        }
+        let heard = match said {
+            [] => Some(Change::Any),
+            [method, uri @ ..] => {
+                change(method).map(|method| Change::One(method, uri.first().cloned()))
+            }
+        };
+        // It fails if no stream of a client listens.
+        let _ = heard.map(|change| self.sender.send(change));
+    }
+
+    fn reconnected(&self) {
+        self.tell(None, None);
+        let _ = self.sender.send(Change::Any);
     }
 }
 
@@ -201,10 +208,6 @@ impl std::fmt::Debug for Others {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Others").finish_non_exhaustive()
     }
-}
-
-fn about(uri: Option<&str>) -> Option<Json> {
-    uri.map(|uri| Json::of(&Map::from_iter([("uri", uri.to_owned())])))
 }
 
 impl Router {

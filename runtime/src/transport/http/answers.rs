@@ -25,14 +25,21 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
     response
 }
 
+/// A body of a type beside a status; one that says that it passes says when to try again, too.
+fn response(code: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    if code == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
 /// A message, and what it takes up until it is read.
 pub(super) fn json(code: StatusCode, body: String, unread: Option<Permit>) -> Response<Body> {
-    let mut response = Response::new(Body::unread(body, unread));
-    *response.status_mut() = code;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    response(code, "application/json", Body::unread(body, unread))
 }
 
 /// A refusal as a message.
@@ -43,28 +50,19 @@ pub(super) fn refusal(id: Option<&RequestId>, refusal: &Refusal) -> Response<Bod
 
 /// A refusal of HTTP, before any message was read.
 pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
-    let mut response = Response::new(Body::text(why));
-    *response.status_mut() = code;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    response
+    response(code, "text/plain", Body::text(why))
 }
 
 /// The refusal of a request that needs the backplane.
 pub(super) fn unavailable(why: &Unavailable) -> Response<Body> {
     let why = format!("{why}: try again in a second");
-    let mut response = refused(StatusCode::SERVICE_UNAVAILABLE, &why);
-    let headers = response.headers_mut();
-    headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    response
+    refused(StatusCode::SERVICE_UNAVAILABLE, &why)
 }
 
 /// A stream of events.
 pub(super) fn events(body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
+    let mut response = response(StatusCode::OK, "text/event-stream", body);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     // Proxies that would hold events back are asked not to.
     headers.insert(UNBUFFERED, HeaderValue::from_static("no"));

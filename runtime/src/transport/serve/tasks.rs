@@ -21,7 +21,7 @@ pub(crate) use running::Running;
 use running::watched;
 
 use super::{AnyHandler, HandlerFuture, Peer, Session};
-use crate::errors;
+use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::server::Server;
 use crate::protocol::tasks::server::{Starting, notified};
@@ -144,7 +144,11 @@ impl AnyHandler for Tasks {
     fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
         let is_of_tasks = Form::of(call.peer).is_some_and(|form| form.has(&call.method));
         match is_of_tasks && self.server.tasks_for(call.peer).is_some() {
-            true => Box::pin(self.serve(call, peer)),
+            true => Box::pin(async move {
+                let (line, token) = (Arc::clone(&peer.line), peer.token);
+                let served = self.serve(call, peer).await;
+                served.map_err(|refusal| line.refused(token, *refusal))
+            }),
             false => Arc::clone(&self.handler).custom_request(call, peer),
         }
     }
@@ -283,7 +287,7 @@ impl Tasks {
     }
 
     /// A task that its client may use: any other is none.
-    async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, ErrorObject> {
+    async fn find(&self, id: &str, owner: Option<&str>) -> Result<Task, Box<Refusal>> {
         // What cannot be the id of a task is asked of no store.
         let found = match is_unguessable(id) {
             true => self.store.get(id).await?,
@@ -294,14 +298,14 @@ impl Tasks {
             let is_owned = task.owner.as_deref().is_none_or(|of| Some(of) == owner);
             is_owned && !task.is_expired(now)
         };
-        let none = || errors::invalid_params("no such task: it has expired, or never was").error;
+        let none = || errors::invalid_params("no such task: it has expired, or never was");
         let mut task = found.filter(is_open).ok_or_else(none)?;
         self.fail_orphans(std::slice::from_mut(&mut task)).await?;
         Ok(task)
     }
 
     /// Ends the tasks of these that no replica works on any more.
-    async fn fail_orphans(&self, tasks: &mut [Task]) -> Result<(), ErrorObject> {
+    async fn fail_orphans(&self, tasks: &mut [Task]) -> Result<(), Box<Refusal>> {
         let Some(replicas) = &self.replicas else {
             return Ok(());
         };

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 
 use super::frame::Frame;
+use super::homes::Homes;
 use crate::backplane::{Backplane, To, detach};
 
 /// What one replica knows of the others.
@@ -20,6 +21,8 @@ pub(in crate::transport::http) struct Replica {
     pub(super) last: AtomicU64,
     /// Requests that were passed on, by their number.
     passed: Mutex<HashMap<u64, Passed>>,
+    /// Where the sessions run whose requests were passed on.
+    homes: Mutex<Homes>,
     /// Requests that others have passed here, by who did and their number.
     working: Mutex<HashMap<(String, u64), Working>>,
     /// One session at a time is taken over, and one record written that has changed.
@@ -45,6 +48,7 @@ impl Replica {
             address,
             last: AtomicU64::new(0),
             passed: Mutex::default(),
+            homes: Mutex::default(),
             working: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
             is_doubtful: AtomicBool::new(false),
@@ -54,6 +58,10 @@ impl Replica {
 
     pub(super) fn passed(&self) -> MutexGuard<'_, HashMap<u64, Passed>> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn homes(&self) -> MutexGuard<'_, Homes> {
+        self.homes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn working(&self) -> MutexGuard<'_, HashMap<(String, u64), Working>> {

@@ -10,6 +10,7 @@ use http_body_util::{BodyExt, Full};
 
 use super::exchange::{Replica, Window, Working};
 use super::frame::Frame;
+use super::unreachable;
 use crate::backplane::To;
 use crate::headers;
 use crate::transport::http::inner::Inner;
@@ -77,14 +78,20 @@ async fn respond(
     let send = |frame: Frame| backplane.send(To::One(from), frame.to_bytes());
     inner.uri_names_session(&mut head);
     let session = text(&head.headers, headers::SESSION_ID);
-    if session.is_some_and(|session| inner.is_closing() || !inner.runs(session)) {
-        // A frame that cannot be sent has lost its reader.
-        let _ = send(Frame::NotHere { number }).await;
-        return;
-    }
-    head.extensions.insert(FromReplica);
-    let response = inner.admitted(head, Full::new(Bytes::from(body)));
-    let response: Response<Body> = Box::pin(response).await;
+    let response: Response<Body> = match session {
+        // A replica that knows this one as the home of a session does not look whether another has taken it over.
+        Some(_) if !inner.replica.is_reachable() => unreachable(),
+        Some(session) if inner.is_closing() || !inner.runs(session) => {
+            // A frame that cannot be sent has lost its reader.
+            let _ = send(Frame::NotHere { number }).await;
+            return;
+        }
+        _ => {
+            head.extensions.insert(FromReplica);
+            let body = Full::new(Bytes::from(body));
+            Box::pin(inner.admitted(head, body)).await
+        }
+    };
     let (mut head, mut body) = response.into_parts();
     let whole = body.take_text();
     let is_whole = whole.is_some();

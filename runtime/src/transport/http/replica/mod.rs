@@ -4,6 +4,7 @@
 pub(super) mod exchange;
 mod frame;
 mod home;
+mod homes;
 mod tasks;
 
 use std::sync::atomic::Ordering;
@@ -58,13 +59,24 @@ impl Inner {
             if self.runs(session) || !is_unguessable(session) {
                 return None;
             }
+            let known = replica.homes().get(session);
+            if let Some(home) = known {
+                match self.pass_to(&home, head, who, body).await {
+                    Ok(None) => replica.homes().forget(session),
+                    Ok(Some(response)) => return Some(response),
+                    Err(why) => return Some(unavailable(&why)),
+                }
+            }
             let record = match replica.backplane.find(session).await {
                 Ok(record) => record?,
                 Err(why) => return Some(unavailable(&why)),
             };
             if *record.home != *replica.address {
                 match self.pass_to(&record.home, head, who, body).await {
-                    Ok(Some(response)) => return Some(response),
+                    Ok(Some(response)) => {
+                        replica.homes().insert(session, &record.home);
+                        return Some(response);
+                    }
                     Ok(None) => {}
                     Err(why) => return Some(unavailable(&why)),
                 }
@@ -235,6 +247,7 @@ impl Inner {
         for text in &messages {
             say(text);
         }
+        lane.missed_changes();
     }
 
     /// Saves what others know of a session. `of` is its home before, if it was kept.

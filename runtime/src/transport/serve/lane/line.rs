@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_protocol::Revision;
-use mcp_wire::{Json, Map};
+use mcp_wire::{ErrorObject, Json, Map};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -11,6 +11,7 @@ use super::Lane;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
+use crate::errors::Refusal;
 #[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
 use crate::protocol::tasks::server::Starting;
@@ -115,6 +116,17 @@ impl Lane {
         let work = state.work().tasks.remove(&call);
         self.carry(state, Manner::InTurn);
         Some(work)
+    }
+
+    /// Returns the error of a call that is refused; one that may pass goes out beside its status.
+    pub(in crate::transport) fn refused(&self, call: Token, refusal: Refusal) -> ErrorObject {
+        let error = refusal.error.clone();
+        if refusal.may_pass() {
+            let mut state = self.state();
+            state.connection.refuse(call, refusal);
+            self.carry(state, Manner::InTurn);
+        }
+        error
     }
 
     pub(in crate::transport) fn notify_of_task(&self, members: &Map<Json>) {

@@ -187,6 +187,17 @@ impl Lane {
         self.shut();
     }
 
+    /// Tells the client of a session that is taken over of all that it listens to: what has changed meanwhile is not known.
+    #[cfg(feature = "server-http")]
+    pub(crate) fn missed_changes(&self) {
+        let mut state = self.state();
+        let uris = state.streams.kept().map(|kept| kept.record.subscribed());
+        state
+            .connection
+            .missed_changes(&uris.unwrap_or_default(), self.now());
+        self.carry(state, Manner::Unbidden);
+    }
+
     /// Begins where no number is taken by a replica that ran the session before.
     #[cfg(feature = "server-http")]
     pub(crate) fn count_from(&self, generation: u32) {

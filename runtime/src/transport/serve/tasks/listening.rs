@@ -22,8 +22,14 @@ pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<
     let owner = owner_of(peer, revision);
     let mut agreed = Vec::new();
     for id in wanted {
-        if tasks.find(&id, owner.as_deref()).await.is_ok() {
-            agreed.push(id);
+        match tasks.find(&id, owner.as_deref()).await {
+            Ok(_) => agreed.push(id),
+            // Its client comes again, instead of hearing of no task.
+            Err(refusal) if refusal.may_pass() => {
+                peer.line.refused(peer.token, *refusal);
+                return Fate::Unknown;
+            }
+            Err(_) => {}
         }
     }
     peer.line.agree_to_tasks(peer.token, agreed.clone());
@@ -78,7 +84,9 @@ async fn tell(
                 }
             }
             // It has expired; a store that is away comes again.
-            Err(error) if error.code.as_i64() == Some(ErrorObject::INVALID_PARAMS) => return,
+            Err(refusal) if refusal.error.code.as_i64() == Some(ErrorObject::INVALID_PARAMS) => {
+                return;
+            }
             Err(_) => {}
         }
         if peer.line.task_ids(peer.token).is_none() {

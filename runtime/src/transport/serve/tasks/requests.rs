@@ -6,7 +6,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::JoinSet;
 
 use super::{Tasks, owner_of, wait};
-use crate::errors;
+use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::CustomRequest;
 use crate::protocol::tasks::server::notified;
@@ -16,22 +16,21 @@ use crate::protocol::tasks::{
 };
 use crate::transport::serve::Peer;
 
+/// The answer to a request about tasks.
+type Answer = Result<Json, Box<Refusal>>;
+
 /// Tasks of one page of a list.
 const PAGE: usize = 100;
 
 impl Tasks {
     /// Answers a request about tasks, in the words of its client.
-    pub(crate) async fn serve(
-        self: Arc<Self>,
-        call: CustomRequest,
-        peer: Peer,
-    ) -> Result<Json, ErrorObject> {
+    pub(crate) async fn serve(self: Arc<Self>, call: CustomRequest, peer: Peer) -> Answer {
         let owner = owner_of(&peer, call.peer);
         if call.method == methods::TASKS_LIST {
             return self.list(owner, &call.params).await;
         }
         let id = call.params.read_member::<String>(TASK_ID);
-        let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required").error)?;
+        let id = id.ok_or_else(|| errors::invalid_params("`taskId` is required"))?;
         // Whose task it is, is asked before anything else.
         let task = self.find(&id, owner.as_deref()).await?;
         let form = Form::of(call.peer).unwrap_or(Form::Extension);
@@ -40,12 +39,12 @@ impl Tasks {
             methods::TASKS_CANCEL => self.cancel(&task, form).await,
             methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
             TASKS_UPDATE => self.update(&task, &call).await,
-            other => Err(errors::method_not_found(other, call.peer.lifecycle()).error),
+            other => Err(errors::method_not_found(other, call.peer.lifecycle())),
         }
     }
 
-    async fn list(&self, owner: Option<String>, params: &Json) -> Result<Json, ErrorObject> {
-        let invalid = || errors::invalid_params("`cursor` is none of this list").error;
+    async fn list(&self, owner: Option<String>, params: &Json) -> Answer {
+        let invalid = || errors::invalid_params("`cursor` is none of this list");
         let cursor = params.get("cursor").map(|cursor| cursor.read::<String>());
         let cursor = cursor.transpose().map_err(|_| invalid())?;
         let after = match &cursor {
@@ -78,7 +77,7 @@ impl Tasks {
         Ok(Json::of(&result))
     }
 
-    async fn cancel(&self, task: &Task, form: Form) -> Result<Json, ErrorObject> {
+    async fn cancel(&self, task: &Task, form: Form) -> Answer {
         let cancelled = self.change(&task.id, |task| {
             if task.status.is_terminal() {
                 return None;
@@ -100,18 +99,13 @@ impl Tasks {
             (Form::Core, Some((task, ()))) => Ok(Json::of(&notified(&task))),
             (Form::Core, None) => {
                 let why = "cannot cancel the task: it has ended already";
-                Err(errors::invalid_params(why).error)
+                Err(errors::invalid_params(why))
             }
         }
     }
 
     /// Waits for the outcome of a task; its client is asked meanwhile what the handler wants to know.
-    async fn result(
-        self: &Arc<Self>,
-        id: &str,
-        call: &CustomRequest,
-        peer: &Peer,
-    ) -> Result<Json, ErrorObject> {
+    async fn result(self: &Arc<Self>, id: &str, call: &CustomRequest, peer: &Peer) -> Answer {
         let related = Json::of(&Map::from_iter([(TASK_ID, Json::of(id))]));
         let interval = self.options.poll_interval;
         let mut asks = JoinSet::new();
@@ -137,10 +131,10 @@ impl Tasks {
         }
     }
 
-    async fn update(&self, task: &Task, call: &CustomRequest) -> Result<Json, ErrorObject> {
+    async fn update(&self, task: &Task, call: &CustomRequest) -> Answer {
         let responses = call.params.get("inputResponses");
         let responses = responses.and_then(|it| it.read::<Map<Json>>().ok());
-        let missing = || errors::invalid_params("`inputResponses` is required: an object").error;
+        let missing = || errors::invalid_params("`inputResponses` is required: an object");
         let responses = responses.ok_or_else(missing)?;
         let mut answers = Vec::new();
         // Others are of no question, or were answered before.
@@ -161,7 +155,7 @@ impl Tasks {
         &self,
         id: &str,
         answers: Vec<(String, Result<Json, ErrorObject>)>,
-    ) -> Result<(), ErrorObject> {
+    ) -> Result<(), Box<Refusal>> {
         let taken = self.change(id, |task| {
             for (key, answer) in &answers {
                 if task.take_question(key) {

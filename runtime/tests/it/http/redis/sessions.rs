@@ -1,0 +1,225 @@
+//! Sessions of replicas that share a Redis server.
+
+use std::time::{Duration, Instant};
+
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
+use mcp_revisions::http::Body;
+use serde_json::{Value, json};
+
+use super::{Replica, Server, until};
+use crate::http::replicas::{in_session, request};
+use crate::http::{Post, VERSIONS, call, initialize};
+
+fn waiting(id: u64) -> Value {
+    let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+    request(id, "tools/call", params)
+}
+
+fn subscribe() -> Value {
+    request(3, "resources/subscribe", json!({"uri": "example://a"}))
+}
+
+#[test]
+fn a_session_is_one_whichever_process_its_requests_arrive_at() {
+    let Some(server) = Server::start("one") else {
+        return;
+    };
+    let replicas = [0, 1, 2].map(|_| server.replica());
+    for version in VERSIONS {
+        let session = replicas[0].open(version);
+        let mut stream = replicas[1].get(&session, None).into_body();
+        let subscribed = replicas[2].answer(in_session(&session, &subscribe()));
+        assert_eq!(subscribed["result"], json!({}), "{version}");
+        for replica in &replicas {
+            let answer = replica.answer(in_session(&session, &call("add", json!({}))));
+            assert_eq!(answer["result"]["content"][0]["text"], "3", "{version}");
+            replica.changes.resource("example://a");
+            let (_, told) = replicas[1].next(&mut stream);
+            assert_eq!(told["params"]["uri"], "example://a", "{version}: {told}");
+        }
+        let delete = in_session(&session, &json!(0)).request(Method::DELETE);
+        assert_eq!(replicas[2].send(delete).status(), StatusCode::NO_CONTENT);
+        for replica in &replicas {
+            let answer = replica.post(in_session(&session, &call("add", json!({}))));
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{version}");
+        }
+    }
+}
+
+#[test]
+fn a_killed_replica_costs_its_running_calls_an_error_and_its_sessions_nothing() {
+    let Some(server) = Server::start("killed") else {
+        return;
+    };
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let (home, other, third) = (server.replica(), server.replica(), server.replica());
+        let session = home.open(version);
+        home.answer(in_session(&session, &subscribe()));
+        // One call came to it, one through another replica; both have said something.
+        let mut here = home.post(in_session(&session, &waiting(7))).into_body();
+        let (behind, _) = home.next(&mut here);
+        let mut through = other.post(in_session(&session, &waiting(8))).into_body();
+        other.next(&mut through);
+        home.kill();
+        let (_, answer) = other.next(&mut through);
+        assert_eq!(answer["id"], 8, "{answer}");
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(why.contains("gone"), "{version}: {why}");
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{version}");
+        let mut rest = third.get(&session, behind.as_deref()).into_body();
+        let (_, answer) = third.next(&mut rest);
+        assert_eq!(
+            (&answer["id"], answer["error"].is_object()),
+            (&json!(7), true)
+        );
+        let mut stream = third.get(&session, None).into_body();
+        told_of(&third, &mut stream, "example://a");
+        third.changes.resource("example://a");
+        told_of(&third, &mut stream, "example://a");
+    }
+}
+
+#[test]
+fn without_redis_sessions_are_refused_for_now_and_everything_else_is_served() {
+    let Some(mut server) = Server::start("away") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let level = request(4, "logging/setLevel", json!({"level": "debug"}));
+    let _ = home.post(in_session(&session, &level));
+    let mut through = other.post(in_session(&session, &waiting(8))).into_body();
+    other.next(&mut through);
+    server.stop();
+    let (_, answer) = other.next(&mut through);
+    assert!(answer["error"].is_object(), "{answer}");
+    for replica in [&home, &other] {
+        let begun = Instant::now();
+        let refused = replica.post(in_session(&session, &call("add", json!({}))));
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refused.headers().contains_key("retry-after"));
+        let refused = replica.post(initialize("2025-11-25"));
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        let modern = Post::modern("tools/call", json!({"name": "add", "arguments": {}}));
+        assert_eq!(replica.answer(modern)["result"]["content"][0]["text"], "3");
+    }
+    for (path, status) in [("/readyz", 503), ("/healthz", 200)] {
+        let asked = Request::get(path).body(Full::default()).unwrap();
+        assert_eq!(other.send(asked).status(), status, "{path}");
+    }
+    server.restart();
+    for replica in [&other, &home] {
+        let call = || in_session(&session, &call("add", json!({})));
+        let is_back = || match replica.post(call()).status() {
+            StatusCode::SERVICE_UNAVAILABLE => false,
+            status => status == StatusCode::OK,
+        };
+        until(is_back, "it does not connect again");
+        let answer = replica.answer(call());
+        assert_eq!(answer["result"]["content"][0]["text"], "3");
+    }
+}
+
+#[test]
+fn changes_that_were_not_heard_while_redis_was_away_are_told_once_it_is_back() {
+    let Some(mut server) = Server::start("unheard") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    home.answer(in_session(&session, &subscribe()));
+    let mut stream = home.get(&session, None).into_body();
+    server.stop();
+    let is_away = || other.post(in_session(&session, &subscribe())).status() != StatusCode::OK;
+    until(is_away, "it is not missed");
+    other.changes.resource("example://a");
+    server.restart();
+    told_of(&home, &mut stream, "example://a");
+}
+
+/// Reads until a resource is said to have changed.
+fn told_of(replica: &Replica, stream: &mut Body, uri: &str) {
+    while replica.next(stream).1["params"]["uri"] != uri {}
+}
+
+#[test]
+fn changes_between_the_end_of_a_replica_and_its_successor_are_told_to_the_clients_of_its_sessions()
+{
+    let Some(server) = Server::start("meanwhile") else {
+        return;
+    };
+    for version in VERSIONS {
+        let (home, other) = (server.replica(), server.replica());
+        let session = home.open(version);
+        home.answer(in_session(&session, &subscribe()));
+        home.kill();
+        other.changes.resource("example://a");
+        // That its home is gone is found out by the first request.
+        let mut tries = (0..100).map(|_| other.get(&session, None));
+        let stream = tries.find(|got| got.status() == StatusCode::OK);
+        let mut stream = stream.expect("a successor").into_body();
+        let told = [(); 3].map(|()| other.next(&mut stream).1);
+        for method in ["tools/list_changed", "resources/updated"] {
+            let is_it = |told: &&Value| told["method"] == format!("notifications/{method}");
+            assert_eq!(told.iter().filter(is_it).count(), 1, "{version}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_session_that_runs_elsewhere_is_looked_up_once_for_all_of_its_calls() {
+    const CALLS: usize = 50;
+    let Some(server) = Server::start("looked-up") else {
+        return;
+    };
+    let (home, other) = (server.replica(), server.replica());
+    let session = home.open("2025-11-25");
+    let (looked_up, ran) = (server.commands("hget"), server.commands("eval"));
+    for _ in 0..CALLS {
+        let answer = other.answer(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer["result"]["content"][0]["text"], "3");
+    }
+    assert_eq!(server.commands("hget") - looked_up, 1);
+    // Each call is sent to the other replica, and its answer back.
+    assert_eq!(server.commands("eval") - ran, 2 * CALLS);
+    // Another one that knows its home finds its successor, and that it has ended there.
+    let third = server.replica();
+    home.kill();
+    for (replica, status) in [(&third, 200), (&other, 200)] {
+        let answer = replica.post(in_session(&session, &call("add", json!({}))));
+        assert_eq!(answer.status(), status);
+    }
+    let delete = in_session(&session, &json!(0)).request(Method::DELETE);
+    assert_eq!(third.send(delete).status(), StatusCode::NO_CONTENT);
+    let answer = other.post(in_session(&session, &call("add", json!({}))));
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn a_suspended_request_goes_on_wherever_its_client_retries() {
+    let Some(server) = Server::start("suspended") else {
+        return;
+    };
+    let (keeps, other) = (server.replica(), server.replica());
+    let asking = |params: Value| {
+        let mut post = Post::modern("tools/call", params);
+        post.allow("roots");
+        post
+    };
+    let asked = keeps.answer(asking(json!({"name": "asks", "arguments": {}})));
+    let asked = &asked["result"];
+    let name = asked["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .next()
+        .unwrap();
+    let responses = json!({name: {"roots": [{"uri": "file:///a"}]}});
+    let retry = json!({"name": "asks", "arguments": {}, "requestState": asked["requestState"], "inputResponses": responses});
+    let answer = other.answer(asking(retry));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("file:///a"), "{answer}");
+}

@@ -1,0 +1,127 @@
+//! The store of tasks in a Redis server.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use mcp_revisions::backplane::{Backplane, Redis};
+use mcp_revisions::sansio::server::{Count, MemoryTasks, Task, TaskStatus, TaskStoreError};
+
+use super::Server;
+
+/// A task of an owner, as the store of a backplane has it.
+fn task(id: u64, owner: &str, created_ms: i64) -> Task {
+    Task {
+        id: format!("{id:032x}"),
+        owner: Some(owner.to_owned()),
+        share: owner.to_owned(),
+        home: None,
+        version: Count(0),
+        status: TaskStatus::Working,
+        message: None,
+        created_ms: Count(created_ms),
+        updated_ms: Count(created_ms),
+        ttl_ms: Count(60_000),
+        poll_interval_ms: Count(1_000),
+        method: "tools/call".to_owned(),
+        questions: Vec::new(),
+        answers: Vec::new(),
+        result: None,
+        error: None,
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap().as_millis() as i64
+}
+
+#[test]
+fn tasks_are_kept_in_redis_as_they_are_in_memory() {
+    let Some(server) = Server::start("tasks-store") else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let redis = Redis::connect(server.url().as_str()).await.unwrap();
+        let stores = [redis.tasks(), Arc::new(MemoryTasks::default())];
+        let now = now_ms();
+        let mut random = fastrand::Rng::with_seed(25);
+        for _ in 0..600 {
+            // A task keeps its owner and its time of creation.
+            let of = |id: u64| task(id, ["a", "b"][id as usize % 2], now + id as i64 % 4);
+            let (id, after) = (random.u64(..12), of(random.u64(..12)));
+            let mut one = of(id);
+            one.version = Count(random.i64(..3));
+            one.message = Some("\u{e9}".repeat(random.usize(..40)));
+            let owner = ["a", "b"][random.usize(..2)];
+            let after = random
+                .bool()
+                .then_some((after.created_ms, after.id.as_str()));
+            let what = random.u8(..5);
+            let mut did = Vec::new();
+            for store in &stores {
+                did.push(match what {
+                    0 => format!("{:?}", store.insert(one.clone()).await),
+                    1 => format!("{:?}", store.replace(one.clone()).await),
+                    2 => format!("{:?}", store.get(&one.id).await),
+                    3 => format!("{:?}", store.list(owner, after, id as usize % 4).await),
+                    _ => format!("{:?}", store.remove(&one.id).await),
+                });
+            }
+            assert_eq!(did[0], did[1]);
+        }
+    });
+}
+
+#[test]
+fn a_share_of_the_tasks_in_redis_has_an_end_and_what_expires_leaves_room() {
+    let Some(server) = Server::start("tasks-share") else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let redis = Redis::connect(server.url().as_str()).await.unwrap();
+        let store = redis.tasks();
+        let large = |id, owner| Task {
+            message: Some("x".repeat(4 << 20)),
+            ..task(id, owner, now_ms())
+        };
+        // A quarter of 64 MiB is for one of them.
+        for id in 0..3 {
+            store.insert(large(id, "a")).await.unwrap();
+        }
+        let mut soon = large(3, "a");
+        (soon.message, soon.ttl_ms) = (Some("x".repeat(3 << 20)), Count(1_000));
+        store.insert(soon.clone()).await.unwrap();
+        assert_eq!(store.insert(large(4, "a")).await, Err(TaskStoreError::Full));
+        store.insert(large(5, "b")).await.unwrap();
+        // One that grows finds no room either, and one that shrinks does.
+        let grown = Task {
+            version: Count(1),
+            message: Some("x".repeat(6 << 20)),
+            ..large(0, "a")
+        };
+        assert_eq!(
+            store.replace(grown.clone()).await,
+            Err(TaskStoreError::Full)
+        );
+        let begun = Instant::now();
+        while store.get(&soon.id).await.unwrap().is_some() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "it does not expire"
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        store.insert(task(6, "a", now_ms())).await.unwrap();
+        store.replace(grown).await.unwrap();
+        store.remove(&format!("{:032x}", 0)).await.unwrap();
+        store.insert(large(4, "a")).await.unwrap();
+    });
+}
