@@ -36,11 +36,11 @@ pub struct Changes {
 }
 
 #[derive(Debug, Clone)]
-enum Change {
-    /// Of a list, or of the resource at this URI.
-    One(&'static str, Option<String>),
-    /// Changes of other replicas may not have arrived: all of it may be another.
-    Any,
+struct Change {
+    /// The notification of it; `None` if changes of other replicas may not have arrived.
+    method: Option<&'static str>,
+    /// Of a resource.
+    uri: Option<String>,
 }
 
 impl Default for Changes {
@@ -102,7 +102,8 @@ impl Changes {
             others.tell(Some(method), uri.as_deref());
         }
         // It fails if no stream of a client listens.
-        let _ = self.sender.send(Change::One(method, uri));
+        let method = Some(method);
+        let _ = self.sender.send(Change { method, uri });
     }
 
     /// Tells a client what it listens to, of what a server with these capabilities has, as long as it does.
@@ -125,13 +126,16 @@ impl Changes {
         .await?;
         loop {
             match changes.recv().await {
-                Ok(Change::One(method, uri)) => {
+                Ok(Change {
+                    method: Some(method),
+                    uri,
+                }) => {
                     if wanted.wants(method, uri.as_deref()) {
                         cx.notification(method, about(uri.as_deref())).await?;
                     }
                 }
                 // What it has missed is not known any more: all of it may be another.
-                Ok(Change::Any) | Err(RecvError::Lagged(_)) => {
+                Ok(Change { method: None, .. }) | Err(RecvError::Lagged(_)) => {
                     for (method, params) in wanted.all() {
                         cx.notification(method, params).await?;
                     }
@@ -187,19 +191,18 @@ impl Receiver for Others {
         else {
             return;
         };
-        let heard = match said {
-            [] => Some(Change::Any),
-            [method, uri @ ..] => {
-                change(method).map(|method| Change::One(method, uri.first().cloned()))
-            }
-        };
-        // It fails if no stream of a client listens.
-        let _ = heard.map(|change| self.sender.send(change));
+        let method = said.first().and_then(|method| change(method));
+        if method.is_some() || said.is_empty() {
+            let uri = said.get(1).cloned();
+            // It fails if no stream of a client listens.
+            let _ = self.sender.send(Change { method, uri });
+        }
     }
 
     fn reconnected(&self) {
         self.tell(None, None);
-        let _ = self.sender.send(Change::Any);
+        let (method, uri) = (None, None);
+        let _ = self.sender.send(Change { method, uri });
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) enum Frame {
     },
     /// The end of the body.
     End { number: u64 },
+    /// The rest of the response does not come.
+    Lost { number: u64 },
 }
 
 /// What is a matter of one connection, and is not passed on.
@@ -158,6 +160,7 @@ impl Frame {
                 written(&members, bytes)
             }
             Self::End { number } => written(&members("end", *number), &[]),
+            Self::Lost { number } => written(&members("lost", *number), &[]),
         }
     }
 
@@ -204,6 +207,7 @@ impl Frame {
                 bytes: body.to_vec(),
             },
             "end" => Self::End { number },
+            "lost" => Self::Lost { number },
             _ => return None,
         })
     }

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Full};
 use super::exchange::{Replica, Window, Working};
 use super::frame::Frame;
 use super::unreachable;
-use crate::backplane::To;
+use crate::backplane::{To, detach};
 use crate::headers;
 use crate::transport::http::inner::Inner;
 use crate::transport::http::{Body, text};
@@ -60,10 +60,12 @@ pub(super) fn hung_up(replica: &Replica, from: String, number: u64) {
     }
 }
 
-/// What was sent to other replicas may not have arrived: they have given these requests up.
+/// Gives up all requests: what was sent to other replicas may not have arrived.
 pub(super) fn end_all(replica: &Replica) {
-    for (_, working) in std::mem::take(&mut *replica.working()) {
+    for ((from, number), working) in std::mem::take(&mut *replica.working()) {
         working.task.abort();
+        let lost = Frame::Lost { number }.to_bytes();
+        detach(replica.backplane.send(To::One(&from), lost));
     }
 }
 
@@ -75,7 +77,12 @@ async fn respond(
     window: &Window,
 ) {
     let backplane = &inner.replica.backplane;
-    let send = |frame: Frame| backplane.send(To::One(from), frame.to_bytes());
+    // Returns whether the reader is there.
+    let send = async |frame: Frame| match backplane.send(To::One(from), frame.to_bytes()).await {
+        Ok(is_there) => is_there,
+        // The reader waits for as long, and hears that the request is given up once the backplane is back.
+        Err(_) => std::future::pending().await,
+    };
     inner.uri_names_session(&mut head);
     let session = text(&head.headers, headers::SESSION_ID);
     let response: Response<Body> = match session {
@@ -96,15 +103,14 @@ async fn respond(
     let whole = body.take_text();
     let is_whole = whole.is_some();
     let me = || inner.replica.address.to_string();
-    let sent = send(Frame::Head {
+    let is_there = send(Frame::Head {
         from: me(),
         number,
         status: head.status.as_u16(),
         headers: std::mem::take::<HeaderMap>(&mut head.headers),
         body: whole.map(|whole| whole.to_vec()),
     });
-    let is_there = sent.await == Ok(true);
-    if is_whole || !is_there {
+    if !is_there.await || is_whole {
         return;
     }
     // If the reader is gone, so is the body: as if the client had hung up.
@@ -121,7 +127,7 @@ async fn respond(
             number,
             bytes,
         };
-        if send(data).await != Ok(true) {
+        if !send(data).await {
             return;
         }
     }

@@ -425,6 +425,7 @@ impl Receiver for Inner {
                 bytes,
             } => (number, Some(from), Part::Data(bytes.into())),
             Frame::End { number } => (number, None, Part::End),
+            Frame::Lost { number } => (number, None, Part::Lost),
         };
         if let Some(passed) = replica.passed().get(&number) {
             // The client may have hung up, too.

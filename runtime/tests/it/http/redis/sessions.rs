@@ -4,11 +4,10 @@ use std::time::{Duration, Instant};
 
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
-use mcp_revisions::http::Body;
 use serde_json::{Value, json};
 
-use super::{Replica, Server, until};
-use crate::http::replicas::{in_session, request};
+use super::{Server, until};
+use crate::http::replicas::{in_session, request, told_of};
 use crate::http::{Post, VERSIONS, call, initialize};
 
 fn waiting(id: u64) -> Value {
@@ -75,9 +74,9 @@ fn a_killed_replica_costs_its_running_calls_an_error_and_its_sessions_nothing() 
             (&json!(7), true)
         );
         let mut stream = third.get(&session, None).into_body();
-        told_of(&third, &mut stream, "example://a");
+        third.block_on(told_of(&mut stream, "example://a"));
         third.changes.resource("example://a");
-        told_of(&third, &mut stream, "example://a");
+        third.block_on(told_of(&mut stream, "example://a"));
     }
 }
 
@@ -137,12 +136,7 @@ fn changes_that_were_not_heard_while_redis_was_away_are_told_once_it_is_back() {
     until(is_away, "it is not missed");
     other.changes.resource("example://a");
     server.restart();
-    told_of(&home, &mut stream, "example://a");
-}
-
-/// Reads until a resource is said to have changed.
-fn told_of(replica: &Replica, stream: &mut Body, uri: &str) {
-    while replica.next(stream).1["params"]["uri"] != uri {}
+    home.block_on(told_of(&mut stream, "example://a"));
 }
 
 #[test]
