@@ -50,7 +50,7 @@ impl Connection<Server> {
             return;
         }
         let none = no_params();
-        let capabilities = self.role.introductions.capabilities(self.role.app);
+        let capabilities = self.role.introductions.capabilities(self.role.app());
         let declared = |path: &[&str]| declares(capabilities.unwrap_or(&none), path);
         for (method, params) in Filter::of_session(true, uris, declared).all() {
             let _ = self.notify_one(To::Session, method, params.as_ref(), now);
