@@ -298,7 +298,7 @@ fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
                 row("two", "released"),
                 row("one", "released")
             ),
-            "wire string",
+            "protocol version",
         ),
         (
             format!("{}sha256 = \"ABC\"\n", row("one", "released")),

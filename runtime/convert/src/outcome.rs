@@ -137,7 +137,7 @@ pub struct Dropped {
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rule, hop, pointer } = self;
-        write!(f, "swallowed{} ({hop}, {rule})", At(pointer))
+        write!(f, "dropped{} ({hop}, {rule})", At(pointer))
     }
 }
 

@@ -214,7 +214,7 @@ fn reason(outcome: &Outcome<String>) -> Result<String, String> {
             return Err(format!("a rule is wrong: {}", rejected.error.message));
         }
         Outcome::Rejected(rejected) => format!("rejected by {}", rejected.rule),
-        Outcome::Dropped(swallowed) => format!("swallowed by {}", swallowed.rule),
+        Outcome::Dropped(swallowed) => format!("dropped by {}", swallowed.rule),
         Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..) => {
             return Err("it did not stop".to_owned());
         }

@@ -124,13 +124,13 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
             let code = rejected.error.code.as_i64().unwrap();
             (format!("rejected {code}"), Some(rejected.rule))
         }
-        Outcome::Dropped(swallowed) => ("swallowed".to_owned(), Some(swallowed.rule)),
+        Outcome::Dropped(swallowed) => ("dropped".to_owned(), Some(swallowed.rule)),
     };
     let expected = match sample.ending {
         Ending::Value(text) => text.to_owned(),
         Ending::Needs(adapter) => format!("needs {adapter}"),
         Ending::Rejected(code) => format!("rejected {code}"),
-        Ending::Dropped => "swallowed".to_owned(),
+        Ending::Dropped => "dropped".to_owned(),
     };
     let as_said = match sample.ending {
         Ending::Value(output) => same(&ending, output),

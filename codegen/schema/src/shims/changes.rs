@@ -92,7 +92,7 @@ impl Changes {
             }
             if !pairs.iter().any(|pair| pair.to_string() == change.between) {
                 let known: Vec<String> = pairs.iter().map(ToString::to_string).collect();
-                let problem = format!("there are no neighbours `{}`", change.between);
+                let problem = format!("no adjacent revisions `{}` are converted", change.between);
                 fault(&problem, &format!("known: {}", known.join(", ")));
             }
             for (what, text) in [("says", &change.says), ("page", &change.page)] {

@@ -134,7 +134,7 @@ fn example(text: &mut String, sample: &Sample<'_>) {
         Ending::Value(output) => (*output).to_owned(),
         Ending::Needs(adapter) => format!("needs {adapter}"),
         Ending::Rejected(code) => format!("rejected {code}"),
-        Ending::Dropped => "swallowed".to_owned(),
+        Ending::Dropped => "dropped".to_owned(),
     };
     let _ = writeln!(text, "  e.g.  {way}, {of}: {input}");
     let _ = writeln!(text, "     -> {ending}");

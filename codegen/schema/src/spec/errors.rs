@@ -355,7 +355,7 @@ rows! {
         texts: vec![&row.id, &row.about, &row.meaning, &row.page],
         faults: vec![(
             !row.methods.is_empty() && row.kind != RuleKind::Deprecation,
-            "`methods` says what goes away: that is a deprecation's alone",
+            "`methods` is for deprecations only",
         )],
     };
 }

@@ -188,8 +188,8 @@ fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
     let shares = |other: &&Row| other.wire() == row.wire() && released(other) && released(row);
     if let Some(other) = before.iter().find(shares) {
         let (wire, other) = (row.wire(), other.id());
-        let problem = format!("it has the wire string `{wire}` of revision `{other}`");
-        let help = "two released revisions cannot be told apart by the same string";
+        let problem = format!("it has the protocol version `{wire}` of revision `{other}`");
+        let help = "two released revisions cannot share one protocol version";
         faults.push((at, problem, help));
     }
     let is_digest = |text: &str| text.len() == 64 && text.bytes().all(is_lower_hex);

@@ -111,7 +111,7 @@ impl Suspended {
         };
         let asks_back = world.translator.may_ask_back(about.peer, about.method);
         let (Some(method), true) = (known(method), asks_back) else {
-            let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
+            let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };
         let carried = allowed(&about.caller, method, params).and_then(|()| {

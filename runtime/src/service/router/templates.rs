@@ -65,7 +65,7 @@ impl Templates {
         let path = path(text)?;
         let inserted = self.paths.insert(path, self.all.len());
         inserted.map_err(|error| {
-            format!("the template `{text}` cannot be told from another, or has two variables in one segment: {error}")
+            format!("the template `{text}` cannot be distinguished from another, or has two variables in one segment: {error}")
         })?;
         let rest = text.split_once("{+").and_then(|(_, rest)| {
             let (name, _) = rest.split_once('}')?;

@@ -94,7 +94,7 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
         scope: scope.clone(),
         place: def.at(),
         question: Question::Union,
-        open: format!("expected a union whose variants can be told apart, found {problem}"),
+        open: format!("expected a union whose variants can be distinguished, found {problem}"),
         answer: format!("`{at}` is any JSON, kept as text"),
         settle,
     }

@@ -343,7 +343,7 @@ impl<'m> Planner<'m> {
                     let open =
                         format!("{now} has no such member; it is {ty}, required in {before}");
                     let answer = format!(
-                        "{value}, the default of the schema, goes without saying, and another value is recorded"
+                        "{value}, the default of the schema, is left out, and another value is recorded"
                     );
                     self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
                     return DroppedPlan {

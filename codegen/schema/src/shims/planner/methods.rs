@@ -89,7 +89,7 @@ pub(super) fn methods(
                 let (rule, action) = match decided {
                     Some((offset, rule, action)) => {
                         if action == MethodAction::Drop && answered {
-                            let problem = "somebody waits for an answer: it needs an adapter or an error, `drop` is for notifications";
+                            let problem = "its sender waits for a response: it needs an adapter or an error, `drop` is for notifications";
                             errors.push(rules.error(offset, &rule.id, problem, &rule.reason));
                         }
                         (rule.id.clone(), action)

@@ -79,11 +79,11 @@ fn ending(output: &str) -> Result<Ending<'_>, String> {
             .map(Ending::Rejected)
             .map_err(|_| format!("`{output}` names no code: it is written as `rejected -32602`"));
     }
-    if output == "swallowed" {
+    if output == "dropped" {
         return Ok(Ending::Dropped);
     }
     json("output", output).map_err(|error| {
-        format!("{error}; what is no value is `needs ADAPTER`, `rejected CODE` or `swallowed`")
+        format!("{error}; what is no value is `needs ADAPTER`, `rejected CODE` or `dropped`")
     })?;
     Ok(Ending::Value(output))
 }
