@@ -230,6 +230,10 @@ fn cause(error: &Error) -> String {
         }
         source = error.source();
     }
+    // What begins the answer is no record of TLS.
+    if said.contains("InvalidContentType") {
+        said.push_str(": the server does not speak TLS at this port, try http://");
+    }
     said
 }
 
