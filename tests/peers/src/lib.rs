@@ -193,7 +193,7 @@ fn first_change(
             let mut keys = keys.map(|key| (key, a.get(key), b.get(key)));
             keys.find_map(|(key, a, b)| match (a, b) {
                 (Some(a), Some(b)) => first_change(a, b, format!("{at}/{key}")),
-                (Some(_), None) => Some(format!("{at}/{key}, which is gone")),
+                (Some(_), None) => Some(format!("{at}/{key}, which is missing")),
                 _ => Some(format!("{at}/{key}, which is new")),
             })
         }

@@ -42,6 +42,11 @@ fn a_banned_word_is_found_in_prose_docs_and_errors_and_not_in_code() {
         found(&prose_of_source(source), &words),
         ["1 newest", "5 hop"]
     );
+    let source = "fn fmt() {\n    write!(f, \"begin anew, {hop}\")\n}\nlet e = errors::internal(&format!(\"nobody\"));\n";
+    assert_eq!(
+        found(&prose_of_source(source), &words),
+        ["2 anew", "4 nobody"]
+    );
     let docs = [
         ("/// Returns it.\npub fn a() {}\n", true),
         (
@@ -177,7 +182,7 @@ fn prose_of_source(source: &str) -> Vec<(usize, String)> {
     }
     static ERRORS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-        r#"(?:#\[error\(|bail!\(|anyhow!\(|ensure!\([^"]*?|context\((?:\|\| format!\()?)\s*"((?:[^"\\]|\\.)*)""#,
+        r#"(?:#\[error\(|bail!\(|anyhow!\(|ensure!\([^"]*?|context\((?:\|\| format!\()?|write!\(\s*f,|write_str\(|errors::\w+\(\s*&?(?:format!\()?)\s*"((?:[^"\\]|\\.)*)""#,
         )
         .unwrap()
     });
@@ -189,10 +194,10 @@ fn prose_of_source(source: &str) -> Vec<(usize, String)> {
     prose
 }
 
-/// A line without code spans and the targets of links.
+/// A line without code spans, the targets of links, and what stands for a value.
 fn plain(line: &str) -> String {
     static CODE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"`[^`]*`|\]\([^)]*\)|\]\[[^\]]*\]").unwrap());
+        LazyLock::new(|| Regex::new(r"`[^`]*`|\]\([^)]*\)|\]\[[^\]]*\]|\{[^}]*\}").unwrap());
     CODE.replace_all(line, "]").into_owned()
 }
 

@@ -69,7 +69,7 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The members of a value; none if it is no object.
+    /// Returns the members of a value, which are empty if it is not an object.
     pub(super) fn of(json: &'a Json) -> Self {
         let mut reader = Reader::new(json.text());
         let is_open = reader.enter_object("").is_ok();

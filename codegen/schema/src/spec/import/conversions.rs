@@ -25,7 +25,7 @@ pub(super) fn without_use(directory: &mut Directory, id: &str) -> Result<Vec<Lef
     Ok(left)
 }
 
-/// The rules of these files that stand in the way of a plan; none where a pair cannot be planned at all.
+/// Returns the rules of these files that stand in the way of a plan; an empty list if a pair cannot be planned at all.
 fn faults(directory: &Directory, names: &[String]) -> Result<Vec<Named>, Error> {
     let Ok(spec) = directory.spec() else {
         return Ok(Vec::new());
