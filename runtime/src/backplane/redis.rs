@@ -91,15 +91,14 @@ struct Append {
 
 /// A Redis server that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot connect to Redis: {}{}", said_once(.0), without_tls(.0))]
-pub struct RedisError(#[from] redis::RedisError);
+#[error("cannot connect to Redis: {0}{hint}", hint = without_tls(.0))]
+pub struct RedisError(redis::RedisError);
 
-/// The text of an error, each of whose causes repeats it.
-fn said_once(error: &redis::RedisError) -> String {
-    let said = error.to_string();
-    let mut parts: Vec<&str> = said.split(": ").collect();
-    parts.dedup();
-    parts.join(": ")
+// No source: the text has the causes already.
+impl From<redis::RedisError> for RedisError {
+    fn from(error: redis::RedisError) -> Self {
+        Self(error)
+    }
 }
 
 /// What to do about an address that needs a feature.

@@ -121,7 +121,7 @@ impl<'s> Sources<'s> {
                     let names = extensions.iter().map(|one| &*one.name);
                     Error::unknown_revision(
                         name,
-                        ids.chain(names).chain(["a path of a schema.json"]),
+                        ids.chain(names).chain(["or the path of a schema.json"]),
                     )
                 };
                 return self.of_extension(extension.ok_or_else(unknown)?, raw);

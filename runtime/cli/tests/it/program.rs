@@ -169,6 +169,17 @@ fn an_option_of_the_bridge_that_could_not_work_is_refused_with_the_cure() {
         assert_eq!(output.status.code(), Some(3), "{options:?}: {said}");
         assert!(said.contains(why), "{options:?}: {said}");
     }
+    let listener = ["bridge", "--listen", "http://127.0.0.1:0/mcp"];
+    let shared = [
+        "--backplane",
+        "redis://127.0.0.1:1/",
+        "--",
+        "no-such-program",
+    ];
+    let output = run(&[&listener[..], &shared].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("Connection refused").count(), 1, "{said}");
     let pages = run(&["man", "--output", "/no/such/folder"]);
     assert_eq!(pages.status.code(), Some(3), "{pages:?}");
 }
