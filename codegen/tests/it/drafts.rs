@@ -13,7 +13,7 @@ mod damage;
 mod order;
 mod proposed;
 
-use crate::changes::{self, Change, FILES, catalogue};
+use crate::changes::{self, Change, FILES, catalogue, each_file};
 use crate::refusal::helpful;
 use crate::specs::spec;
 use crate::workspace::{Workspace, repository};
@@ -117,35 +117,7 @@ fn check(file: &str) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n\n"));
 }
 
-#[test]
-fn names_that_change() {
-    check("names");
-}
-
-#[test]
-fn messages_that_change() {
-    check("messages");
-}
-
-#[test]
-fn shapes_that_change() {
-    check("shapes");
-}
-
-#[test]
-fn choices_that_change() {
-    check("choices");
-}
-
-#[test]
-fn what_drafts_leave_open() {
-    check("open");
-}
-
-#[test]
-fn a_change_of_each_kind() {
-    check("kinds");
-}
+each_file!(check);
 
 #[test]
 fn published_schemas_make_crates() {

@@ -47,6 +47,20 @@ pub(super) struct Mode {
     revisions: Option<&'static [&'static str]>,
 }
 
+const fn mode(name: &'static str, revisions: &'static [&'static str]) -> Mode {
+    Mode {
+        name,
+        revisions: Some(revisions),
+    }
+}
+
+const fn any(name: &'static str) -> Mode {
+    Mode {
+        name,
+        revisions: None,
+    }
+}
+
 impl Mode {
     /// Whether a revision can be reached by it over a channel.
     pub(super) fn reaches(&self, revision: &str, channel: &str) -> bool {
@@ -95,42 +109,18 @@ pub(super) fn all() -> [Peer; 7] {
     const BOTH: &[&str] = &["stdio", "http"];
     const ALL: &[&str] = &["stdio", "http", "sse"];
     const SSE: &[&str] = &["sse"];
-    const HANDSHAKE: &[Mode] = &[Mode {
-        name: "initialize",
-        revisions: Some(LEGACY),
-    }];
+    const HANDSHAKE: &[Mode] = &[mode("initialize", LEGACY)];
     const NAMED: &[Mode] = &[
-        Mode {
-            name: "legacy",
-            revisions: Some(LEGACY),
-        },
-        Mode {
-            name: "2026-07-28",
-            revisions: Some(MODERN),
-        },
-        Mode {
-            name: "auto",
-            revisions: None,
-        },
+        mode("legacy", LEGACY),
+        mode("2026-07-28", MODERN),
+        any("auto"),
     ];
     const RMCP: &[Mode] = &[
-        Mode {
-            name: "initialize",
-            revisions: Some(LEGACY),
-        },
-        Mode {
-            name: "discover",
-            revisions: Some(MODERN),
-        },
-        Mode {
-            name: "auto",
-            revisions: None,
-        },
+        mode("initialize", LEGACY),
+        mode("discover", MODERN),
+        any("auto"),
     ];
-    const OURS: &[Mode] = &[Mode {
-        name: "server/discover",
-        revisions: None,
-    }];
+    const OURS: &[Mode] = &[any("server/discover")];
     let peer = |name, role, modes, channels, tasks, source| Peer {
         name,
         role,
@@ -202,17 +192,12 @@ pub(super) fn all() -> [Peer; 7] {
 /// The last version of an SDK that knew no newer revision than the last one of these, for what is tried with old ones
 /// alone.
 pub(super) fn old() -> [Peer; 5] {
-    macro_rules! until {
-        ($revisions:expr) => {
-            &[Mode {
-                name: "initialize",
-                revisions: Some($revisions),
-            }]
-        };
-    }
-    const FIRST: &[&str] = &["2024-11-05"];
-    const SECOND: &[&str] = &["2024-11-05", "2025-03-26"];
-    const THIRD: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18"];
+    const FIRST: &[Mode] = &[mode("initialize", &["2024-11-05"])];
+    const SECOND: &[Mode] = &[mode("initialize", &["2024-11-05", "2025-03-26"])];
+    const THIRD: &[Mode] = &[mode(
+        "initialize",
+        &["2024-11-05", "2025-03-26", "2025-06-18"],
+    )];
     let typescript = |modes, package| Peer {
         name: "old TypeScript SDK",
         role: Role::Client,
@@ -231,11 +216,11 @@ pub(super) fn old() -> [Peer; 5] {
         source: Source::OldPyPi(packages, "python_1.py"),
     };
     [
-        typescript(until!(FIRST), "@modelcontextprotocol/sdk@1.9.0"),
-        typescript(until!(SECOND), "@modelcontextprotocol/sdk@1.12.3"),
-        typescript(until!(THIRD), "@modelcontextprotocol/sdk@1.22.0"),
-        python(until!(SECOND), &["mcp==1.9.4", "pydantic<2.12"]),
-        python(until!(THIRD), &["mcp==1.12.4", "pydantic<2.12"]),
+        typescript(FIRST, "@modelcontextprotocol/sdk@1.9.0"),
+        typescript(SECOND, "@modelcontextprotocol/sdk@1.12.3"),
+        typescript(THIRD, "@modelcontextprotocol/sdk@1.22.0"),
+        python(SECOND, &["mcp==1.9.4", "pydantic<2.12"]),
+        python(THIRD, &["mcp==1.12.4", "pydantic<2.12"]),
     ]
 }
 

@@ -37,6 +37,43 @@ pub(crate) struct Change {
 /// The files of the catalogue.
 pub(crate) const FILES: &[&str] = &["names", "messages", "shapes", "choices", "open", "kinds"];
 
+/// Tests of a check, one for each file of the catalogue.
+macro_rules! each_file {
+    ($check:ident) => {
+        #[test]
+        fn names_that_change() {
+            $check("names");
+        }
+
+        #[test]
+        fn messages_that_change() {
+            $check("messages");
+        }
+
+        #[test]
+        fn shapes_that_change() {
+            $check("shapes");
+        }
+
+        #[test]
+        fn choices_that_change() {
+            $check("choices");
+        }
+
+        #[test]
+        fn what_drafts_leave_open() {
+            $check("open");
+        }
+
+        #[test]
+        fn a_change_of_each_kind() {
+            $check("kinds");
+        }
+    };
+}
+
+pub(crate) use each_file;
+
 /// A file of the catalogue.
 pub(crate) fn catalogue(file: &str) -> Vec<Change> {
     #[derive(Deserialize)]

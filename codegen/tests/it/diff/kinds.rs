@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mcp_schema::diff::{Diff, Kind, Row, Side, compare};
 
 use super::{opened, schema, sources, undoes};
-use crate::changes::{Change, FILES, catalogue, changed};
+use crate::changes::{Change, FILES, catalogue, changed, each_file};
 
 /// How a diff differs from what its change is said to come to.
 fn wrong(change: &Change, diff: &Diff) -> Option<String> {
@@ -76,35 +76,7 @@ fn check(file: &str) {
     assert!(told.is_empty(), "{}", told.join("\n\n"));
 }
 
-#[test]
-fn names_that_change() {
-    check("names");
-}
-
-#[test]
-fn messages_that_change() {
-    check("messages");
-}
-
-#[test]
-fn shapes_that_change() {
-    check("shapes");
-}
-
-#[test]
-fn choices_that_change() {
-    check("choices");
-}
-
-#[test]
-fn what_drafts_leave_open() {
-    check("open");
-}
-
-#[test]
-fn one_change_of_a_schema_is_one_kind() {
-    check("kinds");
-}
+each_file!(check);
 
 #[test]
 fn every_kind_is_provoked_and_explained() {

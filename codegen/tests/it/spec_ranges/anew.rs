@@ -125,17 +125,22 @@ fn later() -> Vec<String> {
     ids.skip(1).collect()
 }
 
-#[test]
-fn an_import_gives_back_the_facts_that_were_removed() {
+/// Checks every revision, all at once.
+fn each(check: impl Fn(&str, &Anew) + Sync) {
     std::thread::scope(|scope| {
         for id in later() {
-            scope.spawn(move || {
-                let anew = anew(&id);
-                leaves_no_trace(&id, &anew.without);
-                gives_its_facts_back(&id, anew);
-                is_confirmed_as_removed(&id, anew);
-            });
+            let check = &check;
+            scope.spawn(move || check(&id, anew(&id)));
         }
+    });
+}
+
+#[test]
+fn an_import_gives_back_the_facts_that_were_removed() {
+    each(|id, anew| {
+        leaves_no_trace(id, &anew.without);
+        gives_its_facts_back(id, anew);
+        is_confirmed_as_removed(id, anew);
     });
 }
 
@@ -246,28 +251,26 @@ fn a_release_that_the_draft_equals_comes_back_byte_for_byte() {
 #[test]
 fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
     let spec = specs::spec();
-    let released = |id: &String| spec.revision(id).unwrap().status == Status::Released;
-    std::thread::scope(|scope| {
-        for id in later().into_iter().filter(released) {
-            let whole = imported_file(spec.revision(&id).unwrap()).is_some();
-            scope.spawn(move || {
-                let Anew { before, after, .. } = anew(&id);
-                let mut after = after.clone();
-                after.confirm(&id, &[], true).unwrap();
-                let mut restored = after.files().clone();
-                for (name, text) in before.files() {
-                    let written = name.ends_with("/schema.json") || name == "revisions.toml";
-                    // Without the upstream file there is no digest of it.
-                    if !written || (name == "revisions.toml" && !whole) {
-                        restored.insert(name.clone(), text.clone());
-                    }
-                }
-                for (name, text) in &restored {
-                    assert_eq!(before.files().get(name), Some(text), "{id}: {name}");
-                }
-                assert_eq!(restored.len(), before.files().len(), "{id}");
-            });
+    each(|id, Anew { before, after, .. }| {
+        let row = spec.revision(id).unwrap();
+        if row.status != Status::Released {
+            return;
         }
+        let whole = imported_file(row).is_some();
+        let mut after = after.clone();
+        after.confirm(id, &[], true).unwrap();
+        let mut restored = after.files().clone();
+        for (name, text) in before.files() {
+            let written = name.ends_with("/schema.json") || name == "revisions.toml";
+            // Without the upstream file there is no digest of it.
+            if !written || (name == "revisions.toml" && !whole) {
+                restored.insert(name.clone(), text.clone());
+            }
+        }
+        for (name, text) in &restored {
+            assert_eq!(before.files().get(name), Some(text), "{id}: {name}");
+        }
+        assert_eq!(restored.len(), before.files().len(), "{id}");
     });
 }
 
@@ -293,19 +296,14 @@ fn removed_rules(anew: &Anew) -> Vec<&str> {
 
 #[test]
 fn without_its_decisions_what_is_open_is_what_was_removed() {
-    std::thread::scope(|scope| {
-        for id in later() {
-            scope.spawn(move || {
-                let anew = anew(&id);
-                let bare = Directory::from_files(without_decisions(anew));
-                let open = Open::of(&bare.spec().unwrap());
-                assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
-                // What a draft of the day has left open is open either way.
-                let ever = Open::of(&anew.before.spec().unwrap());
-                changes_are_open_as_removed(&id, anew, [&ever, &open]);
-                lines_are_open_as_removed(&id, anew, [&ever, &open]);
-            });
-        }
+    each(|id, anew| {
+        let bare = Directory::from_files(without_decisions(anew));
+        let open = Open::of(&bare.spec().unwrap());
+        assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
+        // What a draft of the day has left open is open either way.
+        let ever = Open::of(&anew.before.spec().unwrap());
+        changes_are_open_as_removed(id, anew, [&ever, &open]);
+        lines_are_open_as_removed(id, anew, [&ever, &open]);
     });
 }
 

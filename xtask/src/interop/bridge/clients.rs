@@ -1,33 +1,21 @@
 //! The clients: what is installed of each, and the program that goes through a plan with it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
 
 use crate::interop::peers::{Installed, copy, output};
 
-/// A client that can be started.
-pub(super) struct Client {
-    pub(super) version: String,
-    pub(super) has_http: bool,
-    pub(super) program: PathBuf,
-    /// Arguments before all others.
-    pub(super) arguments: Vec<PathBuf>,
-}
-
-/// Puts the program that goes through a plan beside what was installed.
-pub(super) fn prepare(installed: Installed, workspace: &Path) -> anyhow::Result<Client> {
+/// Puts the program that goes through a plan beside what was installed; returns it, and whether it speaks HTTP.
+pub(super) fn prepare(
+    mut client: Installed,
+    workspace: &Path,
+) -> anyhow::Result<(Installed, bool)> {
     let scripts = workspace.join("tests/interop");
-    let Installed {
-        version,
-        program,
-        arguments,
-        ..
-    } = installed;
-    let Some(script) = arguments.first() else {
+    let Some(script) = client.arguments.first_mut() else {
         // target/debug/client, below the folder of the crate
-        let folder = program.ancestors().nth(3).context("no folder")?;
+        let folder = client.program.ancestors().nth(3).context("no folder")?;
         let source = "src/bin/bridged.rs";
         copy(&scripts.join("rmcp").join(source), &folder.join(source))?;
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -37,12 +25,8 @@ pub(super) fn prepare(installed: Installed, workspace: &Path) -> anyhow::Result<
                 .env("CARGO_TARGET_DIR", folder.join("target"))
                 .current_dir(folder),
         )?;
-        return Ok(Client {
-            version,
-            has_http: true,
-            program: program.with_file_name("bridged"),
-            arguments: Vec::new(),
-        });
+        client.program = client.program.with_file_name("bridged");
+        return Ok((client, true));
     };
     let name = script.file_name().context("no name")?.to_string_lossy();
     let (folder, scripts) = (script.with_file_name("bridged"), scripts.join("bridge"));
@@ -52,12 +36,8 @@ pub(super) fn prepare(installed: Installed, workspace: &Path) -> anyhow::Result<
         copy(&scripts.join(file), &folder.join(file))?;
     }
     let has_http = has_http(script);
-    Ok(Client {
-        version,
-        has_http,
-        program,
-        arguments: vec![folder.join(name)],
-    })
+    *script = folder.join(name);
+    Ok((client, has_http))
 }
 
 /// Whether what is installed beside a script speaks streamable HTTP: the oldest SDK of TypeScript does not.

@@ -39,7 +39,7 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
         eprintln!("{}: installing", peer.name);
         let client = peers::install(peer, &workspace, &programs.folder)
             .and_then(|installed| clients::prepare(installed, &workspace));
-        let client = match client {
+        let (client, has_http) = match client {
             Ok(client) => client,
             Err(why) => {
                 (table.notes).insert(format!("{} was skipped: {why:#}", peer.name));
@@ -50,7 +50,7 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
             // What has no HTTP is tried over standard streams alone.
             for channel in CHANNELS
                 .into_iter()
-                .filter(|it| *it == "stdio" || (client.has_http && !server.http.is_empty()))
+                .filter(|it| *it == "stdio" || (has_http && !server.http.is_empty()))
             {
                 let _ = write!(
                     table.text,

@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 
 use super::Programs;
-use super::clients::Client;
 use super::servers::Server;
+use crate::interop::peers::Installed;
 use crate::interop::run::told;
 
 /// How long a server or the bridge may take until it listens.
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a client tells of its steps, in one revision.
 pub(super) fn one(
-    client: &Client,
+    client: &Installed,
     mode: &str,
     server: &Server,
     programs: &Programs,
