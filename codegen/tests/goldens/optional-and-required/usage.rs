@@ -1,6 +1,7 @@
-//! Required members go into `new`, optional ones into `with_*`; `null` for an optional one is read as absent.
+//! Required members go into `new`, optional ones into `with_*`; `null` for an optional one is read as absent, and is a value
+//! where a member may be `null`, by its types or as a choice of `anyOf`.
 
-use mcp_optional_and_required::{Hints, Tool};
+use mcp_optional_and_required::{Hints, Task, Tool};
 
 use crate::{again, refusal};
 
@@ -32,4 +33,21 @@ fn setters_set() {
         mcp_wire::to_string(&Hints::new().with_read_only(false)),
         r#"{"readOnly":false}"#
     );
+}
+
+#[test]
+fn null_is_kept_and_absence_refused() {
+    for text in [
+        r#"{"owner":null,"ttl":null}"#,
+        r#"{"owner":{"name":"n"},"ttl":0}"#,
+        r#"{"note":null,"owner":null,"ttl":1}"#,
+        r#"{"owner":null,"ttl":1}"#,
+    ] {
+        assert_eq!(again::<Task>(text), text);
+    }
+    assert_eq!(
+        mcp_wire::to_string(&Task::new(Some(Tool::new("n")), None)),
+        r#"{"owner":{"name":"n"},"ttl":null}"#
+    );
+    assert!(refusal::<Task>(r#"{"owner":null}"#).contains("`ttl`"));
 }

@@ -1,6 +1,6 @@
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Map};
+use mcp_wire::{Extra, Integer, Map, Number};
 
 /// `Closed`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,21 +17,35 @@ impl Closed {
     }
 }
 
-/// `Open`, which has no doc line yet.
+/// `Point`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Open {
+pub struct Point {
     /// No doc line yet.
-    pub name: String,
+    pub label: String,
+    /// No doc line yet.
+    pub pinned: bool,
+    /// No doc line yet.
+    pub x: Number,
+    /// No doc line yet.
+    pub y: Number,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
 
-impl Open {
+impl Point {
     /// Creates a value with its fields.
     #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
+    pub fn new(
+        label: impl Into<String>,
+        pinned: bool,
+        x: impl Into<Number>,
+        y: impl Into<Number>,
+    ) -> Self {
         Self {
-            name: name.into(),
+            label: label.into(),
+            pinned,
+            x: x.into(),
+            y: y.into(),
             extra: Map::new(),
         }
     }

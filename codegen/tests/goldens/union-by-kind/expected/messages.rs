@@ -22,6 +22,35 @@ impl Bag {
     }
 }
 
+/// `Batch`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Batch {
+    /// A list.
+    BagList(Vec<Bag>),
+    /// A list.
+    CallList(Vec<Call>),
+}
+
+/// `Call`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// No doc line yet.
+    pub method: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Call {
+    /// Creates a value with its fields.
+    #[must_use]
+    pub fn new(method: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
 /// `Token`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Token {

@@ -1,10 +1,18 @@
 //! Reading and writing the types of `messages`.
 
-use crate::{Hints, Tool};
+use crate::{Hints, Task, Tool};
 
 mcp_wire::record! {
     Hints open {
         0 "readOnly": optional read_only;
+    }
+}
+
+mcp_wire::record! {
+    Task open {
+        2 "note": nullable note;
+        0 "owner": required owner;
+        1 "ttl": required ttl;
     }
 }
 
@@ -16,4 +24,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(Hints, Tool);
+mcp_wire::serde_bridge!(Hints, Task, Tool);

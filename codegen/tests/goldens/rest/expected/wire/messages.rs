@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use crate::{Closed, Open, Typed};
+use crate::{Closed, Point, Typed};
 
 mcp_wire::record! {
     Closed closed {
@@ -9,8 +9,11 @@ mcp_wire::record! {
 }
 
 mcp_wire::record! {
-    Open open {
-        0 "name": required name;
+    Point open {
+        0 "label": required label;
+        1 "pinned": required pinned;
+        2 "x": required x;
+        3 "y": required y;
     }
 }
 
@@ -20,4 +23,4 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(Closed, Open, Typed);
+mcp_wire::serde_bridge!(Closed, Point, Typed);

@@ -1,12 +1,44 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Fault, Integer, Kind, Number, Reader};
+use mcp_wire::{Decode, Fault, Integer, Kind, Number, Paths, Reader};
 
-use crate::{Bag, Token, Value};
+use crate::{Bag, Batch, Call, Token, Value};
 
 mcp_wire::record! {
     Bag open {
         0 "size": required size;
+    }
+}
+
+impl Batch {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match reader.first_element()? {
+            None => *self = Self::BagList(Decode::blank()),
+            Some(mut element) => {
+                let reader = &mut element;
+                static PATHS: Paths = Paths::new("Batch", &[&["size"], &["method"]]);
+                match reader.first_present(&PATHS)? {
+                    Some(0) => *self = Self::BagList(Decode::blank()),
+                    Some(_) => *self = Self::CallList(Decode::blank()),
+                    None => return Err(reader.undecided(&PATHS)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+mcp_wire::variants! {
+    Batch {
+        blank BagList decide;
+        BagList(Vec<Bag>);
+        CallList(Vec<Call>);
+    }
+}
+
+mcp_wire::record! {
+    Call open {
+        0 "method": required method;
     }
 }
 
@@ -58,4 +90,4 @@ mcp_wire::variants! {
     }
 }
 
-mcp_wire::serde_bridge!(Bag, Token, Value);
+mcp_wire::serde_bridge!(Bag, Batch, Call, Token, Value);

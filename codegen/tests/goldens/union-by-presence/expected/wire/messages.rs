@@ -2,7 +2,17 @@
 
 use mcp_wire::{Decode, Fault, Paths, Reader};
 
-use crate::{Choice, PlainChoice, TitledChoice};
+use crate::{
+    BlobContents, Choice, Contents, PlainChoice, PlainSchema, Schema, TitledChoice,
+    TitledSchema,
+};
+
+mcp_wire::record! {
+    BlobContents open {
+        0 "blob": required blob;
+        1 "uri": optional uri;
+    }
+}
 
 impl Choice {
     fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
@@ -25,9 +35,56 @@ mcp_wire::variants! {
     }
 }
 
+impl Contents {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static PATHS: Paths = Paths::new("Contents", &[&["values"], &["blob"]]);
+        match reader.first_present(&PATHS)? {
+            Some(0) => *self = Self::PlainChoice(Decode::blank()),
+            Some(_) => *self = Self::BlobContents(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        Ok(())
+    }
+}
+
+mcp_wire::variants! {
+    Contents {
+        blank PlainChoice decide;
+        PlainChoice(PlainChoice);
+        BlobContents(BlobContents);
+    }
+}
+
 mcp_wire::record! {
     PlainChoice open {
         0 "values": required values;
+    }
+}
+
+mcp_wire::record! {
+    PlainSchema open {
+        0 "items": required items;
+    }
+}
+
+impl Schema {
+    fn decide(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static PATHS: Paths = Paths::new("Schema", &[&["items", "titles"]]);
+        let present = reader.present(&PATHS)?;
+        if present.has(0) {
+            *self = Self::Titled(Decode::blank())
+        } else {
+            *self = Self::Plain(Decode::blank())
+        }
+        Ok(())
+    }
+}
+
+mcp_wire::variants! {
+    Schema {
+        blank Plain decide;
+        Plain(PlainSchema);
+        Titled(TitledSchema);
     }
 }
 
@@ -38,4 +95,13 @@ mcp_wire::record! {
     }
 }
 
-mcp_wire::serde_bridge!(Choice, PlainChoice, TitledChoice);
+mcp_wire::record! {
+    TitledSchema open {
+        0 "items": required items;
+    }
+}
+
+mcp_wire::serde_bridge!(
+    BlobContents, Choice, Contents, PlainChoice, PlainSchema, Schema, TitledChoice,
+    TitledSchema
+);
