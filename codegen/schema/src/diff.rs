@@ -188,7 +188,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     told.rows.extend(facts::rows(old, new));
     let moves = moved::find(&told.rows, old, new, &pairs, &comparer);
     // What changed inside a value on its way is told as well.
-    let roots = moved::roots(&moves, old, new, &mut comparer);
+    let roots = moved::roots(&moves, &mut comparer);
     cut |= told.tell(&comparer, &roots, old, new);
     let mut rows = told.rows;
     moved::merge(&mut rows, &moves, old, new, &comparer);

@@ -41,6 +41,12 @@ pub fn type_name(definition: &str) -> String {
     finish(name, "N")
 }
 
+/// Returns the name with the first number behind it, from 2 on, that is not taken.
+pub(crate) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut all = (2..).map(|number| format!("{name}{number}"));
+    all.find(|one| !is_taken(one)).unwrap_or_default()
+}
+
 /// Returns whether Rust takes a name as an identifier.
 #[must_use]
 pub fn is_identifier(name: &str) -> bool {

@@ -6,9 +6,9 @@ use quote::quote;
 use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident, rust_type};
-use mcp_schema::analyze::plan::Kind;
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
+use mcp_schema::schema::JsonType;
 
 /// The enum.
 pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {
@@ -169,27 +169,28 @@ impl Emitter<'_> {
 
     /// `a string, an integer or an object`, for the error.
     fn expected(&self, cases: &[KindCase]) -> String {
-        let kinds: Vec<Kind> = cases.iter().flat_map(|case| case.kinds.clone()).collect();
+        let kinds: Vec<JsonType> = cases.iter().flat_map(|case| case.kinds.clone()).collect();
         // Where every number goes to an integer's reader, that is what is expected.
         let whole = cases.iter().any(|case| match case.plan {
             Plan::Take(index) => {
-                case.kinds.contains(&Kind::Number) && self.union.variants[index].ty == Ty::Integer
+                case.kinds.contains(&JsonType::Number)
+                    && self.union.variants[index].ty == Ty::Integer
             }
             _ => false,
         });
         let mut names = Vec::new();
         for kind in &kinds {
             names.push(match kind {
-                Kind::Object => "an object",
-                Kind::Array => "an array",
-                Kind::String => "a string",
+                JsonType::Object => "an object",
+                JsonType::Array => "an array",
+                JsonType::String => "a string",
                 // A number stands for integers too.
-                Kind::Integer if kinds.contains(&Kind::Number) => continue,
-                Kind::Integer => "an integer",
-                Kind::Number if whole => "an integer",
-                Kind::Number => "a number",
-                Kind::Boolean => "a boolean",
-                Kind::Null => "null",
+                JsonType::Integer if kinds.contains(&JsonType::Number) => continue,
+                JsonType::Integer => "an integer",
+                JsonType::Number if whole => "an integer",
+                JsonType::Number => "a number",
+                JsonType::Boolean => "a boolean",
+                JsonType::Null => "null",
             });
         }
         match names.split_last() {

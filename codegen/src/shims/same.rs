@@ -87,7 +87,7 @@ fn steps(body: &mut Body) -> Vec<&mut Step> {
 }
 
 fn empty(missing: &mut Missing) -> Option<&mut Step> {
-    missing.empty.as_mut().map(|(_, step)| step)
+    missing.empty.as_mut()
 }
 
 /// Whether a conversion of a shared type puts each member and variant where it was.

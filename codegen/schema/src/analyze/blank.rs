@@ -15,10 +15,7 @@ pub(crate) fn starts(model: &Model, boxes: &Boxes) -> BTreeMap<String, usize> {
         Shape::Union(union) => Some((&def.name, union)),
         _ => None,
     });
-    let cost = |ty: &Ty| match ty {
-        Ty::Named(name) => ranks.get(name.as_str()).copied(),
-        _ => Some(0),
-    };
+    let cost = |ty: &Ty| (ty.name()).map_or(Some(0), |name| ranks.get(name).copied());
     let start = |name: &String, union: &Union| {
         let boxed = boxes.get(name);
         let variants = union.types().enumerate();

@@ -4,43 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::schema::JsonType;
+
 /// The unions that are read as opaque JSON, by Rust name.
 pub(crate) type Opaque = BTreeSet<String>;
-
-/// A JSON kind, as a reader sees it before it reads on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// `{`
-    Object,
-    /// `[`
-    Array,
-    /// `"`
-    String,
-    /// A number without fraction and exponent.
-    Integer,
-    /// Any other number.
-    Number,
-    /// `true` or `false`.
-    Boolean,
-    /// `null`.
-    Null,
-}
-
-impl Kind {
-    /// A value of it, as people say it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Object => "an object",
-            Self::Array => "a list",
-            Self::String => "a string",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::Boolean => "a boolean",
-            Self::Null => "null",
-        }
-    }
-}
 
 /// A decision, or a question and what follows from its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,7 +62,7 @@ pub struct Case {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindCase {
     /// The kinds.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<JsonType>,
     /// What follows.
     pub plan: Plan,
 }

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Kind, Opaque};
+use super::plan::Opaque;
 use crate::model::{Model, Presence, Shape, Ty};
+use crate::schema::JsonType;
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
 pub(super) struct Profile {
     /// The kinds that its text may have.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<JsonType>,
     /// The members of its object; empty for anything else.
     pub(super) members: BTreeMap<String, MemberProfile>,
 }
@@ -66,49 +67,39 @@ impl Profile {
 }
 
 /// The kinds of a type; each type is looked at once, however often unions name it.
-fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<Kind> {
+fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![ty];
     while let Some(ty) = open.pop() {
         match model.resolve(ty) {
-            Ty::String => found.extend([Kind::String]),
-            Ty::Boolean => found.extend([Kind::Boolean]),
-            Ty::Integer => found.extend([Kind::Integer]),
-            Ty::Number => found.extend([Kind::Integer, Kind::Number]),
-            Ty::Json => found.extend(ALL),
-            Ty::JsonObject | Ty::Map(_) => found.extend([Kind::Object]),
-            Ty::JsonArray | Ty::Array(_) => found.extend([Kind::Array]),
+            Ty::String => found.extend([JsonType::String]),
+            Ty::Boolean => found.extend([JsonType::Boolean]),
+            Ty::Integer => found.extend([JsonType::Integer]),
+            Ty::Number => found.extend([JsonType::Integer, JsonType::Number]),
+            Ty::Json => found.extend(JsonType::KINDS),
+            Ty::JsonObject | Ty::Map(_) => found.extend([JsonType::Object]),
+            Ty::JsonArray | Ty::Array(_) => found.extend([JsonType::Array]),
             Ty::Nullable(inner) => {
-                found.extend([Kind::Null]);
+                found.extend([JsonType::Null]);
                 open.push(inner);
             }
             Ty::Runtime(_, scalars) => open.extend(scalars),
             Ty::Named(name) if !seen.insert(name) => {}
-            Ty::Named(name) if opaque.contains(name) => found.extend(ALL),
+            Ty::Named(name) if opaque.contains(name) => found.extend(JsonType::KINDS),
             Ty::Named(name) => match model.shape(name) {
-                Some(Shape::Object(_)) => found.extend([Kind::Object]),
-                Some(Shape::StringEnum(_)) => found.extend([Kind::String]),
+                Some(Shape::Object(_)) => found.extend([JsonType::Object]),
+                Some(Shape::StringEnum(_)) => found.extend([JsonType::String]),
                 Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
                 Some(Shape::Union(union)) => {
                     open.extend(union.types());
                 }
-                None => found.extend(ALL),
+                None => found.extend(JsonType::KINDS),
             },
         }
     }
     found.into_iter().collect()
 }
-
-const ALL: [Kind; 7] = [
-    Kind::Object,
-    Kind::Array,
-    Kind::String,
-    Kind::Integer,
-    Kind::Number,
-    Kind::Boolean,
-    Kind::Null,
-];
 
 /// The members of an object type.
 fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
@@ -136,10 +127,7 @@ fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfi
 }
 
 fn choices(model: &Model, ty: &Ty) -> Option<Vec<String>> {
-    let Ty::Named(name) = model.resolve(ty) else {
-        return None;
-    };
-    match &model.get(name)?.shape {
+    match model.shape_of(ty)? {
         Shape::StringEnum(choices) => Some(choices.clone()),
         _ => None,
     }

@@ -8,7 +8,6 @@ use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
 use super::path::{Part, Step, Trail, WirePath};
-use super::roots::whole;
 use super::row::{Place, Row};
 use super::show::View;
 use super::side::Side;
@@ -110,12 +109,7 @@ pub(crate) fn find(
 }
 
 /// Where the wire paths inside of moved values begin: at both ends.
-pub(crate) fn roots(
-    moves: &[Move],
-    old: &Side,
-    new: &Side,
-    comparer: &mut Comparer<'_>,
-) -> Vec<Root> {
+pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
     let mut roots = Vec::new();
     for Move { gone, came } in moves {
         if comparer.same(gone.node, came.node) {
@@ -131,7 +125,8 @@ pub(crate) fn roots(
             roots.extend(value.paths.iter().map(|path| Root {
                 path: path.clone(),
                 site,
-                whole: whole(part, old, new, [gone.node, came.node]),
+                part,
+                whole: [gone.node, came.node],
                 hides_first: false,
                 moved: Some(end),
             }));

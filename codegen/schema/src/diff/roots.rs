@@ -6,8 +6,7 @@ use super::path::{Part, Trail, WirePath};
 use super::row::Place;
 use super::side::Side;
 use super::walk::Root;
-use super::witness::Whole;
-use super::{facts, methods, variants};
+use super::{facts, methods};
 use crate::model::Direction;
 
 /// Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
@@ -25,7 +24,8 @@ pub(super) fn roots(
             part => part,
         };
         roots.push(Root {
-            whole: whole(part, old, new, nodes),
+            part,
+            whole: nodes,
             path,
             site,
             hides_first,
@@ -78,26 +78,4 @@ pub(super) fn roots(
         }
     }
     roots
-}
-
-pub(super) fn whole(part: Part, old: &Side, new: &Side, [o, n]: [NodeId; 2]) -> Whole {
-    Whole {
-        part,
-        old: o,
-        new: n,
-        old_at: pointers(old, o),
-        new_at: pointers(new, n),
-    }
-}
-
-/// Where a schema says what a node is; several places for a union that was made by hand.
-pub(crate) fn pointers(side: &Side, id: usize) -> Vec<String> {
-    let pointer = &side.graph.node(id).pointer;
-    match pointer.is_empty() {
-        false => vec![pointer.clone()],
-        true => variants::choices(&side.graph, id)
-            .into_iter()
-            .map(|choice| side.graph.node(choice).pointer.clone())
-            .collect(),
-    }
 }

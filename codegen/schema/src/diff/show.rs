@@ -218,7 +218,8 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
                 false => format!("{inner}[]"),
             }
         }
-        Shape::Scalar(_) | Shape::Choice(_) if open => line_of_shape(graph, id),
+        // A scalar itself, even where it has a name.
+        Shape::Scalar(_) | Shape::Choice(_) if open => line(graph, id, false),
         _ => line(graph, id, true),
     };
     if open && !node.limits.is_empty() {
@@ -230,14 +231,6 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
         text.push_str(&format!(" /* {} */", limits.join(", ")));
     }
     text
-}
-
-/// A scalar itself, even where it has a name.
-fn line_of_shape(graph: &Graph, id: NodeId) -> String {
-    match &graph.node(id).shape {
-        Shape::Scalar(_) | Shape::Choice(_) => line(graph, id, false),
-        _ => line(graph, id, true),
-    }
 }
 
 fn key(name: &str) -> String {

@@ -54,10 +54,7 @@ impl<'g> Profile<'g> {
     /// The same of a type of a model.
     pub(crate) fn of_type(model: &'g Model, ty: &'g Ty) -> Self {
         let ty = model.resolve(ty);
-        let shape = match ty {
-            Ty::Named(name) => model.shape(name),
-            _ => None,
-        };
+        let shape = model.shape_of(ty);
         let mut profile = Profile {
             kind: match (ty, shape) {
                 (Ty::Array(_) | Ty::JsonArray, _) => "array",

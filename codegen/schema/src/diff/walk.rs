@@ -1,8 +1,9 @@
 //! Which wire paths reach a site: every way from a root, cut where a shape contains itself.
 
-use super::path::{Step, Trail, WirePath};
+use super::graph::NodeId;
+use super::path::{Part, Step, Trail, WirePath};
 use super::site::{Site, SiteId};
-use super::witness::{End, Whole};
+use super::witness::End;
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
@@ -20,8 +21,9 @@ pub(crate) struct Root {
     pub(crate) path: WirePath,
     /// The site of the comparison.
     pub(crate) site: SiteId,
-    /// The texts that begin or end here, for witnesses.
-    pub(crate) whole: Whole,
+    /// What the whole texts are that begin or end here, and what they are by either side: witnesses are made of them.
+    pub(crate) part: Part,
+    pub(crate) whole: [NodeId; 2],
     /// Whether the site is that of the message around: the first step is not written.
     pub(crate) hides_first: bool,
     /// For a value that moved: whose place this is.

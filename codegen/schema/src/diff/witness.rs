@@ -12,6 +12,7 @@ use super::kind::Kind;
 use super::path::{Part, Step};
 use super::sample::{Mentioned, anything, beside_limits, minimal, samples, variations};
 use super::site::{Detail, Finding};
+use super::variants::choices;
 use super::walk::Root;
 
 /// How deep a text may be.
@@ -57,16 +58,6 @@ impl End {
     }
 }
 
-/// A pair of values that are whole texts on the wire.
-#[derive(Debug, Clone)]
-pub(crate) struct Whole {
-    pub(crate) part: Part,
-    pub(crate) old: NodeId,
-    pub(crate) new: NodeId,
-    pub(crate) old_at: Vec<String>,
-    pub(crate) new_at: Vec<String>,
-}
-
 /// What is put at the place that differs.
 enum Put {
     /// The member is left out.
@@ -101,25 +92,26 @@ impl Forge<'_> {
             let mut way = steps.clone();
             way.extend(finding.steps.iter().cloned());
             puts.iter()
-                .find_map(|put| self.along(&roots[*root].whole, &way, put, sender))
+                .find_map(|put| self.along(&roots[*root], &way, put, sender))
         });
         found.min_by_key(|witness| witness.json.to_string().len())
     }
 
-    fn along(&self, whole: &Whole, way: &[Step], put: &Put, sender: End) -> Option<Witness> {
+    fn along(&self, root: &Root, way: &[Step], put: &Put, sender: End) -> Option<Witness> {
+        let [old, new] = root.whole;
         [true, false].into_iter().find_map(|joint| {
             let maker = Maker {
                 forge: self,
                 sender,
                 joint,
             };
-            let text = maker.build(Some(whole.old), Some(whole.new), way, put, 0)?;
-            maker.tells(whole.old, whole.new, &text).then(|| Witness {
+            let text = maker.build(Some(old), Some(new), way, put, 0)?;
+            maker.tells(old, new, &text).then(|| Witness {
                 valid_in: sender,
-                part: whole.part,
+                part: root.part,
                 json: text,
-                old: whole.old_at.clone(),
-                new: whole.new_at.clone(),
+                old: pointers(self.old, old),
+                new: pointers(self.new, new),
             })
         })
     }
@@ -230,6 +222,15 @@ impl Forge<'_> {
             (None, Some(new)) => minimal(self.new, new),
             (None, None) => Some(json!("x")),
         }
+    }
+}
+
+/// Where a schema says what a node is; several places for a union that was made by hand.
+fn pointers(graph: &Graph, id: NodeId) -> Vec<String> {
+    let pointer = |id: NodeId| graph.node(id).pointer.clone();
+    match pointer(id) {
+        own if own.is_empty() => choices(graph, id).into_iter().map(pointer).collect(),
+        own => vec![own],
     }
 }
 

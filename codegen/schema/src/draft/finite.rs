@@ -55,28 +55,21 @@ fn needs(shape: &Shape) -> (BTreeSet<&str>, usize) {
         Shape::Object(object) => {
             let required =
                 (object.members.iter()).filter(|member| member.presence == Presence::Required);
-            let needed: BTreeSet<&str> = required.filter_map(|member| name(&member.ty)).collect();
+            let needed: BTreeSet<&str> = required.filter_map(|member| member.ty.name()).collect();
             let count = needed.len();
             (needed, count)
         }
         Shape::Union(union) => {
-            let at_once = union.open || !union.types().all(|ty| name(ty).is_some());
-            let needed = union.types().filter_map(name).collect();
+            let at_once = union.open || !union.types().all(|ty| ty.name().is_some());
+            let needed = union.types().filter_map(Ty::name).collect();
             (needed, usize::from(!at_once))
         }
         Shape::Newtype(ty) | Shape::Alias(ty) => {
-            let needed: BTreeSet<&str> = name(ty).into_iter().collect();
+            let needed: BTreeSet<&str> = ty.name().into_iter().collect();
             let count = needed.len();
             (needed, count)
         }
         Shape::StringEnum(_) => (BTreeSet::new(), 0),
-    }
-}
-
-fn name(ty: &Ty) -> Option<&str> {
-    match ty {
-        Ty::Named(name) => Some(name),
-        _ => None,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{
     Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
 };
+use crate::naming::numbered;
 use crate::schema::Schema;
 use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
@@ -252,12 +253,10 @@ impl Definitions {
 
 /// A name, or one with a number, that no type of the schema has.
 fn free(model: &Model, name: &str) -> String {
-    let mut numbers = 2..;
-    let mut free = name.to_owned();
-    while model.get(&free).is_some() {
-        free = format!("{name}{}", numbers.next().unwrap_or_default());
+    match model.get(name) {
+        None => name.to_owned(),
+        Some(_) => numbered(name, |name| model.get(name).is_some()),
     }
-    free
 }
 
 /// A union of the results that may answer one request.
@@ -368,18 +367,13 @@ fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
 
 /// Whether a result may be the one that asks for input first; and what it is else, if that is one type.
 fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<Ty>> {
-    let Ty::Named(name) = model.resolve(result) else {
+    let Some(Shape::Union(union)) = model.shape_of(result) else {
         return None;
     };
-    let Some(Shape::Union(union)) = model.shape(name) else {
-        return None;
-    };
-    let asks = |ty: &&Ty| match ty {
-        Ty::Named(name) => {
-            let definition = model.get(name).and_then(|def| def.definition.as_deref());
-            definition.is_some() && definition == rules.input_required()
-        }
-        _ => false,
+    let asks = |ty: &&Ty| {
+        let def = ty.name().and_then(|name| model.get(name));
+        let definition = def.and_then(|def| def.definition.as_deref());
+        definition.is_some() && definition == rules.input_required()
     };
     let (asking, others): (Vec<&Ty>, Vec<&Ty>) = union.types().partition(asks);
     (!asking.is_empty()).then(|| match others[..] {

@@ -84,14 +84,7 @@ impl Names {
         if !self.is_given(&name) && !taken::is_taken(&name) {
             return name;
         }
-        let mut number = 2;
-        loop {
-            let numbered = format!("{name}{number}");
-            if !self.is_given(&numbered) {
-                return numbered;
-            }
-            number += 1;
-        }
+        naming::numbered(&name, |name| self.is_given(name))
     }
 }
 

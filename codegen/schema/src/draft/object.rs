@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::definitions::{Builder, is_null};
 use super::open::renamed;
 use crate::model::{Given, Member, Object, Presence, Rest, Ty};
-use crate::naming::{is_identifier, plain, snake_case};
+use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, Misfit, Node};
 
 /// How many named members a reader can keep apart.
@@ -41,7 +41,8 @@ impl Builder<'_> {
                 None => None,
             };
             if let Some(taken_by) = taken_by {
-                let field = free(&plain(&member.field), &fields);
+                let stem = format!("{}_", plain(&member.field).trim_end_matches('_'));
+                let field = numbered(&stem, |field| fields.contains_key(field));
                 let why = format!("is what {taken_by}, and what `{wire}` would have");
                 let stub = format!("[members]\n\"{place}.{wire}\" = {field:?}\n");
                 let at = &property.pointer;
@@ -96,18 +97,6 @@ impl Builder<'_> {
             constraints: constraints(property),
             deprecated: property.deprecated,
         }
-    }
-}
-
-/// The field name with a number, so that no other member has it.
-fn free(field: &str, fields: &BTreeMap<String, String>) -> String {
-    let mut number = 2;
-    loop {
-        let numbered = format!("{}_{number}", field.trim_end_matches('_'));
-        if !fields.contains_key(&numbered) {
-            return numbered;
-        }
-        number += 1;
     }
 }
 

@@ -24,7 +24,7 @@ pub use crate::rules::Start;
 use crate::schema::{Constraints, Schema};
 use crate::spec::methods::{MethodRules, module};
 
-pub use crate::analyze::plan::{Case, Kind, KindCase, Plan};
+pub use crate::analyze::plan::{Case, KindCase, Plan};
 pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.
@@ -86,10 +86,12 @@ impl Model {
     /// Returns the object that a type stands for, if it does.
     #[must_use]
     pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m Object> {
-        match self.resolve(ty) {
-            Ty::Named(name) => self.shape(name)?.object(),
-            _ => None,
-        }
+        self.shape_of(ty)?.object()
+    }
+
+    /// The shape of the type of this model that a type stands for, if it does.
+    pub(crate) fn shape_of<'m>(&'m self, ty: &'m Ty) -> Option<&'m Shape> {
+        self.shape(self.resolve(ty).name()?)
     }
 
     /// Returns the type of a schema definition, by the definition's name.

@@ -59,12 +59,17 @@ impl Ty {
         }
     }
 
-    /// The type of this model that stands there, by Rust name.
-    pub(crate) fn named(&self) -> Option<&str> {
-        match self.innermost() {
+    /// The type of this model that it is by itself, by Rust name.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
             Self::Named(name) => Some(name),
             _ => None,
         }
+    }
+
+    /// The type of this model that stands there, by Rust name.
+    pub(crate) fn named(&self) -> Option<&str> {
+        self.innermost().name()
     }
 
     /// The type held by value, if any: what lies behind a list or a map is on the heap already.

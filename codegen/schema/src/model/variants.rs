@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::{Plan, Ty, Union};
-use crate::naming::{is_identifier, pascal_case, plain};
+use crate::naming::{is_identifier, numbered, pascal_case, plain};
 
 /// The names of variants, in order, each its own; `union` is the name of what they belong to.
 ///
@@ -33,11 +33,8 @@ pub(super) fn names(
             plain if plain.starts_with(|first: char| first.is_ascii_alphabetic()) => plain,
             _ => "Variant".to_owned(),
         };
-        let mut number = 2;
-        while !taken.insert(format!("{stem}{number}")) {
-            number += 1;
-        }
-        let free = format!("{stem}{number}");
+        let free = numbered(&stem, |name| taken.contains(name));
+        taken.insert(free.clone());
         given.insert(free.clone());
         renamed.push((at, std::mem::replace(name, free)));
     }
@@ -46,13 +43,7 @@ pub(super) fn names(
 
 /// Named after their types.
 fn by_type(union: &str, types: &[Ty]) -> Vec<String> {
-    let names: Vec<Vec<String>> = types
-        .iter()
-        .filter_map(|ty| match ty {
-            Ty::Named(name) => Some(humps(name)),
-            _ => None,
-        })
-        .collect();
+    let names: Vec<Vec<String>> = types.iter().filter_map(|ty| ty.name().map(humps)).collect();
     let (front, back) = match names.as_slice() {
         // One alone shares nothing, but `ClientNotification` says what its variant is.
         [only] if only.len() > 1 && only.last() == humps(union).last() => (0, 1),

@@ -34,7 +34,8 @@ impl PartialEq for Schema {
 }
 
 /// A JSON type name of the `type` keyword.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum JsonType {
     /// `array`
     Array,
@@ -63,6 +64,17 @@ impl JsonType {
         Self::String,
     ];
 
+    /// What a reader sees before it reads on, in the order in which it looks: a whole number is apart from others.
+    pub(crate) const KINDS: [Self; 7] = [
+        Self::Object,
+        Self::Array,
+        Self::String,
+        Self::Integer,
+        Self::Number,
+        Self::Boolean,
+        Self::Null,
+    ];
+
     /// Returns the name for the `type` keyword.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -74,6 +86,19 @@ impl JsonType {
             Self::Number => "number",
             Self::Object => "object",
             Self::String => "string",
+        }
+    }
+
+    /// A value of it, as people say it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Array => "a list",
+            Self::Boolean => "a boolean",
+            Self::Integer => "an integer",
+            Self::Null => "null",
+            Self::Number => "a number",
+            Self::Object => "an object",
+            Self::String => "a string",
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
 use super::pair::{Sender, Way};
-use super::plan::{Body, Conversion, End, Fate, MethodPlan, ObjectPlan, PairPlan, Source, Step};
+use super::plan::{Body, Conversion, End, Fate, MethodPlan, ObjectPlan, PairPlan, Step};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
 
@@ -186,33 +186,18 @@ impl<'p> OneWay<'_, 'p> {
     }
 
     fn member(&mut self, one: &ObjectPlan, name: &str, rest: &[&str], is_choice: bool) -> bool {
-        let gone = (one
-            .dropped
-            .iter()
-            .map(|plan| (&plan.wire, Some(&plan.rule))))
-        .chain((one.settled.iter()).map(|plan| (&plan.wire, plan.rule.as_ref())))
-        .find(|(wire, _)| *wire == name);
-        if let Some((_, rule)) = gone {
-            self.found.extend(rule.cloned());
-            return true;
-        }
-        let Some(field) = one.fields.iter().find(|field| field.wire == name) else {
+        let Some(met) = one.members().find(|met| met.wire == name) else {
             // A constant of the target needs no value of the source.
             return one.foreign.iter().any(|constant| constant == name);
         };
-        let fitted = field.fitted.iter().filter(|fitted| fitted.inside == rest);
+        let fitted = met.fitted.iter().filter(|fitted| fitted.inside == rest);
         self.found.extend(fitted.map(|fitted| fitted.rule.clone()));
-        let rules = field.source.rules().into_iter().map(str::to_owned);
-        match &field.source {
-            Source::Same(same) => {
-                self.found.extend(rules.filter(|_| rest.is_empty()));
-                self.descend(&same.step, rest, is_choice)
-            }
-            _ => {
-                self.found.extend(rules);
-                true
-            }
+        // Rules about a member whose value is converted are not about what is inside.
+        if met.step.is_none() || rest.is_empty() {
+            self.found.extend(met.rules.into_iter().map(str::to_owned));
         }
+        met.step
+            .is_none_or(|step| self.descend(step, rest, is_choice))
     }
 }
 

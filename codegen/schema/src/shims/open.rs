@@ -7,22 +7,22 @@ use std::fmt::Write as _;
 use super::pair::Sender;
 use super::pair::{Pair, Way};
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::naming::rule_id;
+use crate::naming::{numbered, rule_id};
 
 /// The rule of losses and rejections that are not decided, by the id that `mcp_convert` gives it.
 pub const UNDECIDED: &str = "undecided";
 
 /// Something that is open on one way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Finding {
+struct Finding {
     /// Where it is open; `None` for both ways.
-    pub(super) way: Option<Way>,
+    way: Option<Way>,
     /// What is open, in words.
-    pub(super) open: String,
+    open: String,
     /// The safe answer, in words.
-    pub(super) answer: String,
+    answer: String,
     /// The row that would settle it.
-    pub(super) row: Row,
+    row: Row,
 }
 
 /// The row that would settle a finding.
@@ -63,18 +63,20 @@ impl Findings {
         answer: impl Into<String>,
         row: Row,
     ) {
-        let finding = Finding {
+        // One that is there stays one.
+        self.0.entry(place.into()).or_default().insert(Finding {
             way,
             open: open.into(),
             answer: answer.into(),
             row,
-        };
-        self.add(place, finding);
+        });
     }
 
-    /// Adds a finding; one that is there stays one.
-    pub(super) fn add(&mut self, place: impl Into<String>, finding: Finding) {
-        self.0.entry(place.into()).or_default().insert(finding);
+    /// Adds those of one way.
+    pub(super) fn extend(&mut self, others: Self) {
+        for (place, findings) in others.0 {
+            self.0.entry(place).or_default().extend(findings);
+        }
     }
 
     /// One decision a place; its row has an id that no rule of the pair has.
@@ -91,9 +93,10 @@ impl Findings {
 
 /// An id, numbered where it is taken.
 fn free(id: String, taken: &mut BTreeSet<String>) -> String {
-    let numbered = (2..).map(|number| format!("{id}-{number}"));
-    let mut ids = std::iter::once(id.clone()).chain(numbered);
-    let free = ids.find(|id| !taken.contains(id)).unwrap_or(id);
+    let free = match taken.contains(&id) {
+        true => numbered(&format!("{id}-"), |id| taken.contains(id)),
+        false => id,
+    };
     taken.insert(free.clone());
     free
 }

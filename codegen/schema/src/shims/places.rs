@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::exact::target;
 use super::pair::Way;
-use super::plan::{Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
+use super::plan::{Body, Conversion, End, Fate, Hook, Met, PairPlan, Step};
 use crate::diff::{Part, Step as Place, Trail, WirePath};
 
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
@@ -158,29 +158,18 @@ fn to(trail: &Trail, place: Place) -> Trail {
 /// The rules of a conversion, and what it calls.
 fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Vec<Ahead> {
     let mut ahead = Vec::new();
-    let member = |name: &str| to(trail, Place::Member(name.to_owned()));
     match &one.body {
         Body::Object(plan) => {
             for Hook { rule, .. } in plan.before.iter().chain(&plan.after) {
                 met(rule, trail.clone());
             }
-            for FieldPlan { wire, source, .. } in &plan.fields {
-                let trail = member(wire);
-                source
-                    .rules()
-                    .into_iter()
-                    .for_each(|rule| met(rule, trail.clone()));
-                if let Source::Same(same) = source {
-                    ahead.extend(next(&same.step, trail));
-                }
-            }
-            for plan in &plan.dropped {
-                met(&plan.rule, member(&plan.wire));
-            }
-            for plan in &plan.settled {
-                if let Some(rule) = &plan.rule {
-                    met(rule, member(&plan.wire));
-                }
+            for Met {
+                wire, rules, step, ..
+            } in plan.members()
+            {
+                let trail = to(trail, Place::Member(wire.to_owned()));
+                rules.into_iter().for_each(|rule| met(rule, trail.clone()));
+                ahead.extend(step.and_then(|step| next(step, trail)));
             }
         }
         body => {

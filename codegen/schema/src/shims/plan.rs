@@ -8,7 +8,7 @@ use super::pair::Sender;
 use super::pair::{Pair, Way};
 use super::rules::{Action, Loss, MethodAction, SessionFact, Trivial};
 use crate::decision::Decision;
-use crate::model::Ty;
+use crate::model::Rest;
 use mcp_convert::Adapter;
 
 /// The plan of one pair of revisions.
@@ -143,13 +143,6 @@ pub struct ObjectPlan {
     pub after: Vec<Hook>,
 }
 
-/// Items of a list that are left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Filter {
-    /// The hand-written function that says which items stay.
-    pub hook: Hook,
-}
-
 /// A hand-written function, and the rule that names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hook {
@@ -166,6 +159,10 @@ pub struct FieldPlan {
     pub wire: String,
     /// The Rust field of the target.
     pub field: String,
+    /// Whether the target may lack it.
+    pub optional: bool,
+    /// Whether the target keeps it in a box.
+    pub boxed: bool,
     /// Where the value comes from.
     pub source: Source,
     /// Whether the source has it under another name, so that an unknown member of this one is something else.
@@ -209,28 +206,11 @@ pub enum Source {
         field: String,
     },
     /// A constant of the source.
-    Constant {
-        /// The constant.
-        value: serde_json::Value,
-        /// Whether the target may lack it.
-        optional: bool,
-        /// Whether it is in a box.
-        boxed: bool,
-    },
+    Constant(serde_json::Value),
     /// The source does not name it: taken out of its unknown members, or absent.
-    Adopt {
-        /// Whether it is in a box.
-        boxed: bool,
-        /// When an unknown member of that name is taken for it.
-        adoption: Adoption,
-    },
+    Adopt(Adoption),
     /// The source does not name it: what a session knows, or absent.
-    Session {
-        /// Whether it is in a box.
-        boxed: bool,
-        /// What the session knows.
-        fact: SessionFact,
-    },
+    Session(SessionFact),
     /// The source does not name it, the target must have it.
     Fill(Missing),
 }
@@ -242,10 +222,10 @@ pub struct SameMember {
     pub field: String,
     /// How a value is converted.
     pub step: Step,
-    /// Whether source and target may lack it.
-    pub optional: [bool; 2],
-    /// Whether source and target keep it in a box.
-    pub boxed: [bool; 2],
+    /// Whether the source may lack it.
+    pub optional: bool,
+    /// Whether the source keeps it in a box.
+    pub boxed: bool,
     /// What an absent one becomes where the target must have it.
     pub missing: Option<Missing>,
     /// The target takes this value if the member is absent, so that the conversion leaves it out.
@@ -256,8 +236,8 @@ pub struct SameMember {
     pub prune: bool,
     /// What a session knows that has to stand in it, where the source has none.
     pub summon: Option<SessionFact>,
-    /// Which items of a list are left out.
-    pub filter: Option<Filter>,
+    /// The hand-written function that says which items of a list stay.
+    pub filter: Option<Hook>,
 }
 
 /// When an unknown member of the source is taken for one that the target names.
@@ -277,10 +257,10 @@ pub enum Adoption {
 pub struct Recast {
     /// The Rust field of the source.
     pub field: String,
-    /// Whether source and target may lack it.
-    pub optional: [bool; 2],
-    /// Whether source and target keep it in a box.
-    pub boxed: [bool; 2],
+    /// Whether the source may lack it.
+    pub optional: bool,
+    /// Whether the source keeps it in a box.
+    pub boxed: bool,
     /// The rule.
     pub rule: String,
     /// Whether the target holds every value of the source, so that no rule is asked for.
@@ -296,12 +276,8 @@ pub struct Missing {
     pub rule: String,
     /// What it says.
     pub action: Action,
-    /// The type of the value.
-    pub ty: Ty,
-    /// Whether it is in a box.
-    pub boxed: bool,
-    /// How an empty one is converted, where the rule asks for that: the source type and the step.
-    pub empty: Option<(String, Step)>,
+    /// How an empty one of the source is converted, where the rule asks for that.
+    pub empty: Option<Step>,
 }
 
 /// A member of the source that the target does not have.
@@ -404,9 +380,9 @@ pub enum Held {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestPlan {
     /// How the source keeps them.
-    pub from: Kept,
+    pub from: Rest,
     /// How the target keeps them.
-    pub to: Kept,
+    pub to: Rest,
     /// The rule about those that the target cannot keep.
     pub rule: String,
 }
@@ -416,22 +392,10 @@ impl RestPlan {
     #[must_use]
     pub fn keeps_all(&self) -> bool {
         matches!(
-            (self.from, self.to),
-            (_, Kept::Open) | (Kept::Closed, Kept::Closed)
+            (&self.from, &self.to),
+            (_, Rest::Open) | (Rest::Closed, Rest::Closed)
         )
     }
-}
-
-/// How an object keeps unknown members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kept {
-    /// As opaque JSON.
-    Open,
-    /// As values of one type.
-    Typed,
-    /// There are none.
-    Closed,
 }
 
 impl PairPlan {
@@ -442,13 +406,47 @@ impl PairPlan {
     }
 }
 
+/// A member of source or target, the rules that say what becomes of it, and how its value is converted.
+pub(super) struct Met<'p> {
+    pub(super) wire: &'p str,
+    pub(super) rules: Vec<&'p str>,
+    pub(super) step: Option<&'p Step>,
+    pub(super) fitted: &'p [Fitted],
+}
+
+impl ObjectPlan {
+    /// The members that something is planned for.
+    pub(super) fn members(&self) -> impl Iterator<Item = Met<'_>> {
+        fn gone<'p>(wire: &'p str, rule: Option<&'p String>) -> Met<'p> {
+            Met {
+                wire,
+                rules: rule.into_iter().map(String::as_str).collect(),
+                step: None,
+                fitted: &[],
+            }
+        }
+        let fields = self.fields.iter().map(|field| Met {
+            wire: &field.wire,
+            rules: field.source.rules(),
+            step: match &field.source {
+                Source::Same(same) => Some(&same.step),
+                _ => None,
+            },
+            fitted: &field.fitted,
+        });
+        let dropped = (self.dropped.iter()).map(|plan| gone(&plan.wire, Some(&plan.rule)));
+        let settled = (self.settled.iter()).map(|plan| gone(&plan.wire, plan.rule.as_ref()));
+        fields.chain(dropped).chain(settled)
+    }
+}
+
 impl Source {
     /// The rules that say what becomes of the member.
     pub(super) fn rules(&self) -> Vec<&str> {
         match self {
             Self::Same(same) => {
                 let missing = same.missing.iter().map(|missing| missing.rule.as_str());
-                let filter = same.filter.iter().map(|filter| filter.hook.rule.as_str());
+                let filter = same.filter.iter().map(|hook| hook.rule.as_str());
                 missing.chain(same.null.as_deref()).chain(filter).collect()
             }
             Self::Custom { hook, .. } | Self::Derived(hook) => vec![&hook.rule],
@@ -459,10 +457,9 @@ impl Source {
             }
             Self::Reread(recast) | Self::Lost(recast) => vec![&recast.rule],
             Self::Fill(missing) => vec![&missing.rule],
-            Self::Claim { .. }
-            | Self::Constant { .. }
-            | Self::Adopt { .. }
-            | Self::Session { .. } => Vec::new(),
+            Self::Claim { .. } | Self::Constant(_) | Self::Adopt(_) | Self::Session(_) => {
+                Vec::new()
+            }
         }
     }
 }
@@ -485,12 +482,7 @@ impl Body {
     /// How the values are converted that it holds.
     pub(super) fn steps(&self) -> Vec<&Step> {
         match self {
-            Self::Object(plan) => (plan.fields.iter())
-                .filter_map(|field| match &field.source {
-                    Source::Same(same) => Some(&same.step),
-                    _ => None,
-                })
-                .collect(),
+            Self::Object(plan) => plan.members().filter_map(|met| met.step).collect(),
             Self::Union(arms) => (arms.iter())
                 .filter_map(|arm| match &arm.arm {
                     Arm::Same { step, .. } => Some(step),

@@ -6,7 +6,7 @@ use super::{Emitter, adapter, call, path, reject, rule};
 use crate::emit::in_box;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
-    Adoption, FieldPlan, Filter, Missing, Recast, SameMember, Source, Step,
+    Adoption, FieldPlan, Hook, Missing, Recast, SameMember, Source, Step,
 };
 use mcp_schema::shims::rules::{Action, SessionFact};
 use proc_macro2::{Ident, TokenStream};
@@ -17,18 +17,14 @@ impl Emitter {
         let field = format_ident!("{}", plan.field);
         let wire = &plan.wire;
         let value = match &plan.source {
-            Source::Same(same) => self.same(same, wire),
-            Source::Reread(recast) => self.reread(recast, wire),
-            Source::Lost(recast) => self.lost(recast, wire),
-            Source::Constant {
-                value,
-                optional,
-                boxed,
-            } => {
+            Source::Same(same) => self.same(plan, same),
+            Source::Reread(recast) => self.reread(plan, recast),
+            Source::Lost(recast) => self.lost(plan, recast),
+            Source::Constant(value) => {
                 let text = value.to_string();
                 let rule = rule(UNDECIDED);
-                let value = in_box(quote!(cx.fill(#rule, #text)?), *boxed);
-                if *optional {
+                let value = in_box(quote!(cx.fill(#rule, #text)?), plan.boxed);
+                if plan.optional {
                     quote!(Some(#value))
                 } else {
                     value
@@ -48,19 +44,19 @@ impl Emitter {
                 let value = derived(&plan.field);
                 quote!(#value)
             }
-            Source::Adopt { boxed, adoption } => {
+            Source::Adopt(adoption) => {
                 let adopted = match adoption {
                     Adoption::Always => quote!(cx.adopt(#wire, &mut extra)),
                     Adoption::Carried => quote!(cx.carried(#wire, &mut extra)),
                     Adoption::Never => quote!({ cx.foreign(#wire, &mut extra); None }),
                 };
-                if *boxed && *adoption != Adoption::Never {
+                if plan.boxed && *adoption != Adoption::Never {
                     quote!(#adopted.map(Box::new))
                 } else {
                     adopted
                 }
             }
-            Source::Session { boxed, fact } => {
+            Source::Session(fact) => {
                 let known = match fact {
                     SessionFact::ClientInfo => quote!(cx.known(|session| &session.client_info)),
                     SessionFact::SubscriptionId => {
@@ -70,7 +66,7 @@ impl Emitter {
                         quote!(cx.known(|session| &session.client_capabilities))
                     }
                 };
-                let known = if *boxed {
+                let known = if plan.boxed {
                     quote!(#known.map(Box::new))
                 } else {
                     known
@@ -86,7 +82,7 @@ impl Emitter {
                     }
                     false => quote!({ cx.foreign(#wire, &mut extra); #fill }),
                 };
-                in_box(value, missing.boxed)
+                in_box(value, plan.boxed)
             }
         };
         let value = match plan.renamed {
@@ -101,33 +97,30 @@ impl Emitter {
     }
 
     /// A member that source and target have.
-    fn same(&self, plan: &SameMember, wire: &str) -> TokenStream {
-        let SameMember {
-            step,
-            optional,
-            boxed,
-            ..
-        } = plan;
-        let from = &format_ident!("{}", plan.field);
-        if let Some(filter) = &plan.filter {
-            return self.filtered(from, wire, step, filter);
+    fn same(&self, plan: &FieldPlan, same: &SameMember) -> TokenStream {
+        let (wire, step) = (&*plan.wire, &same.step);
+        let optional = [same.optional, plan.optional];
+        let boxed = [same.boxed, plan.boxed];
+        let from = &format_ident!("{}", same.field);
+        if let Some(hook) = &same.filter {
+            return self.filtered(from, wire, step, hook);
         }
-        if let Some(id) = &plan.null {
+        if let Some(id) = &same.null {
             let (rule, given) = (rule(id), option(from, optional[0], boxed[0]));
             let value = SameMember {
-                optional: [true; 2],
-                boxed: [false, boxed[1]],
+                optional: true,
+                boxed: false,
                 null: None,
-                ..plan.clone()
+                ..same.clone()
             };
-            let value = self.same(&value, wire);
+            let value = self.same(plan, &value);
             return quote!({ let #from = cx.not_null(#rule, #wire, #given); #value });
         }
-        if plan.prune && !self.is_exact(step) {
+        if same.prune && !self.is_exact(step) {
             let run = self.fallible(step, quote!(value));
             return quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
         }
-        if plan.summon.is_some() {
+        if same.summon.is_some() {
             let run = self.fallible(step, quote!(value));
             let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
             return quote!(match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
@@ -139,7 +132,7 @@ impl Emitter {
             [a, b] if plain && a == b => quote!(#from),
             [false, false] => one(quote!(#from)),
             [true, true] => match self.function_of(step) {
-                Some(function) if *boxed == [false, false] => quote!(#from.map(#function)),
+                Some(function) if boxed == [false, false] => quote!(#from.map(#function)),
                 _ => {
                     let value = one(quote!(value));
                     match self.is_exact(step) {
@@ -153,7 +146,7 @@ impl Emitter {
                     true => quote!(#from),
                     false => one(quote!(#from)),
                 };
-                match &plan.implied {
+                match &same.implied {
                     Some(implied) => {
                         let text = implied.to_string();
                         quote!(Context::unless_implied(#value, #text))
@@ -166,9 +159,9 @@ impl Emitter {
                     true => quote!(value),
                     false => one(quote!(value)),
                 };
-                let fill = plan.missing.as_ref().map(|missing| match &missing.empty {
+                let fill = same.missing.as_ref().map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
-                    Some((_, step)) => self.member(step, wire, quote!(Default::default())),
+                    Some(step) => self.member(step, wire, quote!(Default::default())),
                     None => fill(missing),
                 });
                 quote!(match #from { Some(value) => #value, None => #fill })
@@ -177,19 +170,16 @@ impl Emitter {
     }
 
     /// A member whose text is read again.
-    fn reread(&self, recast: &Recast, wire: &str) -> TokenStream {
-        let Recast {
-            rule: id, boxed, ..
-        } = recast;
-        let rule = rule(id);
+    fn reread(&self, plan: &FieldPlan, recast: &Recast) -> TokenStream {
+        let (wire, rule) = (&plan.wire, rule(&recast.rule));
         let required = |value: TokenStream| {
             let read = quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?);
-            in_box(read, boxed[1])
+            in_box(read, plan.boxed)
         };
-        match recast.optional {
+        match [recast.optional, plan.optional] {
             [_, true] => {
                 let value = moved_option(recast);
-                let boxed = boxed[1].then(|| quote!(.map(Box::new)));
+                let boxed = plan.boxed.then(|| quote!(.map(Box::new)));
                 quote!(cx.reread(#rule, #wire, #value)#boxed)
             }
             [false, false] => required(moved(recast)),
@@ -203,14 +193,14 @@ impl Emitter {
     }
 
     /// A member whose value has no counterpart.
-    fn lost(&self, recast: &Recast, wire: &str) -> TokenStream {
-        let rule = rule(&recast.rule);
+    fn lost(&self, plan: &FieldPlan, recast: &Recast) -> TokenStream {
+        let (wire, rule) = (&plan.wire, rule(&recast.rule));
         let refused = |value: TokenStream| {
             let message = "the value has no counterpart in the other revision";
             quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
         };
         let value = moved_option(recast);
-        match recast.optional {
+        match [recast.optional, plan.optional] {
             [_, true] => quote!(cx.lost(#rule, #wire, #value)),
             [false, false] => refused(moved(recast)),
             [true, false] => {
@@ -227,10 +217,10 @@ impl Emitter {
         from: &Ident,
         wire: &str,
         step: &Step,
-        filter: &Filter,
+        filter: &Hook,
     ) -> TokenStream {
-        let rule = rule(&filter.hook.rule);
-        let keep = path(&filter.hook.path);
+        let rule = rule(&filter.rule);
+        let keep = path(&filter.path);
         let inner = match step {
             Step::List(inner) => &**inner,
             step => step,
@@ -246,7 +236,7 @@ impl Emitter {
 /// The value of the source, out of its box.
 fn moved(recast: &Recast) -> TokenStream {
     let field = format_ident!("{}", recast.field);
-    match recast.boxed[0] {
+    match recast.boxed {
         true => quote!(*#field),
         false => quote!(#field),
     }
@@ -255,7 +245,7 @@ fn moved(recast: &Recast) -> TokenStream {
 /// The same as an `Option`.
 fn moved_option(recast: &Recast) -> TokenStream {
     let field = format_ident!("{}", recast.field);
-    option(&field, recast.optional[0], recast.boxed[0])
+    option(&field, recast.optional, recast.boxed)
 }
 
 fn fill(missing: &Missing) -> TokenStream {

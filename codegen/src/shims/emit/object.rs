@@ -2,9 +2,10 @@
 
 use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
+use mcp_schema::model::Rest;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
-    Conversion, DroppedPlan, End, FieldPlan, Held, Hook, Kept, ObjectPlan, Recast, SameMember,
+    Conversion, DroppedPlan, End, FieldPlan, Held, Hook, ObjectPlan, Recast, SameMember,
     SettledPlan, Source,
 };
 use mcp_schema::shims::rules::Action;
@@ -30,7 +31,7 @@ impl Emitter {
         let adopts = |field: &FieldPlan| {
             matches!(
                 field.source,
-                Source::Adopt { .. } | Source::Session { .. } | Source::Fill(_)
+                Source::Adopt(_) | Source::Session(_) | Source::Fill(_)
             )
         };
         let carries = |plan: &DroppedPlan| {
@@ -54,23 +55,23 @@ impl Emitter {
         };
         let hooks = before.iter().map(run);
         let rebound = (!before.is_empty()).then(|| quote!(let mut value = value;));
-        let is_read = changes || rest.to != Kept::Closed;
+        let is_read = changes || rest.to != Rest::Closed;
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
             End::Type(_) => {
                 let names = named_fields(plan);
                 let names = names.into_iter().map(|name| format_ident!("{name}"));
-                match rest.from {
-                    Kept::Open => quote!(let #from { #(#names,)* #extra } = value;),
-                    Kept::Typed => quote! {
+                match &rest.from {
+                    Rest::Open => quote!(let #from { #(#names,)* #extra } = value;),
+                    Rest::Typed(_) => quote! {
                         let #from { #(#names,)* extra } = value;
                         let #extra = Context::untyped(&extra);
                     },
-                    Kept::Closed if is_read => quote! {
+                    Rest::Closed if is_read => quote! {
                         let #from { #(#names),* } = value;
                         let #extra = Extra::new();
                     },
-                    Kept::Closed => quote!(let #from { #(#names),* } = value;),
+                    Rest::Closed => quote!(let #from { #(#names),* } = value;),
                 }
             }
             End::Map => quote!(let #extra = value;),
@@ -82,12 +83,12 @@ impl Emitter {
         let close = match &one.to {
             End::Type(_) => {
                 let values = fields.iter().map(|plan| self.field(plan));
-                match rest.to {
-                    Kept::Open => quote!(#to { #(#values,)* extra }),
-                    Kept::Typed => {
+                match &rest.to {
+                    Rest::Open => quote!(#to { #(#values,)* extra }),
+                    Rest::Typed(_) => {
                         quote!(#to { #(#values,)* extra: cx.typed(#rule, extra) })
                     }
-                    Kept::Closed => quote!(#to { #(#values),* }),
+                    Rest::Closed => quote!(#to { #(#values),* }),
                 }
             }
             End::Map => quote!(extra),
@@ -104,7 +105,7 @@ impl Emitter {
         let steps =
             quote!(#rebound #(#hooks)* #(#derived)* #open #(#foreign)* #(#drops)* #(#settles)*);
         // The target has no room for what is left.
-        let leaves = rest.to == Kept::Closed && (changes || rest.from != Kept::Closed);
+        let leaves = rest.to == Rest::Closed && (changes || rest.from != Rest::Closed);
         let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
         if after.is_empty() && leaves.is_none() {
             return if one.exact {
@@ -190,10 +191,10 @@ fn named_fields(plan: &ObjectPlan) -> BTreeSet<&str> {
         | Source::Claim { field }
         | Source::Reread(Recast { field, .. })
         | Source::Lost(Recast { field, .. }) => Some(field.as_str()),
-        Source::Constant { .. }
+        Source::Constant(_)
         | Source::Derived(_)
-        | Source::Adopt { .. }
-        | Source::Session { .. }
+        | Source::Adopt(_)
+        | Source::Session(_)
         | Source::Fill(_) => None,
     }));
     names.extend(plan.settled.iter().filter_map(|plan| match &plan.from {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use mcp_protocol::Revision;
-use mcp_schema::model::{Kind, Model, Plan, Rest, Shape, Ty};
+use mcp_schema::model::{Model, Plan, Rest, Shape, Ty};
+use mcp_schema::schema::JsonType;
 use mcp_schema::{Models, Spec};
 use serde_json::Value;
 
@@ -170,14 +171,14 @@ fn take(plan: &Plan, value: &Value) -> Option<usize> {
     }
 }
 
-fn kind(value: &Value) -> Kind {
+fn kind(value: &Value) -> JsonType {
     match value {
-        Value::Object(_) => Kind::Object,
-        Value::Array(_) => Kind::Array,
-        Value::String(_) => Kind::String,
-        Value::Number(number) if number.is_i64() || number.is_u64() => Kind::Integer,
-        Value::Number(_) => Kind::Number,
-        Value::Bool(_) => Kind::Boolean,
-        Value::Null => Kind::Null,
+        Value::Object(_) => JsonType::Object,
+        Value::Array(_) => JsonType::Array,
+        Value::String(_) => JsonType::String,
+        Value::Number(number) if number.is_i64() || number.is_u64() => JsonType::Integer,
+        Value::Number(_) => JsonType::Number,
+        Value::Bool(_) => JsonType::Boolean,
+        Value::Null => JsonType::Null,
     }
 }

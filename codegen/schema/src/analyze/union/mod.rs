@@ -7,13 +7,14 @@ mod presence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Case, Kind, KindCase, Opaque, Plan};
+use super::plan::{Case, KindCase, Opaque, Plan};
 use super::profile::Profile;
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::draft::opaque_rule;
 use crate::model::{Model, Shape, Ty, TypeDef, Union};
 use crate::rules::{Decide, PresentRow, Rules};
+use crate::schema::JsonType;
 
 /// How the unions of a draft are read.
 #[derive(Debug, Default)]
@@ -71,11 +72,10 @@ pub(crate) fn plans(model: &Model, scope: &Scope, rules: &Rules) -> Result<Plans
 fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &str) -> Decision {
     let at = &def.doc_key;
     // Members decide where every variant has some; what else could tell the variants apart was tried.
-    let row = |ty: &Ty| match ty {
-        Ty::Named(name) => (model.get(name))
-            .filter(|def| matches!(def.shape, Shape::Object(_)))
-            .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key)),
-        _ => None,
+    let row = |ty: &Ty| {
+        let def = ty.name().and_then(|name| model.get(name));
+        def.filter(|def| matches!(def.shape, Shape::Object(_)))
+            .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key))
     };
     let rows: Option<Vec<String>> = union.types().map(row).collect();
     let opaque = opaque_rule(at);
@@ -142,9 +142,9 @@ fn plan(
 }
 
 fn find(model: &Model, union: &Union, definition: &str) -> Result<usize, String> {
-    let is_it = |ty: &Ty| match ty {
-        Ty::Named(name) => model.get(name).is_some_and(|def| def.doc_key == definition),
-        _ => false,
+    let is_it = |ty: &Ty| {
+        let def = ty.name().and_then(|name| model.get(name));
+        def.is_some_and(|def| def.doc_key == definition)
     };
     (union.types().position(is_it))
         .ok_or_else(|| format!("no variant `{definition}`, which the rule names"))
@@ -209,24 +209,27 @@ impl<'d> Decider<'d> {
     }
 
     fn by_kind(&self) -> Result<Plan, String> {
-        let mut by_kind: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
+        let mut by_kind: BTreeMap<JsonType, Vec<usize>> = BTreeMap::new();
         for (index, profile) in self.profiles.iter().enumerate() {
             for kind in &profile.kinds {
                 by_kind.entry(*kind).or_default().push(index);
             }
         }
         // A whole number is an integer where one is offered, and any number otherwise.
-        if let Some(integers) = by_kind.get_mut(&Kind::Integer) {
-            let exact = |index: &usize| !self.profiles[*index].kinds.contains(&Kind::Number);
+        if let Some(integers) = by_kind.get_mut(&JsonType::Integer) {
+            let exact = |index: &usize| !self.profiles[*index].kinds.contains(&JsonType::Number);
             if integers.iter().any(exact) {
                 integers.retain(exact);
             }
             // A whole number may be spelled `5.0`: where no other number is offered, the integer's reader looks.
             let integers = integers.clone();
-            by_kind.entry(Kind::Number).or_insert(integers);
+            by_kind.entry(JsonType::Number).or_insert(integers);
         }
-        let mut by_variants: Vec<(Vec<Kind>, Vec<usize>)> = Vec::new();
-        for (kind, variants) in by_kind {
+        let mut by_variants: Vec<(Vec<JsonType>, Vec<usize>)> = Vec::new();
+        for kind in JsonType::KINDS {
+            let Some(variants) = by_kind.remove(&kind) else {
+                continue;
+            };
             match by_variants.iter_mut().find(|(_, other)| *other == variants) {
                 Some((kinds, _)) => kinds.push(kind),
                 None => by_variants.push((vec![kind], variants)),
@@ -235,8 +238,8 @@ impl<'d> Decider<'d> {
         let mut cases = Vec::new();
         for (kinds, variants) in by_variants {
             let plan = match kinds.as_slice() {
-                [Kind::Object] => self.objects(&variants)?,
-                [Kind::Array] if variants.len() > 1 => self.arrays(&variants)?,
+                [JsonType::Object] => self.objects(&variants)?,
+                [JsonType::Array] if variants.len() > 1 => self.arrays(&variants)?,
                 _ => match variants.as_slice() {
                     [only] => Plan::Take(*only),
                     several => {
@@ -281,10 +284,8 @@ impl<'d> Decider<'d> {
 
     /// The variants of a type that is a union, or the type.
     fn leaves(&self, ty: &Ty) -> Vec<Ty> {
-        if let Ty::Named(name) = self.model.resolve(ty)
-            && !self.opaque.contains(name)
-            && let Some(Shape::Union(union)) = self.model.shape(name)
-        {
+        let opaque = (self.model.resolve(ty).name()).is_some_and(|name| self.opaque.contains(name));
+        if let (false, Some(Shape::Union(union))) = (opaque, self.model.shape_of(ty)) {
             return union.types().cloned().collect();
         }
         vec![ty.clone()]

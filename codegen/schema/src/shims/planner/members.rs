@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::open::UNDECIDED;
 use super::super::plan::{
-    Adoption, DroppedPlan, Filter, Held, Missing, Recast, SameMember, SettledPlan, Source, Step,
+    Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Step,
 };
 use super::super::rules::{Action, Offer, Rule, SessionFact};
 use super::{End, Hop, Planner, Reject, hook, words};
@@ -18,7 +18,6 @@ impl<'m> Planner<'m> {
     /// A member that both sides name.
     pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
-        let boxed = [source.boxed, target.boxed];
         let Hop { rules, way, .. } = self.hop;
         let offer = rules.offer(place, way);
         if let Some(offer) = &offer
@@ -53,16 +52,14 @@ impl<'m> Planner<'m> {
                 rules.uses(offer);
                 if offer.action.fills() {
                     self.fills(place, offer, target);
-                    let mut missing = missing(offer.rule, offer.action, target);
-                    if let (Action::Empty, Ty::Named(name), Ok(step)) =
-                        (offer.action, self.hop.from.resolve(&source.ty), &step)
-                    {
-                        missing.empty = Some((name.clone(), step.clone()));
+                    let mut missing = missing(offer.rule, offer.action);
+                    if let (Action::Empty, Ty::Named(_), Ok(step)) = (offer.action, from, &step) {
+                        missing.empty = Some(step.clone());
                     }
                     Some(missing)
                 } else {
                     self.misses(place, offer, ABSENT);
-                    Some(self.unfilled(target, place))
+                    Some(self.unfilled(place))
                 }
             }
             ([true, false], None) => {
@@ -79,8 +76,8 @@ impl<'m> Planner<'m> {
             Err(problem) => {
                 let recast = Recast {
                     field: source.field.clone(),
-                    optional,
-                    boxed,
+                    optional: optional[0],
+                    boxed: source.boxed,
                     rule: UNDECIDED.to_owned(),
                     widens: false,
                     missing,
@@ -102,15 +99,14 @@ impl<'m> Planner<'m> {
             (Some(offer), Step::List(_)) => match offer.action {
                 Action::Filter(path) => {
                     rules.uses(offer);
-                    Some(Filter {
-                        hook: hook(offer.rule, path),
-                    })
+                    Some(hook(offer.rule, path))
                 }
                 _ => None,
             },
             _ => None,
         };
-        let plain = optional == [true, true] && boxed == [false, false] && null.is_none();
+        let boxed = source.boxed || target.boxed;
+        let plain = optional == [true, true] && !boxed && null.is_none();
         let prune = plain && matches!(step, Step::Call { to: End::Map, .. });
         let summon = match &step {
             Step::Call {
@@ -122,8 +118,8 @@ impl<'m> Planner<'m> {
         Source::Same(SameMember {
             field: source.field.clone(),
             step,
-            optional,
-            boxed,
+            optional: optional[0],
+            boxed: source.boxed,
             missing,
             implied,
             null,
@@ -181,7 +177,7 @@ impl<'m> Planner<'m> {
         let plain =
             words::is_plain(from, &source.ty) && (opaque || words::is_plain(to, &target.ty));
         let scalar = words::is_scalar(from, &source.ty) || words::is_scalar(to, &target.ty);
-        let [_, may_lack] = recast.optional;
+        let may_lack = target.presence == Presence::Optional;
         let question = "that a value of another type is dropped";
         if may_lack && let Some(rule) = self.dropped(place, question) {
             return Source::Lost(Recast { rule, ..recast });
@@ -211,24 +207,19 @@ impl<'m> Planner<'m> {
 
     /// A member that only the target names.
     pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
-        let boxed = target.boxed;
         if target.presence == Presence::Optional {
             let Hop { rules, way, .. } = self.hop;
             let offer = rules.offer(place, way);
             return match offer.as_ref().map(|offer| (offer, offer.action)) {
                 Some((offer, Action::Adopt)) => {
                     rules.uses(offer);
-                    let adoption = Adoption::Always;
-                    Source::Adopt { boxed, adoption }
+                    Source::Adopt(Adoption::Always)
                 }
                 Some((offer, Action::Session(fact))) => {
                     rules.uses(offer);
-                    Source::Session { boxed, fact: *fact }
+                    Source::Session(*fact)
                 }
-                _ => Source::Adopt {
-                    boxed,
-                    adoption: self.adoption(place),
-                },
+                _ => Source::Adopt(self.adoption(place)),
             };
         }
         let question = "what a member gets that the source does not name";
@@ -238,8 +229,8 @@ impl<'m> Planner<'m> {
         }
         let offered = offer.is_some();
         let missing = match self.rule(place, Action::fills, question) {
-            Some((rule, action)) => missing(rule, action, target),
-            None if offered => self.unfilled(target, place),
+            Some((rule, action)) => missing(rule, action),
+            None if offered => self.unfilled(place),
             None => {
                 let [before, now] = self.hop.ids;
                 let ty = &target.ty;
@@ -281,19 +272,19 @@ impl<'m> Planner<'m> {
                 self.finds(place, open, &answer, &action);
                 Missing {
                     action: Action::Default(value.clone()),
-                    ..self.unfilled(target, place)
+                    ..self.unfilled(place)
                 }
             }
             None => {
                 let answer = "a message without it is refused";
                 self.finds(place, open, answer, "{ default = \"\" }");
-                self.unfilled(target, place)
+                self.unfilled(place)
             }
         }
     }
 
     /// Nothing: a message without the member is refused.
-    fn unfilled(&self, target: &Member, place: &str) -> Missing {
+    fn unfilled(&self, place: &str) -> Missing {
         let message = format!(
             "`{place}` must be there in {}, and nothing says what it is",
             self.hop.ids[1]
@@ -305,8 +296,6 @@ impl<'m> Planner<'m> {
         Missing {
             rule: UNDECIDED.to_owned(),
             action: Action::Reject(error),
-            ty: target.ty.clone(),
-            boxed: target.boxed,
             empty: None,
         }
     }
@@ -376,19 +365,12 @@ impl<'m> Planner<'m> {
             return Source::Derived(hook(rule, path));
         }
         if words::fits(self.hop.to, &target.ty, constant) {
-            return Source::Constant {
-                value: constant.clone(),
-                optional: target.presence == Presence::Optional,
-                boxed: target.boxed,
-            };
+            return Source::Constant(constant.clone());
         }
         let open = format!("it was always {constant}, and is {}", target.ty);
         if target.presence == Presence::Optional {
             self.finds(place, &open, "it is left out", "\"drop\"");
-            return Source::Adopt {
-                boxed: target.boxed,
-                adoption: Adoption::Never,
-            };
+            return Source::Adopt(Adoption::Never);
         }
         Source::Fill(self.filled(target, place, &open))
     }
@@ -446,7 +428,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-fn missing(rule: &Rule, action: &Action, target: &Member) -> Missing {
+fn missing(rule: &Rule, action: &Action) -> Missing {
     // What is implied on the way down is the default on the way up.
     let action = match action {
         Action::Implied(value) => Action::Default(value.clone()),
@@ -456,8 +438,6 @@ fn missing(rule: &Rule, action: &Action, target: &Member) -> Missing {
     Missing {
         rule: rule.id.clone(),
         action,
-        ty: target.ty.clone(),
-        boxed: target.boxed,
         empty: None,
     }
 }

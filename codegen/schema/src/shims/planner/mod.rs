@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use super::alike;
 use super::exact;
 use super::limits::Limits;
-use super::open::{Finding, Findings, Row, UNDECIDED};
+use super::open::{Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Hook, PairPlan, RuleFacts, Step, StringPlan};
 use super::rules::{Action, Offer, PairRules, Reject, Rule};
@@ -79,9 +79,9 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
         also.push((offset, (end(), end())));
     }
     // What the methods reach is only known once their types have been gone through.
-    let reached = ways.each_ref().map(|way| way.reached());
+    ways.iter_mut().for_each(Planner::run);
     for (offset, pair) in &also {
-        if reached.iter().all(|reached| reached.contains(pair)) {
+        if ways.iter().all(|way| way.known.contains(pair)) {
             errors
                 .push(rules.also_error(*offset, "a method of both revisions reaches it as it is"));
         }
@@ -91,7 +91,14 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
             way.call(from.clone(), to.clone());
         }
     }
-    let [mut up, mut down] = ways.map(|way| way.run(&mut found, &mut errors));
+    let [mut up, mut down] = ways.map(|mut way| {
+        way.run();
+        found.extend(way.found);
+        errors.extend(way.unfit);
+        way.done
+            .sort_by(|a, b| (&a.from, &a.to).cmp(&(&b.from, &b.to)));
+        way.done
+    });
     errors.extend(rules.unused());
     exact::mark(&mut up);
     exact::mark(&mut down);
@@ -154,10 +161,12 @@ struct Planner<'m> {
     hop: Hop<'m>,
     known: BTreeSet<(End, End)>,
     open: VecDeque<(End, End)>,
+    /// The conversions that are planned.
+    done: Vec<Conversion>,
     /// The member by whose value an object becomes one of several, by the two ends.
     splits: BTreeMap<(String, String), String>,
-    /// What no rule answers, by place.
-    found: Vec<(String, Finding)>,
+    /// What no rule answers.
+    found: Findings,
     /// Rules that answer another question than the one at their place.
     unfit: Vec<Error>,
 }
@@ -171,33 +180,18 @@ impl<'m> Planner<'m> {
             hop,
             known: BTreeSet::new(),
             open: VecDeque::new(),
+            done: Vec::new(),
             splits: BTreeMap::new(),
-            found: Vec::new(),
+            found: Findings::default(),
             unfit: Vec::new(),
         }
     }
 
-    /// All pairs of types that are reached from those asked for so far.
-    fn reached(&self) -> BTreeSet<(End, End)> {
-        let mut ahead = Self {
-            hop: self.hop,
-            known: self.known.clone(),
-            open: self.open.clone(),
-            splits: self.splits.clone(),
-            found: Vec::new(),
-            unfit: Vec::new(),
-        };
-        while let Some((from, to)) = ahead.open.pop_front() {
-            let _ = ahead.body(&from, &to);
-        }
-        ahead.known
-    }
-
-    fn run(mut self, found: &mut Findings, errors: &mut Vec<Error>) -> Vec<Conversion> {
-        let mut conversions = Vec::new();
+    /// Plans every pair of types that is reached from those asked for so far.
+    fn run(&mut self) {
         while let Some((from, to)) = self.open.pop_front() {
             let body = self.body(&from, &to);
-            conversions.push(Conversion {
+            self.done.push(Conversion {
                 area: self.area(&from, &to),
                 from,
                 to,
@@ -205,12 +199,6 @@ impl<'m> Planner<'m> {
                 body,
             });
         }
-        for (place, finding) in self.found {
-            found.add(place, finding);
-        }
-        errors.extend(self.unfit);
-        conversions.sort_by(|a, b| (&a.from, &a.to).cmp(&(&b.from, &b.to)));
-        conversions
     }
 
     /// Notes that no rule answers a question at a place; `action` is the one that would say the same.
@@ -220,13 +208,8 @@ impl<'m> Planner<'m> {
 
     /// As [`Planner::finds`], where another row than a `[[rule]]` would settle it.
     fn notes(&mut self, place: &str, open: &str, answer: &str, row: Row) {
-        let finding = Finding {
-            way: Some(self.hop.way),
-            open: open.to_owned(),
-            answer: answer.to_owned(),
-            row,
-        };
-        self.found.push((place.to_owned(), finding));
+        self.found
+            .open(place, Some(self.hop.way), open, answer, row);
     }
 
     /// The rule about a place, if it answers the question there; one that does not is an error.

@@ -1,7 +1,7 @@
 //! What becomes of the members of an object, and of those without a name in the schema.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Body, FieldPlan, Fitted, Hook, Kept, ObjectPlan, RestPlan};
+use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan};
 use super::super::rules::Action;
 use super::{Hop, Planner, hook};
 use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
@@ -60,6 +60,8 @@ impl<'m> Planner<'m> {
             fields.push(FieldPlan {
                 wire: target.wire.clone(),
                 field: target.field.clone(),
+                optional: target.presence == Presence::Optional,
+                boxed: target.boxed,
                 source,
                 renamed: renamed.is_some(),
                 fitted,
@@ -143,14 +145,9 @@ impl<'m> Planner<'m> {
 
     /// What becomes of unknown members, where source and target keep them differently.
     fn rest(&mut self, from: &Rest, to: &Rest, key: &str) -> RestPlan {
-        let kept = |rest: &Rest| match rest {
-            Rest::Open => Kept::Open,
-            Rest::Typed(_) => Kept::Typed,
-            Rest::Closed => Kept::Closed,
-        };
         let mut plan = RestPlan {
-            from: kept(from),
-            to: kept(to),
+            from: from.clone(),
+            to: to.clone(),
             rule: UNDECIDED.to_owned(),
         };
         let [a, b] = [from, to].map(|rest| match rest {
