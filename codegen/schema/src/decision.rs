@@ -8,7 +8,6 @@ use std::fmt;
 
 use crate::Error;
 use crate::shims::Pair;
-use crate::spec::Extension;
 
 /// Something that the input leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,17 +99,6 @@ impl Question {
             Self::Shape => "shape",
             Self::Code => "code",
             Self::Change => "change",
-        }
-    }
-}
-
-impl Scope {
-    /// Returns the scope of an extension.
-    #[must_use]
-    pub fn of(extension: &Extension) -> Self {
-        Self::Extension {
-            name: extension.name.clone(),
-            revision: extension.revision.clone(),
         }
     }
 }

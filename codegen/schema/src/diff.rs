@@ -44,6 +44,7 @@ pub(crate) use compare::Comparer;
 use lines::Lines;
 
 use roots::roots;
+pub use site::Place;
 use site::SiteId;
 pub(crate) use site::{Detail, Finding, place};
 use walk::{Base, Reached, Root};
@@ -53,27 +54,26 @@ pub use baseline::Baseline;
 pub use errata::marked;
 pub use extension::Extracted;
 use extension::{Feature, extracted};
-pub(crate) use extension::{extension_of, lists};
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};
 pub(crate) use judge::refused_by;
 pub use kind::{Explanation, Kind};
+pub(crate) use messages::channel;
 pub use path::{Part, WirePath, WirePlace, direction_id};
 pub(crate) use path::{Step, Trail};
 pub(crate) use row::refuses_more;
-pub use row::{CrateChange, Met, Place, Prose, Row};
+pub use row::{Met, Prose, Row};
 pub use settings::{Ignored, Settings};
 pub use show::View;
 pub(crate) use show::line;
 pub use side::{Side, Sources};
 pub use summary::{Count, Summary};
 pub(crate) use variants::{Profile, pair};
-pub use verdict::{Level, Meaning, Transport, Verdict, Verdicts};
-pub use witness::{End, Witness};
+pub use verdict::{CrateChange, End, Level, Meaning, Transport, Verdict, Verdicts};
+pub use witness::Witness;
 
 use crate::Error;
-use crate::model::MethodKind;
 use crate::schema::applied;
 
 /// What changed between two sides.
@@ -201,7 +201,9 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
             "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
         );
     }
-    let extensions = extracted(&new.cores, &rows);
+    let gone = rows.iter().filter(|row| row.kind == Kind::MethodRemoved);
+    let gone = gone.flat_map(|row| row.paths.iter().map(|path| &path.method));
+    let extensions = extracted(&new.cores, &gone.collect());
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
@@ -476,13 +478,4 @@ fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
         (Detail::None, Some(Step::Choice(choice))) => Some(choice.text.clone()),
         (Detail::None, _) => None,
     };
-}
-
-/// How a kind of message is called.
-pub(crate) fn channel(kind: MethodKind) -> &'static str {
-    match kind {
-        MethodKind::Request => "request",
-        MethodKind::Notification => "notification",
-        MethodKind::Input => "entry of inputRequests",
-    }
 }

@@ -12,11 +12,10 @@ use toml::Spanned;
 use crate::Error;
 use crate::model::{Model, Shape, TypeDef};
 use crate::rules::source::Source;
+use crate::spec::DOCS;
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
 
-/// The file of the doc lines, below the spec directory.
-pub const FILE: &str = "docs.toml";
 /// The section of lines that hold in every type.
 const EVERYWHERE: &str = "everywhere";
 
@@ -70,7 +69,7 @@ impl Docs {
     /// # Errors
     /// What is not TOML, or no doc line, with its line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
-        Self::from_file(texts.get(FILE), &texts.order)
+        Self::from_file(texts.get(DOCS), &texts.order)
     }
 
     /// Reads the lines of a file, with ranges in an order of revisions.

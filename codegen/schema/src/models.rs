@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::Error;
 use crate::analyze::areas::Areas;
+use crate::analyze::join;
 use crate::decision::{Decision, Scope};
 use crate::docs::{Docs, TypeDocs};
 use crate::draft::draft;
-use crate::model::{Built, Model, join};
+use crate::model::{Built, Model};
 use crate::open::Undocumented;
 use crate::rules::Rules;
 use crate::schema::Schema;
@@ -58,6 +61,28 @@ pub struct Models<'s> {
     pub stated: ErrorRules,
     /// What the prose changes between adjacent revisions.
     pub changes: Changes,
+}
+
+impl Model {
+    /// Works out the model of one schema in canonical form, by itself.
+    ///
+    /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the
+    /// schema's own, by JSON pointer.
+    ///
+    /// # Errors
+    /// What cannot be typed, each with its place and the rule that would settle it.
+    pub fn build(
+        schema: &Value,
+        scope: &Scope,
+        rules: &Rules,
+        methods: &MethodRules,
+        prose: &BTreeMap<String, String>,
+    ) -> Result<Built, Error> {
+        let schema = Schema::parse(schema, &scope.to_string())?;
+        let built = draft(&schema, scope, rules, methods, prose)?;
+        let areas = Areas::of([&built.model], |method| module(methods.area(method)));
+        join::decide(built, scope, rules, &areas)
+    }
 }
 
 impl<'s> Models<'s> {
@@ -383,7 +408,10 @@ impl<'s> ExtensionModel<'s> {
         methods: &MethodRules,
         areas: &Areas,
     ) -> Result<Self, Error> {
-        let scope = Scope::of(extension);
+        let scope = Scope::Extension {
+            name: extension.name.clone(),
+            revision: extension.revision.clone(),
+        };
         let methods = methods.with(extension);
         let schema = Schema::parse(&extension.schema, &scope.to_string())?;
         let built = draft(&schema, &scope, rules, &methods, &extension.prose)?;

@@ -2,7 +2,7 @@
 
 use crate::Models;
 use crate::decision::Decision;
-use crate::docs;
+use crate::spec::DOCS;
 use crate::{Error, Spec};
 
 /// What has to be decided, written or mended before a spec stands.
@@ -73,7 +73,7 @@ impl Open {
         let undocumented = undocumented.filter(|(id, _)| own(id));
         let undocumented = undocumented.map(|(id, names)| Undocumented {
             of: id.to_owned(),
-            file: docs::FILE.to_owned(),
+            file: DOCS.to_owned(),
             names,
         });
         open.undocumented = undocumented

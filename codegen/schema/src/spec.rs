@@ -45,6 +45,9 @@ const REVISIONS: &str = "revisions.toml";
 /// The errata of all revisions, in a spec directory.
 pub(crate) const ERRATA: &str = "errata.toml";
 
+/// The doc lines of all revisions, in a spec directory.
+pub(crate) const DOCS: &str = "docs.toml";
+
 /// Everything that spec/ says.
 #[derive(Clone, Debug)]
 pub struct Spec {

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Opaque;
 use crate::model::{Model, Presence, Shape, Ty};
 use crate::schema::JsonType;
+
+/// The unions that are read as opaque JSON, by Rust name.
+pub(super) type Opaque = BTreeSet<String>;
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]

@@ -13,8 +13,8 @@ use super::row::Row;
 use super::sample::minimal;
 use super::show::View;
 use super::side::Side;
-use super::verdict::{Verdict, Verdicts};
-use super::witness::{End, Witness};
+use super::verdict::{End, Verdict, Verdicts};
+use super::witness::Witness;
 use crate::model::Direction;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule, RuleKind};
 

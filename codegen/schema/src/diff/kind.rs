@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::CrateChange;
-use super::verdict::{Verdict, Verdicts};
+use super::verdict::{CrateChange, Level, Meaning, Verdict, Verdicts};
 use crate::Error;
 
 /// A kind in words.
@@ -235,6 +234,29 @@ impl Kind {
     #[must_use]
     pub fn is_on_the_wire(self) -> bool {
         self != Self::DefinitionRenamed
+    }
+
+    /// Returns the level that follows from verdicts, unless `spec/diff.toml` says otherwise.
+    #[must_use]
+    pub fn level(self, verdicts: Verdicts) -> Level {
+        let Verdicts {
+            old_to_new,
+            new_to_old,
+        } = verdicts;
+        let both = [old_to_new, new_to_old];
+        if !self.is_on_the_wire() {
+            Level::Representation
+        } else if both.iter().any(|verdict| !verdict.valid) {
+            Level::Breaking
+        } else if old_to_new.meaning != Meaning::Kept
+            || both
+                .iter()
+                .any(|verdict| verdict.meaning == Meaning::Changed)
+        {
+            Level::Risky
+        } else {
+            Level::Compatible
+        }
     }
 }
 

@@ -6,9 +6,8 @@
 use super::graph::{Graph, Member, NodeId};
 use super::variants::choices;
 use crate::Error;
-use crate::draft::{Answer, answer};
 use crate::model::{Direction, MethodKind};
-use crate::spec::methods::MethodRules;
+use crate::spec::methods::{Answer, MethodRules, answer};
 use crate::spec::roles::{ROLES, Role};
 
 /// A message that a side may send.
@@ -111,5 +110,14 @@ fn result(
                 None => Some(result),
             }
         }
+    }
+}
+
+/// How a kind of message is called.
+pub(crate) fn channel(kind: MethodKind) -> &'static str {
+    match kind {
+        MethodKind::Request => "request",
+        MethodKind::Notification => "notification",
+        MethodKind::Input => "entry of inputRequests",
     }
 }

@@ -2,17 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::channel;
+use super::extension::Feature;
 use super::graph::{Graph, NodeId};
 use super::judge::valid;
 use super::kind::Kind;
-use super::messages::Message;
+use super::messages::{Message, channel};
 use super::path::{Part, WirePath};
-use super::row::{Place, Row};
+use super::row::Row;
 use super::sample::minimal;
 use super::show::View;
 use super::side::Side;
-use super::witness::{End, Witness};
+use super::site::Place;
+use super::verdict::End;
+use super::witness::Witness;
 use crate::model::MethodKind;
 
 /// The messages of two sides, by index.
@@ -55,6 +57,35 @@ pub(crate) fn pair(old: &[Message], new: &[Message]) -> Pairs {
     }
     pairs.added = open_new;
     pairs
+}
+
+impl Feature {
+    /// Returns the feature that sides are about, where some of them are an extension and others are not.
+    pub(super) fn among<'s>(sides: &[&'s Side]) -> Option<&'s Self> {
+        let mut all = sides.iter().map(|side| side.feature.as_ref());
+        let is_mixed = all.clone().any(|feature| feature.is_none());
+        all.find_map(|feature| feature).filter(|_| is_mixed)
+    }
+
+    /// Leaves only messages of the feature, where one side is an extension and the other is not: what else a core has
+    /// is not gone with an extension, which stands beside it.
+    pub(super) fn retain(pairs: &mut Pairs, old: &Side, new: &Side) {
+        let Some(feature) = Self::among(&[old, new]) else {
+            return;
+        };
+        let has = |side: &Side, at: usize| {
+            let names = match side.feature {
+                Some(_) => &feature.own,
+                None => &feature.core,
+            };
+            names.contains(&side.messages[at].name)
+        };
+        let both = |(o, n): &(usize, usize)| has(old, *o) && has(new, *n);
+        pairs.both.retain(both);
+        pairs.rechanneled.retain(both);
+        pairs.removed.retain(|at| has(old, *at));
+        pairs.added.retain(|at| has(new, *at));
+    }
 }
 
 /// A row for each message that came, went or changed its channel.

@@ -8,11 +8,12 @@ use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
 use super::path::{Part, Step, Trail, WirePath};
-use super::row::{Place, Row};
+use super::row::Row;
 use super::show::View;
 use super::side::Side;
+use super::site::Place;
+use super::verdict::End;
 use super::walk::Root;
-use super::witness::End;
 
 /// Members that every object may have: they tell nothing.
 const COMMON: &[&str] = &[

@@ -6,9 +6,10 @@ use super::compare::Comparer;
 use super::graph::{NodeId, Rest, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
-use super::row::{Place, Row};
+use super::row::Row;
 use super::show::View;
 use super::side::Side;
+use super::site::Place;
 
 /// How many pairs of places are visited before renames are no longer looked for.
 const MAX_VISITS: usize = 400_000;

@@ -3,8 +3,8 @@
 use super::compare::Comparer;
 use super::graph::NodeId;
 use super::path::{Part, Trail, WirePath};
-use super::row::Place;
 use super::side::Side;
+use super::site::Place;
 use super::walk::Root;
 use super::{facts, methods};
 use crate::model::Direction;

@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
-use super::verdict::{Level, Verdict, Verdicts};
-use super::witness::{End, Witness};
+use super::site::Place;
+use super::verdict::{CrateChange, End, Level, Verdict, Verdicts};
+use super::witness::Witness;
 use crate::schema::Constraints;
 use crate::schema::applied;
 use crate::spec::sha256;
@@ -91,39 +92,6 @@ pub struct Prose {
     pub page: String,
 }
 
-/// The same part in both schemas.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
-    /// In the old one; empty where it has none.
-    pub old: String,
-    /// In the new one.
-    pub new: String,
-}
-
-/// What a change means for the version number of the generated crate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CrateChange {
-    /// Nothing that a compiler sees.
-    Patch,
-    /// Something new; constructors and setters stay as they are.
-    Minor,
-    /// Something that compiled no longer does.
-    Major,
-}
-
-impl CrateChange {
-    /// Returns the name.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Patch => "patch",
-            Self::Minor => "minor",
-            Self::Major => "major",
-        }
-    }
-}
-
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands out a reference"
@@ -139,7 +107,7 @@ impl Row {
         Self {
             fingerprint: String::new(),
             kind,
-            level: verdicts.level(kind),
+            level: kind.level(verdicts),
             paths: Vec::new(),
             from: Vec::new(),
             to: Vec::new(),
@@ -163,7 +131,7 @@ impl Row {
     /// Takes over other verdicts than those of its kind.
     pub(crate) fn judged(&mut self, verdicts: Verdicts) {
         self.verdicts = verdicts;
-        self.level = verdicts.level(self.kind);
+        self.level = self.kind.level(verdicts);
     }
 
     /// Takes over witnesses: a direction that has one is refused, and no other is.

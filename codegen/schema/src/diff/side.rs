@@ -7,14 +7,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::extension::{Extracted, Feature, cores, extension_of, with_lists};
+use super::extension::{Extracted, Feature, cores, with_lists};
 use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
 use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
-use crate::spec::extensions;
+use crate::spec::extensions::{self, extension_of};
 use crate::spec::methods::MethodRules;
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 

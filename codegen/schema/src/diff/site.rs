@@ -2,12 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::graph::NodeId;
 use super::kind::Kind;
 use super::path::Step;
-use super::row::Place;
+
+/// The same part in both schemas.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// In the old one; empty where it has none.
+    pub old: String,
+    /// In the new one.
+    pub new: String,
+}
 
 /// Index of a site.
 pub(crate) type SiteId = usize;

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::Diff;
 use super::kind::Kind;
-use super::row::{CrateChange, Row};
-use super::verdict::Level;
+use super::row::Row;
+use super::verdict::{CrateChange, Level};
 
 /// Counts and conclusions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

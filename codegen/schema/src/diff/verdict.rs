@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::kind::Kind;
 use crate::Error;
 
 /// What becomes of a message that a peer of one revision sends to a peer of the other.
@@ -96,29 +95,6 @@ impl Verdicts {
             new_to_old,
         }
     }
-
-    /// Returns the level that follows, unless `spec/diff.toml` says otherwise.
-    #[must_use]
-    pub fn level(self, kind: Kind) -> Level {
-        let Self {
-            old_to_new,
-            new_to_old,
-        } = self;
-        let both = [old_to_new, new_to_old];
-        if !kind.is_on_the_wire() {
-            Level::Representation
-        } else if both.iter().any(|verdict| !verdict.valid) {
-            Level::Breaking
-        } else if old_to_new.meaning != Meaning::Kept
-            || both
-                .iter()
-                .any(|verdict| verdict.meaning == Meaning::Changed)
-        {
-            Level::Risky
-        } else {
-            Level::Compatible
-        }
-    }
 }
 
 impl Level {
@@ -155,5 +131,54 @@ impl FromStr for Level {
         (Self::ALL.iter().copied())
             .find(|level| level.id() == id)
             .ok_or_else(|| Error::no_such("level", id, Self::ALL.iter().map(|level| level.id())))
+    }
+}
+
+/// One of the two revisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The old one.
+    Old,
+    /// The new one.
+    New,
+}
+
+impl End {
+    /// What it is called of the two.
+    pub(crate) fn of<T>(self, old: T, new: T) -> T {
+        match self {
+            Self::Old => old,
+            Self::New => new,
+        }
+    }
+
+    /// The other one.
+    pub(crate) fn other(self) -> Self {
+        self.of(Self::New, Self::Old)
+    }
+}
+
+/// What a change means for the version number of the generated crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrateChange {
+    /// Nothing that a compiler sees.
+    Patch,
+    /// Something new; constructors and setters stay as they are.
+    Minor,
+    /// Something that compiled no longer does.
+    Major,
+}
+
+impl CrateChange {
+    /// Returns the name.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Major => "major",
+        }
     }
 }

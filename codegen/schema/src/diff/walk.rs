@@ -3,7 +3,7 @@
 use super::graph::NodeId;
 use super::path::{Part, Step, Trail, WirePath};
 use super::site::{Site, SiteId};
-use super::witness::End;
+use super::verdict::End;
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;

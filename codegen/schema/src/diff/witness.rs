@@ -13,6 +13,7 @@ use super::path::{Part, Step};
 use super::sample::{Mentioned, anything, beside_limits, minimal, samples, variations};
 use super::site::{Detail, Finding};
 use super::variants::choices;
+use super::verdict::End;
 use super::walk::Root;
 
 /// How deep a text may be.
@@ -31,31 +32,6 @@ pub struct Witness {
     pub old: Vec<String>,
     /// The same of the new schema.
     pub new: Vec<String>,
-}
-
-/// One of the two revisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum End {
-    /// The old one.
-    Old,
-    /// The new one.
-    New,
-}
-
-impl End {
-    /// What it is called of the two.
-    pub(crate) fn of<T>(self, old: T, new: T) -> T {
-        match self {
-            Self::Old => old,
-            Self::New => new,
-        }
-    }
-
-    /// The other one.
-    pub(crate) fn other(self) -> Self {
-        self.of(Self::New, Self::Old)
-    }
 }
 
 /// What is put at the place that differs.

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::naming::numbered;
 use crate::schema::Schema;
-use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
+use crate::spec::methods::{Answer, MethodRules, ResultRule, answer, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
 /// The methods of a model, and what they add to it.
@@ -387,32 +387,5 @@ fn method_name(object: &Object) -> Option<String> {
     match &object.member("method")?.presence {
         Presence::Constant(Value::String(name)) => Some(name.clone()),
         _ => None,
-    }
-}
-
-/// What answers a request.
-pub(crate) enum Answer<'r, T> {
-    /// The result of the schema's own response to it.
-    Response(T),
-    /// The definitions that a rule names.
-    Ruled(ResultRule<'r>),
-    /// The definition of its name.
-    Named(String),
-}
-
-/// Finds what answers the request of a definition: what `response` has of the schema's `XResultResponse`, else what a rule
-/// says, else the result of its name.
-pub(crate) fn answer<'r, T>(
-    request: &str,
-    response: impl FnOnce(&str) -> Option<T>,
-    rule: impl FnOnce() -> Option<ResultRule<'r>>,
-) -> Answer<'r, T> {
-    let stem = roles::stem(request);
-    if let Some(result) = response(&roles::response(stem)) {
-        return Answer::Response(result);
-    }
-    match rule() {
-        Some(rule) => Answer::Ruled(rule),
-        None => Answer::Named(roles::result(stem)),
     }
 }

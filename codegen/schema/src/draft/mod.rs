@@ -28,7 +28,6 @@ use crate::spec::methods::MethodRules;
 
 pub(crate) use cycles::cycles;
 pub(crate) use finite::ranks;
-pub(crate) use methods::{Answer, answer};
 pub(crate) use open::opaque_rule;
 
 /// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer.

@@ -1,30 +1,22 @@
 //! The protocol of one revision as plain data: a schema gives it names and shapes ([`crate::draft`]), and what is worked
-//! out of these is filled in (`join`).
+//! out of these is filled in ([`crate::analyze`]).
 //!
 //! Everything below (emission, docs, diffs, shims, the sampler of the tests) reads the model and
 //! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
 
-mod given;
-pub(crate) mod join;
+mod plan;
 mod ty;
-mod variants;
 
 use crate::pointer;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::Error;
-use crate::analyze::areas::Areas;
-use crate::decision::{Decision, Scope};
-use crate::draft::draft;
-use crate::rules::Rules;
+use crate::decision::Decision;
 pub use crate::rules::Start;
 use crate::schema::{Constraints, Schema};
-use crate::spec::methods::{MethodRules, module};
 
-pub use crate::analyze::plan::{Case, KindCase, Plan};
+pub use plan::{Case, KindCase, Plan};
 pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.
@@ -51,26 +43,6 @@ pub struct Built {
 }
 
 impl Model {
-    /// Works out the model of one schema in canonical form, by itself.
-    ///
-    /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the
-    /// schema's own, by JSON pointer.
-    ///
-    /// # Errors
-    /// What cannot be typed, each with its place and the rule that would settle it.
-    pub fn build(
-        schema: &Value,
-        scope: &Scope,
-        rules: &Rules,
-        methods: &MethodRules,
-        prose: &BTreeMap<String, String>,
-    ) -> Result<Built, Error> {
-        let schema = Schema::parse(schema, &scope.to_string())?;
-        let built = draft(&schema, scope, rules, methods, prose)?;
-        let areas = Areas::of([&built.model], |method| module(methods.area(method)));
-        join::decide(built, scope, rules, &areas)
-    }
-
     /// Returns the type with this Rust name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&TypeDef> {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use mcp_wire::Direction;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Direction;
 use crate::names;
 
 /// Two adjacent revisions, or the core that had a feature and the extension that has it now; `OLD..NEW` in print.

@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcp_wire::Direction;
 use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
 use super::errata::{self, Erratum};
 use super::methods::messages;
+use super::roles::lists;
 use super::rules::RuleFile;
 use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
 use crate::Error;
-use crate::diff::{extension_of, lists};
-use crate::model::Direction;
 
 /// The folder of the extensions, below the spec directory.
 pub(crate) const FOLDER: &str = "extensions";
@@ -338,6 +338,17 @@ pub(super) fn copied<'s>(
             let original = base.raw.get("$defs")?.get(name)?;
             Some((name.as_str(), copy, original))
         })
+}
+
+/// The extension that a schema is a state of: the first one that has one of its messages.
+pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
+    if lists(schema) {
+        return None;
+    }
+    let has = |extension: &&Extension| {
+        messages(schema).any(|(name, _)| extension.methods.iter().any(|own| own.name == name))
+    };
+    spec.extensions.iter().find(has)
 }
 
 /// Returns the side that a word names: `Some(None)` for an empty word, `None` for an unknown one.

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::range::Order;
 use super::rules::RuleFile;
 use super::sheet::{self, Edit, Entry};
-use super::{Directory, REVISIONS};
-use crate::{Diagnostic, Error, docs};
+use super::{DOCS, Directory, REVISIONS};
+use crate::{Diagnostic, Error};
 
 /// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,7 +154,7 @@ impl Held {
                 entry.table.get(at + 1)?.clone(),
             ))
         };
-        let (fact, since, until) = match lines().filter(|_| file == docs::FILE) {
+        let (fact, since, until) = match lines().filter(|_| file == DOCS) {
             Some((section, since)) => {
                 let own = entry.name == UNTIL && entry.table.len() == 3;
                 let until = own.then(|| entry.texts.first().map(|(_, text, _)| text.clone()));
@@ -180,7 +180,7 @@ impl Held {
     }
 
     fn is_of_lines(&self) -> bool {
-        self.file == docs::FILE
+        self.file == DOCS
     }
 
     fn shares_its_table(&self, other: &Self) -> bool {

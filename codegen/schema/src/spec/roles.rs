@@ -1,6 +1,7 @@
 //! The definitions by which a schema lists its messages, and what answers a request: for all readers of a schema.
 
-use crate::model::{Direction, MethodKind};
+use mcp_wire::{Direction, MethodKind};
+use serde_json::Value;
 
 /// A union of the messages that one side may send in one way; an unknown method is a case of its own there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,16 @@ pub const ROLES: &[Role] = &[
     ),
     role("InputRequest", Direction::ServerToClient, MethodKind::Input),
 ];
+
+/// Whether a schema lists messages itself, apart from those within results.
+pub(crate) fn lists(schema: &Value) -> bool {
+    let has = |union: &str| {
+        let definitions = schema.get("$defs");
+        definitions.is_some_and(|all| all.get(union).is_some())
+    };
+    let mut of_core = (ROLES.iter()).filter(|role| role.kind != MethodKind::Input);
+    of_core.any(|role| has(role.union))
+}
 
 /// Returns the kind of a message that no union lists, by its method.
 #[must_use]

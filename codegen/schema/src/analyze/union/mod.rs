@@ -7,12 +7,11 @@ mod presence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Case, KindCase, Opaque, Plan};
-use super::profile::Profile;
+use super::profile::{Opaque, Profile};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::draft::opaque_rule;
-use crate::model::{Model, Shape, Ty, TypeDef, Union};
+use crate::model::{Case, KindCase, Model, Plan, Shape, Ty, TypeDef, Union};
 use crate::rules::{Decide, PresentRow, Rules};
 use crate::schema::JsonType;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Decider;
-use crate::analyze::plan::{Case, Plan};
+use crate::model::{Case, Plan};
 
 /// How many paths a reader looks for at once (`mcp_wire::Paths`).
 const MAX_PATHS: usize = 128;

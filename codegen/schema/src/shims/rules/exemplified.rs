@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::example::{Ending, Example, Facts, Of, Sample};
-use super::rows::{ErrorRule, MethodRule, Rule};
+use super::rows::{ErrorRule, MethodRule, Rows, Rule, placed};
 use crate::shims::pair::{Sender, Way};
 
 impl Example {
@@ -150,6 +150,35 @@ impl<'r> Exemplified<'r> {
     pub(super) fn samples(self) -> impl Iterator<Item = Sample<'r>> {
         let read = move |one: &'r Example| one.read(self.rule, &self.ways, self.sender).ok();
         self.examples.iter().filter_map(read)
+    }
+}
+
+/// What every row with an id says of itself.
+pub(super) struct Told<'r> {
+    pub(super) offset: usize,
+    pub(super) id: &'r str,
+    pub(super) reason: &'r str,
+    pub(super) source: &'r str,
+    pub(super) shown: Exemplified<'r>,
+}
+
+impl Rows {
+    /// All rows with an id, in the order of the file within their kind.
+    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
+        macro_rules! told {
+            ($rows:expr) => {
+                placed($rows).map(|(offset, row)| Told {
+                    offset,
+                    id: &row.id,
+                    reason: &row.reason,
+                    source: &row.source,
+                    shown: row.into(),
+                })
+            };
+        }
+        told!(&self.rule)
+            .chain(told!(&self.method))
+            .chain(told!(&self.error))
     }
 }
 

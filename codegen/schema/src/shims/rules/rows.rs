@@ -5,7 +5,6 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::example::Example;
-use super::exemplified::Exemplified;
 use crate::Error;
 use crate::shims::one_or_many::OneOrMany;
 use crate::shims::pair::{Sender, Way};
@@ -21,35 +20,6 @@ pub(super) struct Rows {
     pub(super) rule: Vec<Spanned<Rule>>,
     pub(super) method: Vec<Spanned<MethodRule>>,
     pub(super) error: Vec<Spanned<ErrorRule>>,
-}
-
-/// What every row with an id says of itself.
-pub(super) struct Told<'r> {
-    pub(super) offset: usize,
-    pub(super) id: &'r str,
-    pub(super) reason: &'r str,
-    pub(super) source: &'r str,
-    pub(super) shown: Exemplified<'r>,
-}
-
-impl Rows {
-    /// All rows with an id, in the order of the file within their kind.
-    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
-        macro_rules! told {
-            ($rows:expr) => {
-                placed($rows).map(|(offset, row)| Told {
-                    offset,
-                    id: &row.id,
-                    reason: &row.reason,
-                    source: &row.source,
-                    shown: row.into(),
-                })
-            };
-        }
-        told!(&self.rule)
-            .chain(told!(&self.method))
-            .chain(told!(&self.error))
-    }
 }
 
 /// Rows with their byte offsets.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::rows::{Action, Rows, Rule, Told, error, placed};
+use super::exemplified::Told;
+use super::rows::{Action, Rows, Rule, error, placed};
 use crate::Error;
 use crate::naming::is_identifier;
 use crate::shims::open::UNDECIDED;

@@ -6,18 +6,19 @@ mod results;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcp_wire::Direction;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::range::{Faults, Order};
 use super::{Extension, Spec};
 use crate::Error;
-use crate::model::Direction;
 use areas::default_area;
 pub(crate) use areas::{AREA, is_area, module};
 use requests::takes;
 pub(crate) use requests::{messages, methods};
 pub use results::ResultRule;
+pub(crate) use results::{Answer, answer};
 use results::{Problem, Rule};
 
 /// The rules, checked against the revisions.

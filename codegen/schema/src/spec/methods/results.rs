@@ -1,8 +1,7 @@
 //! Which result answers a request: by the schema, or by a rule where the schema does not say.
 
 use super::requests::requests;
-use crate::draft::{Answer, answer};
-use crate::spec::{Revision, Spec};
+use crate::spec::{Revision, Spec, roles};
 
 /// One `[[result]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +19,33 @@ pub struct ResultRule<'r> {
     pub result: &'r str,
     /// The result instead of it when the request's params carry `task`.
     pub task_result: Option<&'r str>,
+}
+
+/// What answers a request.
+pub(crate) enum Answer<'r, T> {
+    /// The result of the schema's own response to it.
+    Response(T),
+    /// The definitions that a rule names.
+    Ruled(ResultRule<'r>),
+    /// The definition of its name.
+    Named(String),
+}
+
+/// Finds what answers the request of a definition: what `response` has of the schema's `XResultResponse`, else what a rule
+/// says, else the result of its name.
+pub(crate) fn answer<'r, T>(
+    request: &str,
+    response: impl FnOnce(&str) -> Option<T>,
+    rule: impl FnOnce() -> Option<ResultRule<'r>>,
+) -> Answer<'r, T> {
+    let stem = roles::stem(request);
+    if let Some(result) = response(&roles::response(stem)) {
+        return Answer::Response(result);
+    }
+    match rule() {
+        Some(rule) => Answer::Ruled(rule),
+        None => Answer::Named(roles::result(stem)),
+    }
 }
 
 /// What is wrong with a rule, and of which revision where others may be right.

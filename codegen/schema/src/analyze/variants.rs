@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Plan, Ty, Union};
+use crate::model::{Plan, Ty, Union};
 use crate::naming::{is_identifier, numbered, pascal_case, plain};
 
 /// The names of variants, in order, each its own; `union` is the name of what they belong to.

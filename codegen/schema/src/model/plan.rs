@@ -1,13 +1,8 @@
 //! Decision plans: how a reader tells the variants of a union apart without trying them.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
 use crate::schema::JsonType;
-
-/// The unions that are read as opaque JSON, by Rust name.
-pub(crate) type Opaque = BTreeSet<String>;
 
 /// A decision, or a question and what follows from its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::areas::Areas;
 use super::given::given;
-use super::{Built, Shape, Ty, TypeDef, variants};
+use super::union::{self, Plans};
+use super::{blank, boxes, variants};
 use crate::Error;
-use crate::analyze::areas::Areas;
-use crate::analyze::union::{self, Plans};
-use crate::analyze::{blank, boxes};
 use crate::decision::{Decision, Question, Scope, Settle};
+use crate::model::{Built, Shape, Ty, TypeDef};
 use crate::rules::Rules;
 
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.

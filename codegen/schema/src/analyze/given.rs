@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Given, Member, Model, Object, Presence, Shape, Start, Taken, Ty};
+use crate::model::{Given, Member, Model, Object, Presence, Shape, Start, Taken, Ty};
 use crate::rules::Rules;
 
 /// How deep objects are looked into that are to be made of nothing.
