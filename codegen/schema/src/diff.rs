@@ -244,38 +244,34 @@ fn order(rows: &mut [Row], old: &Side, new: &Side) {
         };
         format!("{}\n{}", of(old, &row.before), of(new, &row.after))
     };
-    let facets: Vec<String> = (rows.iter())
-        .map(|row| match row.subject.as_deref() {
+    for row in rows.iter_mut() {
+        let facet = match row.subject.as_deref() {
             // Lists are told apart by nothing but their items.
             Some("array") => format!("{}\n{}", facet(row), whole(row)),
             _ => facet(row),
-        })
-        .collect();
-    for (row, facet) in rows.iter_mut().zip(&facets) {
-        row.sign(facet);
+        };
+        row.sign(&facet);
     }
-    let shared = |rows: &[Row]| -> BTreeMap<String, usize> {
-        let mut counts = BTreeMap::new();
-        for row in rows {
-            *counts.entry(row.fingerprint.clone()).or_insert(0) += 1;
-        }
-        counts.retain(|_, count| *count > 1);
-        counts
-    };
-    let alike = shared(rows);
-    for (row, facet) in rows.iter_mut().zip(&facets) {
-        if alike.contains_key(&row.fingerprint) {
-            row.sign(&format!("{facet}\n{}", whole(row)));
-        }
+    sign_apart(rows, |row, _| match row.subject.as_deref() {
+        Some("array") => format!("{}\n{}\n{}", facet(row), whole(row), whole(row)),
+        _ => format!("{}\n{}", facet(row), whole(row)),
+    });
+    sign_apart(rows, |row, count| format!("{}\n{count}", row.fingerprint));
+}
+
+/// Signs again the rows that have one fingerprint, each by what it says of the row and how many came before.
+fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
+    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for row in rows.iter() {
+        counts.entry(row.fingerprint.clone()).or_default()[0] += 1;
     }
-    let alike = shared(rows);
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows {
-        if alike.contains_key(&row.fingerprint) {
-            let count = seen.entry(row.fingerprint.clone()).or_default();
-            *count += 1;
-            let numbered = format!("{}\n{count}", row.fingerprint);
-            row.sign(&numbered);
+        if let Some([all, seen]) = counts.get_mut(&row.fingerprint)
+            && *all > 1
+        {
+            *seen += 1;
+            let facet = says(row, *seen);
+            row.sign(&facet);
         }
     }
 }

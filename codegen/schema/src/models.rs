@@ -351,16 +351,9 @@ impl<'s> Models<'s> {
             model: &new,
             ..side(base, &[])
         };
-        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
-        let Planned {
-            mut plan,
-            mut faults,
-        } = shims::plan(old, new, &rules);
+        let mut plan = self.planned(pair, [old, new], file, false)?;
         // So are the types that the extension repeats.
         plan.alike.retain(|name| base.model.get(name).is_none());
-        faults.extend(plan.open.iter().cloned().map(Decision::refused));
-        faults.extend(unanswered);
-        Error::check(faults)?;
         Ok(plan)
     }
 
@@ -368,11 +361,22 @@ impl<'s> Models<'s> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;
-        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
-        let Planned { plan, mut faults } =
-            shims::plan(side(old, old_codes), side(new, new_codes), &rules);
         let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
-        if !is_draft(old) && !is_draft(new) {
+        let sides = [side(old, old_codes), side(new, new_codes)];
+        self.planned(pair, sides, file, is_draft(old) || is_draft(new))
+    }
+
+    /// Plans a pair, which `may_be_open` or not: then what no rule answers is an error.
+    fn planned(
+        &self,
+        pair: &Pair,
+        [old, new]: [Side<'_>; 2],
+        file: RuleFile,
+        may_be_open: bool,
+    ) -> Result<PairPlan, Error> {
+        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
+        let Planned { plan, mut faults } = shims::plan(old, new, &rules);
+        if !may_be_open {
             faults.extend(plan.open.iter().cloned().map(Decision::refused));
         }
         faults.extend(unanswered);

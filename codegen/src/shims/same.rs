@@ -5,19 +5,11 @@ use std::collections::BTreeSet;
 use mcp_schema::shims::exact::target;
 use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Source, Step};
 
-/// A plan without such conversions, and the types, by Rust name, that they were of, on the way up and on the way down.
-#[derive(Debug)]
-pub(super) struct Reduced {
-    pub(super) plan: PairPlan,
-    pub(super) up: BTreeSet<String>,
-    pub(super) down: BTreeSet<String>,
-}
-
-/// Takes the conversions of `shared` types out of a plan, and the calls of them.
+/// Takes the conversions of `shared` types out of a plan, and the calls of them; returns the types, by Rust name, that
+/// they were of, on the way up and on the way down.
 ///
 /// A conversion of a shared type stays where a rule or a hook does something to its values.
-pub(super) fn reduced(plan: &PairPlan, shared: &BTreeSet<&str>) -> Reduced {
-    let mut plan = plan.clone();
+pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<String>; 2] {
     let take = |conversions: &mut Vec<Conversion>| {
         let mut same: BTreeSet<String> = (conversions.iter())
             .filter(|one| one.exact && one.from == one.to && is_identity(&one.body))
@@ -54,9 +46,7 @@ pub(super) fn reduced(plan: &PairPlan, shared: &BTreeSet<&str>) -> Reduced {
         }
         same
     };
-    let up = take(&mut plan.up);
-    let down = take(&mut plan.down);
-    Reduced { plan, up, down }
+    [&mut plan.up, &mut plan.down].map(take)
 }
 
 fn steps(body: &mut Body) -> Vec<&mut Step> {

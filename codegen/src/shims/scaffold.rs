@@ -160,9 +160,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let (old, new) = (&plan.pair.old, &plan.pair.new);
     let methods = plan.methods.iter().filter_map(|method| {
         let (rule, up, down) = match &method.fate {
-            Fate::OldOnly { rule, action } | Fate::NewOnly { rule, action } => {
-                (rule, Some(action), Some(action))
-            }
+            Fate::Alone { rule, action } => (rule, Some(action), Some(action)),
             Fate::Both { apart, .. } => {
                 let apart = apart.as_ref()?;
                 (&apart.rule, apart.up.as_ref(), apart.down.as_ref())

@@ -103,10 +103,7 @@ impl Judge<'_> {
             (Shape::Scalar(kinds), value) => Some(kinds.iter().any(|kind| kind.admits(value))),
             (Shape::Array(None), Value::Array(_)) => Some(true),
             (Shape::Array(Some(each)), Value::Array(items)) => {
-                let listed = (node.applied.keys())
-                    .filter(|place| place.starts_with("prefixItems/"))
-                    .count();
-                let items = items.iter().skip(listed);
+                let items = items.iter().skip(listed(node));
                 all(items.map(|item| self.node(*each, item, depth)))
             }
             (Shape::Object { members, rest }, Value::Object(object)) => {
@@ -274,10 +271,7 @@ impl Judge<'_> {
                 if others.iter().any(|name| node.limits.contains_key(*name)) {
                     return None;
                 }
-                let listed = (node.applied.keys())
-                    .filter(|place| place.starts_with("prefixItems/"))
-                    .count();
-                let unseen = items.iter().skip(listed);
+                let unseen = items.iter().skip(listed(node));
                 all(unseen.map(|item| holds("unevaluatedItems", item)))
             }
             // `then` and `else` are asked by `if`, `oneOf` by the union, and bounds of `contains` by that.
@@ -339,6 +333,14 @@ impl Judge<'_> {
         }
         Some(seen)
     }
+}
+
+/// How many items have a schema each.
+fn listed(node: &WireNode) -> usize {
+    let places = node.applied.keys();
+    places
+        .filter(|place| place.starts_with("prefixItems/"))
+        .count()
 }
 
 fn least(count: usize, bound: &Value) -> Option<bool> {

@@ -21,7 +21,6 @@ use crate::model::MethodKind;
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     pub(crate) both: Vec<(usize, usize)>,
-    pub(crate) rechanneled: Vec<(usize, usize)>,
     pub(crate) removed: Vec<usize>,
     pub(crate) added: Vec<usize>,
 }
@@ -48,10 +47,7 @@ pub(crate) fn pair(old: &[Message], new: &[Message]) -> Pairs {
     }
     for index in open_old {
         match take(&old[index], false) {
-            Some(other) => {
-                pairs.both.push((index, other));
-                pairs.rechanneled.push((index, other));
-            }
+            Some(other) => pairs.both.push((index, other)),
             None => pairs.removed.push(index),
         }
     }
@@ -82,7 +78,6 @@ impl Feature {
         };
         let both = |(o, n): &(usize, usize)| has(old, *o) && has(new, *n);
         pairs.both.retain(both);
-        pairs.rechanneled.retain(both);
         pairs.removed.retain(|at| has(old, *at));
         pairs.added.retain(|at| has(new, *at));
     }
@@ -118,9 +113,9 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         (pairs.removed.iter()).map(|at| row(Kind::MethodRemoved, [Some(&old.messages[*at]), None]));
     let added =
         (pairs.added.iter()).map(|at| row(Kind::MethodAdded, [None, Some(&new.messages[*at])]));
-    let rechanneled = (pairs.rechanneled.iter()).map(|(o, n)| {
-        let both = [Some(&old.messages[*o]), Some(&new.messages[*n])];
-        row(Kind::MethodRechanneled, both)
+    let rechanneled = pairs.both.iter().filter_map(|(o, n)| {
+        let [o, n] = [&old.messages[*o], &new.messages[*n]];
+        (o.kind != n.kind).then(|| row(Kind::MethodRechanneled, [Some(o), Some(n)]))
     });
     removed.chain(added).chain(rechanneled).collect()
 }

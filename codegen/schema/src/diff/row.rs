@@ -31,7 +31,7 @@ pub struct Row {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<WirePath>,
     /// For what moved: whether it changed inside as well, which other rows tell.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_within: bool,
     /// Which parts of the two schemas say so: `Tool`, or `Tool.annotations` for an inline schema.
     pub places: Vec<Place>,
@@ -90,14 +90,6 @@ pub struct Prose {
     pub says: String,
     /// The page that says so.
     pub page: String,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out a reference"
-)]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 impl Row {

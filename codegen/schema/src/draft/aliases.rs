@@ -18,9 +18,8 @@ pub(super) fn settle(built: &mut Built, file: &str, scope: &Scope) -> Result<(),
     let mut errors = Vec::new();
     let names: Vec<String> = built.model.types.keys().cloned().collect();
     for name in names {
-        let (found, ends) = match followed(&built.model, &name) {
-            Followed::Type => continue,
-            Followed::Circle { found, ends } => (found, ends),
+        let Some((found, ends)) = circle(&built.model, &name) else {
+            continue;
         };
         if ends {
             let open = format!("expected a definition that ends in a type, found {found}");
@@ -52,15 +51,8 @@ pub(super) fn settle(built: &mut Built, file: &str, scope: &Scope) -> Result<(),
     Error::check(errors)
 }
 
-/// Where an alias leads.
-enum Followed {
-    /// To something else than an alias.
-    Type,
-    /// To itself, or nowhere near; `ends` if some finite value is that.
-    Circle { found: String, ends: bool },
-}
-
-fn followed(model: &Model, name: &str) -> Followed {
+/// Returns where an alias leads that ends in no type, and whether some finite value is that.
+fn circle(model: &Model, name: &str) -> Option<(String, bool)> {
     let mut path = vec![name];
     let mut wrapped = false;
     let start = name;
@@ -70,10 +62,8 @@ fn followed(model: &Model, name: &str) -> Followed {
     {
         wrapped |= has_list(ty);
         if name == start {
-            return Followed::Circle {
-                found: format!("an alias cycle: {} -> {name}", path.join(" -> ")),
-                ends: wrapped,
-            };
+            let found = format!("an alias cycle: {} -> {name}", path.join(" -> "));
+            return Some((found, wrapped));
         }
         // A circle further on is told where it is.
         if path.contains(&name) {
@@ -81,15 +71,13 @@ fn followed(model: &Model, name: &str) -> Followed {
         }
         if path.len() > MAX_ALIASES {
             let first = path[..4].join(" -> ");
-            return Followed::Circle {
-                found: format!("more than {MAX_ALIASES} aliases of each other: {first} -> ..."),
-                ends: true,
-            };
+            let found = format!("more than {MAX_ALIASES} aliases of each other: {first} -> ...");
+            return Some((found, true));
         }
         path.push(name);
         shape = model.shape(name);
     }
-    Followed::Type
+    None
 }
 
 fn has_list(ty: &Ty) -> bool {

@@ -88,7 +88,7 @@ impl Walk<'_> {
             .find(|method| method.sender == sender)
             .or_else(|| methods.clone().next())?;
         match &method.fate {
-            Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => Some(one(rule)),
+            Fate::Alone { rule, .. } => Some(one(rule)),
             Fate::Both { .. } if matches!(path.part, Part::Message) => Some(one(PROVEN)),
             Fate::Both { .. } => self.both(method, path),
         }

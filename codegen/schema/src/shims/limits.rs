@@ -61,13 +61,10 @@ impl<'g> Limits<'g> {
     ) -> Vec<Limit> {
         let text = is_text(&source.ty) && is_text(&target.ty);
         let [from, to] = owners.map(|def| def.pointer.as_str());
-        let ends = way.of(
-            [(from, source), (to, target)],
-            [(to, target), (from, source)],
-        );
+        let ends = way.ends([(from, source), (to, target)]);
         let differences =
             self.differences(ends.map(|(owner, member)| (owner, &*member.wire)), text);
-        let [_, graph] = as_sent(way, self.graphs);
+        let [_, graph] = way.ends(self.graphs);
         // What kind of value it is, is what two types say that differ.
         let told = text && source.ty != target.ty;
         let named = |difference: &&Difference| !told || is_named(&difference.inside);
@@ -173,23 +170,15 @@ fn is_text(ty: &Ty) -> bool {
     }
 }
 
-/// Of two things of the old and the new side, those of source and target.
-fn as_sent<T>(way: Way, [old, new]: [T; 2]) -> [T; 2] {
-    match way {
-        Way::Up => [old, new],
-        Way::Down => [new, old],
-    }
-}
-
 /// What the target asks by a difference, in words; nothing if all that the source allows is welcome.
 ///
 /// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
 /// there, that it is one value, and what each part of it has to be.
 fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<String> {
     let finding = &difference.finding;
-    let [_, node] = as_sent(way, [finding.old, finding.new]);
+    let [_, node] = way.ends([finding.old, finding.new]);
     if let Detail::Limit(name, old, new) = &finding.detail {
-        let [before, now] = as_sent(way, [old.as_ref(), new.as_ref()]);
+        let [before, now] = way.ends([old.as_ref(), new.as_ref()]);
         let of_items = difference.inside.iter().filter(|step| **step == Step::Item);
         let name = format!("{}{name}", of_items.map(|_| "[]").collect::<String>());
         return now
@@ -204,7 +193,7 @@ fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<S
     let shape = || node.map_or_else(Vec::new, |node| is(&line(target, node, true)));
     let required = finding
         .required
-        .is_some_and(|(old, new)| as_sent(way, [old, new])[1]);
+        .is_some_and(|(old, new)| way.ends([old, new])[1]);
     let there = required.then(|| "it must be there in the target".to_owned());
     match (finding.kind, way) {
         (Kind::BecameRequired | Kind::BecameOptional, _) => there.into_iter().collect(),

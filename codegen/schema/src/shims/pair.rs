@@ -44,10 +44,7 @@ impl Pair {
     /// Returns the revisions that a way leads from and to.
     #[must_use]
     pub fn ends(&self, way: Way) -> [&str; 2] {
-        match way {
-            Way::Up => [&self.old, &self.new],
-            Way::Down => [&self.new, &self.old],
-        }
+        way.ends([&self.old, &self.new])
     }
 
     /// Returns the name of a way in losses: `FROM..TO`.
@@ -93,6 +90,15 @@ impl Way {
         match self {
             Self::Up => Self::Down,
             Self::Down => Self::Up,
+        }
+    }
+
+    /// Returns those of source and target, of two values of the older and the newer revision.
+    #[must_use]
+    pub fn ends<T>(self, [old, new]: [T; 2]) -> [T; 2] {
+        match self {
+            Self::Up => [old, new],
+            Self::Down => [new, old],
         }
     }
 

@@ -16,7 +16,7 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
     for method in &plan.methods {
         let asked = method.sender.direction();
         match &method.fate {
-            Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => {
+            Fate::Alone { rule, .. } => {
                 let path = WirePath::whole(asked, &method.name, Part::Message);
                 found.add(rule, path.to_string());
             }

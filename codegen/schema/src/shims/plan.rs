@@ -584,15 +584,8 @@ pub enum Fate {
         /// What becomes of it, where it does not mean the same to the other revision.
         apart: Option<Box<Apart>>,
     },
-    /// Only the older revision has it.
-    OldOnly {
-        /// The rule.
-        rule: String,
-        /// What it says.
-        action: MethodAction,
-    },
-    /// Only the newer revision has it.
-    NewOnly {
+    /// Only one of the two revisions has it.
+    Alone {
         /// The rule.
         rule: String,
         /// What it says.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::same::{Reduced, reduced};
+use super::same::reduce;
 use super::scaffold;
 use crate::emit::{CrateFiles, in_box, named};
 use crate::format;
@@ -34,7 +34,9 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
     };
     for plan in plans {
         let shared = facts.shared(&plan.pair);
-        let Reduced { plan, up, down } = &reduced(plan, &shared);
+        let mut plan = plan.clone();
+        let [up, down] = &reduce(&mut plan, &shared);
+        let plan = &plan;
         let module = plan.pair.module();
         for way in Way::BOTH {
             let conversions = plan.way(way);
@@ -51,7 +53,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 let about = format!(" Types of {}, {way}.", area.replace('_', " "));
                 let own = conversions
                     .iter()
-                    .map(|one| emitter.name(one).to_string())
+                    .map(|one| emitter.of(&one.from, &one.to).name.to_string())
                     .collect();
                 let elsewhere = emitter.elsewhere(&body, &own);
                 let imports = scaffold::imports(plan, facts, &body, &elsewhere);
@@ -80,9 +82,15 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
 /// One direction of a pair.
 struct Emitter {
     way: Way,
-    names: BTreeMap<(End, End), Ident>,
-    exact: BTreeSet<(End, End)>,
-    areas: BTreeMap<(End, End), Ident>,
+    functions: BTreeMap<(End, End), Function>,
+}
+
+/// The function of a conversion.
+struct Function {
+    name: Ident,
+    /// The file in which it stands.
+    area: Ident,
+    exact: bool,
 }
 
 impl Emitter {
@@ -91,9 +99,7 @@ impl Emitter {
         for one in conversions {
             *by_source.entry(&one.from).or_default() += 1;
         }
-        let mut names = BTreeMap::new();
-        let mut exact = BTreeSet::new();
-        let mut areas = BTreeMap::new();
+        let mut functions = BTreeMap::new();
         for one in conversions {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
@@ -104,39 +110,30 @@ impl Emitter {
                 false => format!("{}_to_{}", snake_case(from.name()), snake_case(to.name())),
             };
             // The direction in the name keeps it apart from the fields that it converts.
-            names.insert((from.clone(), to.clone()), format_ident!("{name}_{way}"));
-            areas.insert((from.clone(), to.clone()), format_ident!("{}", one.area));
-            if one.exact {
-                exact.insert((from.clone(), to.clone()));
-            }
+            let function = Function {
+                name: format_ident!("{name}_{way}"),
+                area: format_ident!("{}", one.area),
+                exact: one.exact,
+            };
+            functions.insert((from.clone(), to.clone()), function);
         }
-        Self {
-            way,
-            names,
-            exact,
-            areas,
-        }
+        Self { way, functions }
     }
 
-    fn name(&self, one: &Conversion) -> &Ident {
-        &self.names[&(one.from.clone(), one.to.clone())]
+    fn of(&self, from: &End, to: &End) -> &Function {
+        &self.functions[&(from.clone(), to.clone())]
     }
 
     /// The functions of other files that some code names, each with its file.
     fn elsewhere(&self, body: &syn::File, own: &BTreeSet<String>) -> Vec<TokenStream> {
         let named = named(body);
         let other = |name: &String| named.contains(name) && !own.contains(name);
-        let names: BTreeMap<String, &Ident> = (self.areas.iter())
-            .map(|(ends, area)| (self.names[ends].to_string(), area))
+        let others: BTreeMap<String, &Function> = (self.functions.values())
+            .map(|function| (function.name.to_string(), function))
             .filter(|(name, _)| other(name))
             .collect();
-        names
-            .into_iter()
-            .map(|(name, area)| {
-                let name = format_ident!("{name}");
-                quote!(#area::#name)
-            })
-            .collect()
+        let path = |Function { name, area, .. }: &Function| quote!(#area::#name);
+        others.into_values().map(path).collect()
     }
 
     pub(super) fn sides(&self) -> (Ident, Ident) {
@@ -164,7 +161,7 @@ impl Emitter {
             body,
             ..
         } = one;
-        let name = &self.names[&(from.clone(), to.clone())];
+        let name = &self.of(from, to).name;
         let (source, target) = self.sides();
         let from_type = Self::end(&source, from);
         let to_type = Self::end(&target, to);
@@ -287,8 +284,7 @@ impl Emitter {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
                 return None;
             };
-            let ends = (one.from.clone(), one.to.clone());
-            let (area, name) = (&self.areas[&ends], &self.names[&ends]);
+            let Function { name, area, .. } = self.of(&one.from, &one.to);
             let run = match one.exact {
                 true => quote!(exact #area::#name),
                 false => quote!(fallible #area::#name),

@@ -95,7 +95,7 @@ impl Emitter {
     pub(super) fn each_fallible(&self, inner: &Step) -> TokenStream {
         match inner {
             Step::Call { from, to } => {
-                let name = &self.names[&(from.clone(), to.clone())];
+                let name = &self.of(from, to).name;
                 quote!(#name)
             }
             inner => {
@@ -106,14 +106,14 @@ impl Emitter {
     }
 
     pub(super) fn is_exact(&self, step: &Step) -> bool {
-        target(step).is_none_or(|called| self.exact.contains(&called))
+        target(step).is_none_or(|(from, to)| self.of(&from, &to).exact)
     }
 
     /// The path of a function that cannot fail and does this step.
     pub(super) fn function_of(&self, step: &Step) -> Option<TokenStream> {
         match step {
             Step::Call { from, to } if self.is_exact(step) => {
-                let name = &self.names[&(from.clone(), to.clone())];
+                let name = &self.of(from, to).name;
                 Some(quote!(#name))
             }
             _ => None,

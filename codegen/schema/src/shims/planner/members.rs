@@ -85,26 +85,20 @@ impl<'m> Planner<'m> {
                 return self.recast_member([source, target], recast, place, &problem);
             }
         };
-        let implied = match &offer {
-            Some(offer) if optional == [false, true] => match offer.action {
-                Action::Implied(value) => {
-                    rules.uses(offer);
-                    Some(value.clone())
-                }
-                _ => None,
-            },
-            _ => None,
-        };
-        let filter = match (&offer, &step) {
-            (Some(offer), Step::List(_)) => match offer.action {
-                Action::Filter(path) => {
-                    rules.uses(offer);
-                    Some(hook(offer.rule, path))
-                }
-                _ => None,
-            },
-            _ => None,
-        };
+        let offered = offer.as_ref().filter(|offer| match offer.action {
+            Action::Implied(_) => optional == [false, true],
+            Action::Filter(_) => matches!(step, Step::List(_)),
+            _ => false,
+        });
+        let (mut implied, mut filter) = (None, None);
+        if let Some(offer) = offered {
+            rules.uses(offer);
+            match offer.action {
+                Action::Implied(value) => implied = Some(value.clone()),
+                Action::Filter(path) => filter = Some(hook(offer.rule, path)),
+                _ => {}
+            }
+        }
         let boxed = source.boxed || target.boxed;
         let plain = optional == [true, true] && !boxed && null.is_none();
         let prune = plain && matches!(step, Step::Call { to: End::Map, .. });
@@ -422,7 +416,7 @@ impl<'m> Planner<'m> {
     fn renames(&self, from: &Value, to: &Value) -> bool {
         let Hop { rules, way, .. } = self.hop;
         rules.renamed_methods().any(|(_, old, new)| {
-            let [before, after] = way.of([old, new], [new, old]);
+            let [before, after] = way.ends([old, new]);
             from == before && to == after
         })
     }

@@ -107,10 +107,7 @@ pub(super) fn methods(
                         (UNDECIDED.to_owned(), action)
                     }
                 };
-                match is_old {
-                    true => Fate::OldOnly { rule, action },
-                    false => Fate::NewOnly { rule, action },
-                }
+                Fate::Alone { rule, action }
             }
         };
         plans.push(MethodPlan {
@@ -249,7 +246,7 @@ pub(super) fn error_codes(
         }
         for (code, name) in one.errors {
             let shared = other.errors.iter().any(|(known, _)| known == code);
-            if one.errors.is_empty() || shared || rules.error_row(*code).is_some() {
+            if shared || rules.error_row(*code).is_some() {
                 continue;
             }
             let row = match way {

@@ -54,7 +54,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let limits = old_graph.as_ref().zip(new_graph.as_ref());
     let limits = limits.map(|(old, new)| Limits::of([old, new]));
     let mut ways = Way::BOTH.map(|way| {
-        let [from, to] = way.of([old, new], [new, old]);
+        let [from, to] = way.ends([old, new]);
         Planner::new(Hop {
             ids: [from.id, to.id],
             restates: from.wire != to.wire,

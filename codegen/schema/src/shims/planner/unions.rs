@@ -209,7 +209,7 @@ impl<'m> Planner<'m> {
             profiles(self.hop.to, target),
         ];
         let flipped = |pair: (usize, usize)| self.hop.way.of(pair, (pair.1, pair.0));
-        let [olds, news] = &self.hop.way.of([0, 1], [1, 0]).map(|side| &sides[side]);
+        let [olds, news] = &self.hop.way.ends(sides);
         let pairs = pair(olds, news, false, |old, new| {
             let (from, to) = flipped((old, new));
             self.is_same(&source.variants[from].ty, &target.variants[to].ty)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::example::{Ending, Example, Facts, Of, Sample};
-use super::rows::{ErrorRule, MethodRule, Rows, Rule, placed};
+use super::rows::{MethodRule, Rows, placed};
 use crate::shims::pair::{Sender, Way};
 
 impl Example {
@@ -101,6 +101,13 @@ impl Spoken {
         Self::Each(Way::BOTH.into_iter().filter(|way| says(*way)).collect())
     }
 
+    fn of_method(rule: &MethodRule) -> Self {
+        match rule.action {
+            Some(_) => Self::Either,
+            None => Self::of(|way| rule.action(way).is_some()),
+        }
+    }
+
     fn speaks_of(&self, way: Way) -> bool {
         match self {
             Self::Each(ways) => ways.contains(&way),
@@ -109,21 +116,57 @@ impl Spoken {
     }
 }
 
-/// A row that carries examples.
-pub(super) struct Exemplified<'r> {
-    rule: &'r str,
+/// What every row with an id says of itself.
+pub(super) struct Told<'r> {
+    pub(super) offset: usize,
+    pub(super) id: &'r str,
+    pub(super) reason: &'r str,
+    pub(super) source: &'r str,
     ways: Spoken,
     sender: Option<Sender>,
     examples: &'r [Example],
 }
 
-impl Exemplified<'_> {
+impl Rows {
+    /// All rows with an id, in the order of the file within their kind.
+    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
+        macro_rules! told {
+            ($rows:expr, $row:ident, $ways:expr, $sender:expr) => {
+                placed($rows).map(|(offset, $row)| Told {
+                    offset,
+                    id: &$row.id,
+                    reason: &$row.reason,
+                    source: &$row.source,
+                    ways: $ways,
+                    sender: $sender,
+                    examples: &$row.example,
+                })
+            };
+        }
+        let (rules, methods, errors) = (&self.rule, &self.method, &self.error);
+        told!(
+            rules,
+            row,
+            Spoken::of(|way| row.action(way).is_some()),
+            None
+        )
+        .chain(told!(methods, row, Spoken::of_method(row), row.direction))
+        .chain(told!(
+            errors,
+            row,
+            Spoken::of(|way| row.fate(way).is_some()),
+            None
+        ))
+    }
+}
+
+impl<'r> Told<'r> {
     /// What is wrong with its examples, and each way that has none.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut shown = BTreeSet::new();
         for (at, example) in self.examples.iter().enumerate() {
-            match example.read(self.rule, &self.ways, self.sender) {
+            match example.read(self.id, &self.ways, self.sender) {
                 Ok(sample) => {
                     shown.insert(sample.way);
                 }
@@ -143,77 +186,10 @@ impl Exemplified<'_> {
         }
         faults
     }
-}
 
-impl<'r> Exemplified<'r> {
     /// Its examples that can be tried.
     pub(super) fn samples(self) -> impl Iterator<Item = Sample<'r>> {
-        let read = move |one: &'r Example| one.read(self.rule, &self.ways, self.sender).ok();
+        let read = move |one: &'r Example| one.read(self.id, &self.ways, self.sender).ok();
         self.examples.iter().filter_map(read)
-    }
-}
-
-/// What every row with an id says of itself.
-pub(super) struct Told<'r> {
-    pub(super) offset: usize,
-    pub(super) id: &'r str,
-    pub(super) reason: &'r str,
-    pub(super) source: &'r str,
-    pub(super) shown: Exemplified<'r>,
-}
-
-impl Rows {
-    /// All rows with an id, in the order of the file within their kind.
-    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
-        macro_rules! told {
-            ($rows:expr) => {
-                placed($rows).map(|(offset, row)| Told {
-                    offset,
-                    id: &row.id,
-                    reason: &row.reason,
-                    source: &row.source,
-                    shown: row.into(),
-                })
-            };
-        }
-        told!(&self.rule)
-            .chain(told!(&self.method))
-            .chain(told!(&self.error))
-    }
-}
-
-impl<'r> From<&'r Rule> for Exemplified<'r> {
-    fn from(rule: &'r Rule) -> Self {
-        Self {
-            rule: &rule.id,
-            ways: Spoken::of(|way| rule.action(way).is_some()),
-            sender: None,
-            examples: &rule.example,
-        }
-    }
-}
-
-impl<'r> From<&'r MethodRule> for Exemplified<'r> {
-    fn from(rule: &'r MethodRule) -> Self {
-        Self {
-            rule: &rule.id,
-            ways: match rule.action {
-                Some(_) => Spoken::Either,
-                None => Spoken::of(|way| rule.action(way).is_some()),
-            },
-            sender: rule.direction,
-            examples: &rule.example,
-        }
-    }
-}
-
-impl<'r> From<&'r ErrorRule> for Exemplified<'r> {
-    fn from(rule: &'r ErrorRule) -> Self {
-        Self {
-            rule: &rule.id,
-            ways: Spoken::of(|way| way.of(&rule.up, &rule.down).is_some()),
-            sender: None,
-            examples: &rule.example,
-        }
     }
 }

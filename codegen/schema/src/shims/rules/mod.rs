@@ -157,7 +157,7 @@ impl PairRules {
     ) -> Option<&'m Member> {
         let wanted = format!("{to_key}.{}", target.wire);
         self.names().find_map(|(offset, at, row, new)| {
-            let [source, goal] = way.of([row.old.as_str(), new], [new, row.old.as_str()]);
+            let [source, goal] = way.ends([row.old.as_str(), new]);
             let (_, name) = source.split_once('.')?;
             let is_it = matches(goal, &wanted) && matches(source, &format!("{key}.{name}"));
             let member = from.member(name).filter(|_| is_it)?;
@@ -260,7 +260,7 @@ impl PairRules {
 
     /// Returns the examples of every rule, in the order of the file.
     pub fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
-        self.rows.told().flat_map(|row| row.shown.samples())
+        self.rows.told().flat_map(|row| row.samples())
     }
 
     /// Rules that nothing needed, or only in one of the directions that they speak of.

@@ -112,7 +112,7 @@ fn line(error: &Error) -> usize {
 fn unshown(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     let mut errors = Vec::new();
     for row in rows.told() {
-        for problem in row.shown.faults() {
+        for problem in row.faults() {
             errors.push(error(file, row.offset, row.id, &problem, row.reason));
         }
     }
