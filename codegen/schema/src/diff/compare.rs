@@ -12,7 +12,7 @@ use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
 use super::path::{Selector, Step};
 use super::site::{Detail, Finding, Place, Site, SiteId, place};
-use super::variants::{self, Profile};
+use super::variants::{self, Choices};
 use crate::schema::JsonType;
 use crate::schema::applied;
 
@@ -337,59 +337,54 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// The choices of two nodes: those that are one, then those that the old and the new one has alone.
-    pub(crate) fn paired(&self, old: NodeId, new: NodeId) -> Vec<[Option<NodeId>; 2]> {
-        let olds = variants::choices(self.old, old);
-        let news = variants::choices(self.new, new);
-        let profiles = |graph, ids: &[NodeId]| -> Vec<Profile<'_>> {
-            ids.iter().map(|id| Profile::of(graph, *id)).collect()
-        };
-        let [was, is] = [profiles(self.old, &olds), profiles(self.new, &news)];
-        let pairs = variants::pair(&was, &is, true, |o, n| self.same(olds[o], news[n]));
-        let gone = (0..olds.len()).filter(|o| pairs.iter().all(|(other, _)| other != o));
-        let came = (0..news.len()).filter(|n| pairs.iter().all(|(_, other)| other != n));
+    /// The choices of two nodes, by their places: those that are one, then those that the old and the new one has alone.
+    pub(crate) fn paired(&self, olds: &Choices<'_>, news: &Choices<'_>) -> Vec<[Option<usize>; 2]> {
+        let same = |o: usize, n: usize| self.same(olds.ids[o], news.ids[n]);
+        let pairs = variants::pair(&olds.profiles, &news.profiles, true, same);
+        let gone = (0..olds.ids.len()).filter(|o| pairs.iter().all(|(other, _)| other != o));
+        let came = (0..news.ids.len()).filter(|n| pairs.iter().all(|(_, other)| other != n));
         (pairs.iter())
-            .map(|(o, n)| [Some(olds[*o]), Some(news[*n])])
-            .chain(gone.map(|o| [Some(olds[o]), None]))
-            .chain(came.map(|n| [None, Some(news[n])]))
+            .map(|(o, n)| [Some(*o), Some(*n)])
+            .chain(gone.map(|o| [Some(o), None]))
+            .chain(came.map(|n| [None, Some(n)]))
             .collect()
     }
 
     fn unions(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
-        let old_choices = variants::choices(self.old, old);
-        let new_choices = variants::choices(self.new, new);
-        let pairs = self.paired(old, new);
+        let olds = Choices::of(self.old, old);
+        let news = Choices::of(self.new, new);
+        let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
-        if apart && (old_choices.len() == 1 || new_choices.len() == 1) {
+        if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
             return self.find(site, Kind::TypeChanged, steps, [Some(old), Some(new)]);
         }
-        let choice = |comparer: &Self, old: Option<NodeId>, new: Option<NodeId>| {
-            let in_old = old
-                .map(|id| variants::required(comparer.old, id))
-                .unwrap_or_default();
-            let in_new = new
-                .map(|id| variants::required(comparer.new, id))
-                .unwrap_or_default();
-            let of_old = old.map(|id| variants::selector(comparer.old, &old_choices, id, &in_new));
-            let of_new = new.map(|id| variants::selector(comparer.new, &new_choices, id, &in_old));
+        let none = BTreeSet::new();
+        for [o, n] in pairs {
+            let nodes = [o.map(|at| olds.ids[at]), n.map(|at| news.ids[at])];
+            if let [Some(old), Some(new)] = nodes
+                && self.same(old, new)
+            {
+                continue;
+            }
+            let in_old = o.map_or(&none, |at| &olds.profiles[at].required);
+            let in_new = n.map_or(&none, |at| &news.profiles[at].required);
+            let of_old = o.map(|at| olds.selector(at, in_new));
+            let of_new = n.map(|at| news.selector(at, in_old));
             let text = match (of_old, of_new) {
-                (Some(old), Some(_)) if new_choices.len() == 1 => old,
-                (Some(_), Some(new)) if old_choices.len() == 1 => new,
+                (Some(old), Some(_)) if news.ids.len() == 1 => old,
+                (Some(_), Some(new)) if olds.ids.len() == 1 => new,
                 (Some(old), Some(new)) => match (old.len(), &old) <= (new.len(), &new) {
                     true => old,
                     false => new,
                 },
                 (old, new) => old.or(new).unwrap_or_default(),
             };
-            Step::Choice(Selector { text, old, new })
-        };
-        for pair in pairs {
-            let steps = || with(steps, choice(self, pair[0], pair[1]));
-            match pair {
-                [Some(o), Some(n)] if self.same(o, n) => {}
-                [Some(o), Some(n)] => self.value(site, &steps(), o, n),
-                [_, None] => self.find(site, Kind::UnionMemberRemoved, &steps(), pair),
-                [None, _] => self.find(site, Kind::UnionMemberAdded, &steps(), pair),
+            let [old, new] = nodes;
+            let steps = &with(steps, Step::Choice(Selector { text, old, new }));
+            match nodes {
+                [Some(old), Some(new)] => self.value(site, steps, old, new),
+                [_, None] => self.find(site, Kind::UnionMemberRemoved, steps, nodes),
+                [None, _] => self.find(site, Kind::UnionMemberAdded, steps, nodes),
             }
         }
     }

@@ -10,6 +10,7 @@ use super::row::Row;
 use super::show::View;
 use super::side::Side;
 use super::site::Place;
+use super::variants::Choices;
 
 /// How many pairs of places are visited before renames are no longer looked for.
 const MAX_VISITS: usize = 400_000;
@@ -101,8 +102,9 @@ fn names_met<'s>(
             }
             (Shape::Array(o), Shape::Array(n)) => ahead.extend(o.zip(*n)),
             (Shape::Union(_), _) | (_, Shape::Union(_)) => {
-                let pairs = comparer.paired(o, n).into_iter();
-                ahead.extend(pairs.filter_map(|[o, n]| o.zip(n)));
+                let (olds, news) = (Choices::of(&old.graph, o), Choices::of(&new.graph, n));
+                let pairs = comparer.paired(&olds, &news).into_iter();
+                ahead.extend(pairs.filter_map(|[o, n]| Some((olds.ids[o?], news.ids[n?]))));
             }
             _ => {}
         }

@@ -17,18 +17,25 @@ pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
     }
 }
 
+/// The choices of a node, and what can be seen of each.
+pub(crate) struct Choices<'g> {
+    graph: &'g Graph,
+    pub(crate) ids: Vec<NodeId>,
+    pub(crate) profiles: Vec<Profile<'g>>,
+}
+
 /// What can be seen of a choice from outside.
 pub(crate) struct Profile<'g> {
     kind: &'static str,
     /// Members with fixed values, as JSON.
     tags: BTreeMap<&'g str, BTreeSet<String>>,
-    required: BTreeSet<&'g str>,
+    pub(crate) required: BTreeSet<&'g str>,
     members: BTreeSet<&'g str>,
     name: Option<&'g str>,
 }
 
 impl<'g> Profile<'g> {
-    pub(crate) fn of(graph: &'g Graph, id: NodeId) -> Self {
+    fn of(graph: &'g Graph, id: NodeId) -> Self {
         let mut profile = Profile {
             kind: kind(graph, id),
             tags: BTreeMap::new(),
@@ -207,101 +214,96 @@ pub(crate) fn pair(
     pairs
 }
 
-/// How a choice is written in a path: `type=image`, `blob`, `array`.
-///
-/// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
-pub(crate) fn selector(
-    graph: &Graph,
-    all: &[NodeId],
-    id: NodeId,
-    known: &BTreeSet<String>,
-) -> String {
-    let profiles: Vec<Profile<'_>> = all.iter().map(|id| Profile::of(graph, *id)).collect();
-    let Some(at) = all.iter().position(|other| *other == id) else {
-        return kind(graph, id).to_owned();
-    };
-    let own = &profiles[at];
-    let others = || profiles[..at].iter().chain(&profiles[at + 1..]);
-    let tells = telling(&profiles);
-    if own.kind != "object" {
-        let lone = others().all(|other| other.kind != own.kind);
-        return match (&graph.node(id).shape, lone) {
-            (_, true) if own.kind != "scalar" => own.kind.to_owned(),
-            (Shape::Scalar(kinds), _) => {
-                let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-                kinds.join("|")
-            }
-            (Shape::Choice(values), _) => {
-                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-                values.join("|")
-            }
-            _ => own.name.unwrap_or(own.kind).to_owned(),
-        };
-    }
-    let plain = |values: &BTreeSet<String>| {
-        let bare = values.iter().map(|value| value.trim_matches('"'));
-        bare.collect::<Vec<_>>().join("|")
-    };
-    let tag = (own.tags.iter()).find(|(name, _)| tells.contains(*name));
-    let tag_text = tag.map(|(name, values)| format!("{name}={}", plain(values)));
-    let rivals: Vec<&Profile<'_>> = others()
-        .filter(|other| {
-            other.kind == "object"
-                && tag.is_none_or(|(name, values)| other.is_apart(name, values) != Some(true))
-        })
-        .collect();
-    if rivals.is_empty() {
-        return tag_text.unwrap_or_else(|| "object".to_owned());
-    }
-    let special: Vec<&str> = (own.required.iter().copied())
-        .filter(|name| rivals.iter().any(|rival| !rival.required.contains(name)))
-        .filter(|name| tag.is_none_or(|(tag, _)| tag != name))
-        .collect();
-    // One member is enough, if no rival requires it.
-    let telling_alone = |name: &&&str| rivals.iter().all(|rival| !rival.required.contains(**name));
-    let one = (special.iter().filter(|name| known.contains(**name)))
-        .find(telling_alone)
-        .or_else(|| special.iter().find(telling_alone));
-    if let Some(one) = one {
-        return tag_text.map_or_else(|| (*one).to_owned(), |tag| format!("{tag},{one}"));
-    }
-    // A constant of its own tells it apart even if the others have none.
-    let own_tag = own.tags.iter().find(|(name, values)| {
-        let mut rivals = rivals.iter();
-        rivals.all(|rival| rival.is_apart(name, values) != Some(false))
-    });
-    if let (None, Some((name, value))) = (&tag_text, own_tag) {
-        return format!("{name}={}", plain(value));
-    }
-    // What it requires, and what it does not although others like it do.
-    let mut words: Vec<String> = tag_text.into_iter().collect();
-    words.extend(special.iter().map(|name| (*name).to_owned()));
-    for rival in &rivals {
-        if special.iter().any(|name| !rival.required.contains(name)) {
-            continue;
-        }
-        match rival
-            .required
-            .iter()
-            .find(|name| !own.required.contains(**name))
-        {
-            Some(name) => words.push(format!("!{name}")),
-            // Nothing but the name is left to tell the two apart.
-            None => words.extend(own.name.map(str::to_owned)),
+impl<'g> Choices<'g> {
+    pub(crate) fn of(graph: &'g Graph, id: NodeId) -> Self {
+        let ids = choices(graph, id);
+        let profiles = ids.iter().map(|id| Profile::of(graph, *id)).collect();
+        Self {
+            graph,
+            ids,
+            profiles,
         }
     }
-    words.dedup();
-    match words.is_empty() {
-        true => own.name.unwrap_or("object").to_owned(),
-        false => words.join(","),
-    }
-}
 
-/// The members that a choice requires.
-pub(crate) fn required(graph: &Graph, id: NodeId) -> BTreeSet<String> {
-    Profile::of(graph, id)
-        .required
-        .into_iter()
-        .map(str::to_owned)
-        .collect()
+    /// How a choice is written in a path: `type=image`, `blob`, `array`.
+    ///
+    /// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
+    pub(crate) fn selector(&self, at: usize, known: &BTreeSet<&str>) -> String {
+        let own = &self.profiles[at];
+        let others = || self.profiles[..at].iter().chain(&self.profiles[at + 1..]);
+        let tells = telling(&self.profiles);
+        if own.kind != "object" {
+            let lone = others().all(|other| other.kind != own.kind);
+            return match (&self.graph.node(self.ids[at]).shape, lone) {
+                (_, true) if own.kind != "scalar" => own.kind.to_owned(),
+                (Shape::Scalar(kinds), _) => {
+                    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+                    kinds.join("|")
+                }
+                (Shape::Choice(values), _) => {
+                    let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                    values.join("|")
+                }
+                _ => own.name.unwrap_or(own.kind).to_owned(),
+            };
+        }
+        let plain = |values: &BTreeSet<String>| {
+            let bare = values.iter().map(|value| value.trim_matches('"'));
+            bare.collect::<Vec<_>>().join("|")
+        };
+        let tag = (own.tags.iter()).find(|(name, _)| tells.contains(*name));
+        let tag_text = tag.map(|(name, values)| format!("{name}={}", plain(values)));
+        let rivals: Vec<&Profile<'_>> = others()
+            .filter(|other| {
+                other.kind == "object"
+                    && tag.is_none_or(|(name, values)| other.is_apart(name, values) != Some(true))
+            })
+            .collect();
+        if rivals.is_empty() {
+            return tag_text.unwrap_or_else(|| "object".to_owned());
+        }
+        let special: Vec<&str> = (own.required.iter().copied())
+            .filter(|name| rivals.iter().any(|rival| !rival.required.contains(name)))
+            .filter(|name| tag.is_none_or(|(tag, _)| tag != name))
+            .collect();
+        // One member is enough, if no rival requires it.
+        let telling_alone =
+            |name: &&&str| rivals.iter().all(|rival| !rival.required.contains(**name));
+        let one = (special.iter().filter(|name| known.contains(*name)))
+            .find(telling_alone)
+            .or_else(|| special.iter().find(telling_alone));
+        if let Some(one) = one {
+            return tag_text.map_or_else(|| (*one).to_owned(), |tag| format!("{tag},{one}"));
+        }
+        // A constant of its own tells it apart even if the others have none.
+        let own_tag = own.tags.iter().find(|(name, values)| {
+            let mut rivals = rivals.iter();
+            rivals.all(|rival| rival.is_apart(name, values) != Some(false))
+        });
+        if let (None, Some((name, value))) = (&tag_text, own_tag) {
+            return format!("{name}={}", plain(value));
+        }
+        // What it requires, and what it does not although others like it do.
+        let mut words: Vec<String> = tag_text.into_iter().collect();
+        words.extend(special.iter().map(|name| (*name).to_owned()));
+        for rival in &rivals {
+            if special.iter().any(|name| !rival.required.contains(name)) {
+                continue;
+            }
+            match rival
+                .required
+                .iter()
+                .find(|name| !own.required.contains(**name))
+            {
+                Some(name) => words.push(format!("!{name}")),
+                // Nothing but the name is left to tell the two apart.
+                None => words.extend(own.name.map(str::to_owned)),
+            }
+        }
+        words.dedup();
+        match words.is_empty() {
+            true => own.name.unwrap_or("object").to_owned(),
+            false => words.join(","),
+        }
+    }
 }

@@ -9,20 +9,11 @@ use super::open::{errata_file, erratum, since};
 use super::strays::{no_messages, unlisted};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{
-    Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
+    Built, Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
 };
 use crate::naming::numbered;
-use crate::schema::Schema;
 use crate::spec::methods::{Answer, MethodRules, ResultRule, answer, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
-
-/// The methods of a model, and what they add to it.
-pub(super) struct Paired {
-    pub(super) methods: Vec<Method>,
-    /// The unions that were made for requests with more than one answer, by Rust name.
-    pub(super) outcomes: BTreeMap<String, TypeDef>,
-    pub(super) decisions: Vec<Decision>,
-}
 
 /// Pairs each method with what answers it; `rule` names what answers a request that the schema does not pair.
 ///
@@ -30,13 +21,13 @@ pub(super) struct Paired {
 /// One that nothing answers is answered by the result of the generic kind; a message that no union lists, or that has
 /// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
 /// decision.
-pub(super) fn paired<'r>(
-    model: &Model,
-    schema: &Schema,
+pub(super) fn pair<'r>(
+    built: &mut Built,
     scope: &Scope,
     rules: &MethodRules,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
-) -> Paired {
+) {
+    let (model, schema) = (&built.model, &built.model.schema);
     let mut decisions = Vec::new();
     let mut methods = Vec::new();
     let mut outcomes = BTreeMap::new();
@@ -133,11 +124,9 @@ pub(super) fn paired<'r>(
         let made = outcome(&definitions, &name, &results);
         (name, made)
     });
-    Paired {
-        methods,
-        outcomes: outcomes.collect(),
-        decisions,
-    }
+    built.model.types.extend(outcomes);
+    built.model.methods = methods;
+    built.decisions.extend(decisions);
 }
 
 /// Several messages of one side that have one method: nothing says which of them is meant.

@@ -50,10 +50,7 @@ pub(crate) fn draft(
         Scope::Revision(id) | Scope::Extension { revision: id, .. } => methods.result(id, method),
         Scope::Schema(_) | Scope::Pair(_) => methods.result_among(method, defined),
     };
-    let paired = methods::paired(&built.model, schema, scope, methods, rule);
-    built.model.types.extend(paired.outcomes);
-    built.model.methods = paired.methods;
-    built.decisions.extend(paired.decisions);
+    methods::pair(&mut built, scope, methods, rule);
     if let Scope::Revision(id) = scope {
         // What is asked for says where it begins; where releases follow, it has to say where it ends.
         let lines = methods.order.lines(id);
