@@ -66,12 +66,14 @@ fn steps(body: &mut Body) -> Vec<&mut Step> {
             .collect(),
         Body::Union(arms) => (arms.iter_mut())
             .filter_map(|arm| match &mut arm.arm {
-                Arm::Same { step, .. } => Some(step),
+                Arm::Same(becomes) => Some(&mut becomes.step),
                 _ => None,
             })
             .collect(),
-        Body::IntoVariant(_, _, step) => vec![step],
-        Body::Split(plan) => plan.arms.iter_mut().map(|arm| &mut arm.step).collect(),
+        Body::IntoVariant(becomes) => vec![&mut becomes.step],
+        Body::Split(plan) => (plan.arms.iter_mut())
+            .map(|(_, becomes)| &mut becomes.step)
+            .collect(),
         Body::Strings(_) | Body::Custom(_) | Body::Reread | Body::Reject { .. } => Vec::new(),
     }
 }
@@ -90,7 +92,7 @@ fn is_identity(body: &Body) -> bool {
             _ => false,
         }),
         Body::Union(arms) => arms.iter().all(|plan| match &plan.arm {
-            Arm::Same { variant, .. } => variant.as_ref() == Some(&plan.variant),
+            Arm::Same(becomes) => becomes.variant.as_ref() == Some(&plan.variant),
             _ => false,
         }),
         Body::Strings(_) => true,

@@ -38,7 +38,7 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
             let wanted: Vec<&str> = known.chain(unknown).collect();
             let found: Vec<&str> = arms.iter().map(|arm| arm.variant.as_str()).collect();
             assert_eq!(found, wanted, "{name} on the way {way}");
-            let kept = arms.iter().all(|arm| matches!(arm.arm, Arm::Same { .. }));
+            let kept = arms.iter().all(|arm| matches!(arm.arm, Arm::Same(_)));
             assert!(kept, "{name} on the way {way}");
             open += usize::from(union.open);
         }

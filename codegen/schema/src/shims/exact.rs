@@ -66,9 +66,9 @@ fn is_plain(body: &Body, from: &End) -> bool {
                     _ => false,
                 })
         }
-        Body::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same { .. })),
+        Body::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same(_))),
         Body::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
-        Body::IntoVariant(..) | Body::Split(_) => true,
+        Body::IntoVariant(_) | Body::Split(_) => true,
         Body::Custom(_) | Body::Reread | Body::Reject { .. } => false,
     }
 }

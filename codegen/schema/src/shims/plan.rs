@@ -93,8 +93,8 @@ pub enum Body {
         /// The error.
         error: super::rules::Reject,
     },
-    /// A type that became one variant of a union: the variant, whether it is in a box, and its value.
-    IntoVariant(String, bool, Step),
+    /// A type that became one variant of a union.
+    IntoVariant(Becomes),
     /// A hand-written function.
     Custom(Hook),
 }
@@ -106,20 +106,18 @@ pub struct SplitPlan {
     pub field: String,
     /// The Rust name of its type, a set of strings.
     pub ty: String,
-    /// What each value leads to.
-    pub arms: Vec<SplitArm>,
+    /// Each value of that member, and what an object that has it becomes.
+    pub arms: Vec<(String, Becomes)>,
 }
 
-/// What an object with one value of the member that decides becomes.
+/// What a value becomes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SplitArm {
-    /// The value.
-    pub value: String,
-    /// The variant of the target.
-    pub variant: String,
+pub struct Becomes {
+    /// The variant of the target; the target itself where that is no union.
+    pub variant: Option<String>,
     /// Whether it is in a box there.
     pub boxed: bool,
-    /// How the object is converted.
+    /// How the value is converted.
     pub step: Step,
 }
 
@@ -312,15 +310,8 @@ pub struct ArmPlan {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
-    /// It is the variant of this name in the target, with its value converted.
-    Same {
-        /// The variant of the target; the target itself where that is no union.
-        variant: Option<String>,
-        /// Whether it is in a box there.
-        boxed: bool,
-        /// How the value is converted.
-        step: Step,
-    },
+    /// It is in the target, with its value converted.
+    Same(Becomes),
     /// A hand-written function makes a value of the target.
     Custom(Hook),
     /// An adapter has to do it.
@@ -468,7 +459,7 @@ impl Body {
     /// The rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an object.
     pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
         match self {
-            Self::Object(_) | Self::IntoVariant(..) | Self::Split(_) | Self::Reread => Vec::new(),
+            Self::Object(_) | Self::IntoVariant(_) | Self::Split(_) | Self::Reread => Vec::new(),
             Self::Union(arms) => (arms.iter())
                 .filter_map(|plan| Some((Some(plan.variant.as_str()), plan.arm.rule()?)))
                 .collect(),
@@ -485,12 +476,12 @@ impl Body {
             Self::Object(plan) => plan.members().filter_map(|met| met.step).collect(),
             Self::Union(arms) => (arms.iter())
                 .filter_map(|arm| match &arm.arm {
-                    Arm::Same { step, .. } => Some(step),
+                    Arm::Same(becomes) => Some(&becomes.step),
                     _ => None,
                 })
                 .collect(),
-            Self::IntoVariant(_, _, step) => vec![step],
-            Self::Split(plan) => plan.arms.iter().map(|arm| &arm.step).collect(),
+            Self::IntoVariant(becomes) => vec![&becomes.step],
+            Self::Split(plan) => plan.arms.iter().map(|(_, becomes)| &becomes.step).collect(),
             Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
         }
     }
@@ -500,7 +491,7 @@ impl Arm {
     /// Returns the rule that decides what becomes of the variant; `None` for one that stays.
     pub(super) fn rule(&self) -> Option<&str> {
         match self {
-            Self::Same { .. } => None,
+            Self::Same(_) => None,
             Self::Custom(Hook { rule, .. })
             | Self::RequiresState { rule, .. }
             | Self::Reject { rule, .. } => Some(rule),

@@ -18,8 +18,8 @@ impl Emitter {
         let wire = &plan.wire;
         let value = match &plan.source {
             Source::Same(same) => self.same(plan, same),
-            Source::Reread(recast) => self.reread(plan, recast),
-            Source::Lost(recast) => self.lost(plan, recast),
+            Source::Reread(recast) => self.recast(plan, recast, false),
+            Source::Lost(recast) => self.recast(plan, recast, true),
             Source::Constant(value) => {
                 let text = value.to_string();
                 let rule = rule(UNDECIDED);
@@ -169,44 +169,35 @@ impl Emitter {
         }
     }
 
-    /// A member whose text is read again.
-    fn reread(&self, plan: &FieldPlan, recast: &Recast) -> TokenStream {
+    /// A member whose text is read again, or whose value has no counterpart and is lost.
+    fn recast(&self, plan: &FieldPlan, recast: &Recast, is_lost: bool) -> TokenStream {
         let (wire, rule) = (&plan.wire, rule(&recast.rule));
-        let required = |value: TokenStream| {
-            let read = quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?);
-            in_box(read, plan.boxed)
-        };
-        match [recast.optional, plan.optional] {
-            [_, true] => {
-                let value = moved_option(recast);
-                let boxed = plan.boxed.then(|| quote!(.map(Box::new)));
-                quote!(cx.reread(#rule, #wire, #value)#boxed)
+        let field = format_ident!("{}", recast.field);
+        let given = option(&field, recast.optional, recast.boxed);
+        if plan.optional && is_lost {
+            return quote!(cx.lost(#rule, #wire, #given));
+        }
+        if plan.optional {
+            let boxed = plan.boxed.then(|| quote!(.map(Box::new)));
+            return quote!(cx.reread(#rule, #wire, #given)#boxed);
+        }
+        let required = |value: TokenStream| match is_lost {
+            true => {
+                let message = "the value has no counterpart in the other revision";
+                quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
             }
-            [false, false] => required(moved(recast)),
-            [true, false] => {
-                let value = moved_option(recast);
+            false => {
+                let read = quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?);
+                in_box(read, plan.boxed)
+            }
+        };
+        match (recast.optional, recast.boxed) {
+            (false, true) => required(quote!(*#field)),
+            (false, false) => required(quote!(#field)),
+            (true, _) => {
                 let then = required(quote!(value));
                 let fill = recast.missing.as_ref().map(fill);
-                quote!(match #value { Some(value) => #then, None => #fill })
-            }
-        }
-    }
-
-    /// A member whose value has no counterpart.
-    fn lost(&self, plan: &FieldPlan, recast: &Recast) -> TokenStream {
-        let (wire, rule) = (&plan.wire, rule(&recast.rule));
-        let refused = |value: TokenStream| {
-            let message = "the value has no counterpart in the other revision";
-            quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
-        };
-        let value = moved_option(recast);
-        match [recast.optional, plan.optional] {
-            [_, true] => quote!(cx.lost(#rule, #wire, #value)),
-            [false, false] => refused(moved(recast)),
-            [true, false] => {
-                let then = refused(quote!(value));
-                let fill = recast.missing.as_ref().map(fill);
-                quote!(match #value { Some(value) => #then, None => #fill })
+                quote!(match #given { Some(value) => #then, None => #fill })
             }
         }
     }
@@ -231,21 +222,6 @@ impl Emitter {
         };
         quote!(cx.member(#wire, |cx| cx.list_keeping(#rule, #from, #keep, #run))?)
     }
-}
-
-/// The value of the source, out of its box.
-fn moved(recast: &Recast) -> TokenStream {
-    let field = format_ident!("{}", recast.field);
-    match recast.boxed {
-        true => quote!(*#field),
-        false => quote!(#field),
-    }
-}
-
-/// The same as an `Option`.
-fn moved_option(recast: &Recast) -> TokenStream {
-    let field = format_ident!("{}", recast.field);
-    option(&field, recast.optional, recast.boxed)
 }
 
 fn fill(missing: &Missing) -> TokenStream {

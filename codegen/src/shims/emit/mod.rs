@@ -20,7 +20,7 @@ use mcp_schema::Error;
 use mcp_schema::naming::{pascal_case, snake_case};
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::pair::Way;
-use mcp_schema::shims::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
+use mcp_schema::shims::plan::{Arm, ArmPlan, Becomes, Body, Conversion, End, PairPlan};
 
 /// Returns the files of the crate of all pairs.
 ///
@@ -195,11 +195,9 @@ impl Emitter {
                     format_ident!("{}", plan.field),
                     format_ident!("{}", plan.ty),
                 );
-                let arms = plan.arms.iter().map(|arm| {
-                    let value = format_ident!("{}", pascal_case(&arm.value));
-                    let variant = format_ident!("{}", arm.variant);
-                    let it = in_box(self.convert(&arm.step, quote!(value)), arm.boxed);
-                    let then = done(quote!(#to::#variant(#it)));
+                let arms = plan.arms.iter().map(|(value, becomes)| {
+                    let value = format_ident!("{}", pascal_case(value));
+                    let then = done(self.becoming(becomes, &to, quote!(value)));
                     quote!(#source::#ty::#value => #then,)
                 });
                 quote!(match value.#field { #(#arms)* })
@@ -227,11 +225,7 @@ impl Emitter {
                 let (rule, message) = (self::rule(rule), &error.message);
                 quote!(cx.refused(#rule, &value, #message))
             }
-            Body::IntoVariant(variant, boxed, step) => {
-                let variant = format_ident!("{variant}");
-                let value = in_box(self.convert(step, quote!(value)), *boxed);
-                done(quote!(#to::#variant(#value)))
-            }
+            Body::IntoVariant(becomes) => done(self.becoming(becomes, &to, quote!(value))),
             Body::Custom(hook) => call(hook, quote!(value)),
         }
     }
@@ -250,19 +244,8 @@ impl Emitter {
             quote!(value)
         };
         let then = match &plan.arm {
-            Arm::Same {
-                variant,
-                boxed,
-                step,
-            } => {
-                let value = in_box(self.convert(step, value), *boxed);
-                let value = match variant {
-                    Some(variant) => {
-                        let variant = format_ident!("{variant}");
-                        quote!(#to::#variant(#value))
-                    }
-                    None => value,
-                };
+            Arm::Same(becomes) => {
+                let value = self.becoming(becomes, to, value);
                 if exact { value } else { quote!(Ok(#value)) }
             }
             Arm::Custom(hook) => call(hook, value),
@@ -276,6 +259,18 @@ impl Emitter {
             }
         };
         quote!(#from::#variant(value) => #then,)
+    }
+
+    /// A value, converted, as a variant of the target or as the target itself.
+    fn becoming(&self, becomes: &Becomes, to: &TokenStream, value: TokenStream) -> TokenStream {
+        let value = in_box(self.convert(&becomes.step, value), becomes.boxed);
+        match &becomes.variant {
+            Some(variant) => {
+                let variant = format_ident!("{variant}");
+                quote!(#to::#variant(#value))
+            }
+            None => value,
+        }
     }
 
     /// The rows by which a value whose type is only known at run time is converted.

@@ -136,6 +136,10 @@ impl Emitter {
             true => quote!(cx.drop_member(#rule, #wire, #value, &mut extra);),
             false => quote!(cx.lose_member(#rule, #wire, #value);),
         };
+        let stop = |error: TokenStream| match optional {
+            true => quote!(if #field.is_some() { return Err(#error); }),
+            false => quote!(let _ = #field; return Err(#error);),
+        };
         match action {
             Action::InSession => quote!(cx.leave_to_session(#rule, #wire, #value);),
             Action::Implied(implied) => {
@@ -161,18 +165,9 @@ impl Emitter {
             Action::Pass => quote!(Context::pass(#wire, #value, &mut extra);),
             Action::RequiresState(name) => {
                 let adapter = adapter(*name);
-                match optional {
-                    true => quote!(if #field.is_some() { return Err(cx.needs(#rule, #adapter)); }),
-                    false => quote!(let _ = #field; return Err(cx.needs(#rule, #adapter));),
-                }
+                stop(quote!(cx.needs(#rule, #adapter)))
             }
-            Action::Reject(error) => {
-                let reject = reject(id, error);
-                match optional {
-                    true => quote!(if #field.is_some() { return Err(#reject); }),
-                    false => quote!(let _ = #field; return Err(#reject);),
-                }
-            }
+            Action::Reject(error) => stop(reject(id, error)),
             Action::Custom(function) => {
                 let path = path(function);
                 quote!(#path(#field, &mut cx.under(#rule), &mut extra)?;)

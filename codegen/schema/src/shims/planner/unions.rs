@@ -1,7 +1,7 @@
 //! What becomes of each variant of a union.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Arm, ArmPlan, Body, End, SplitArm, SplitPlan, Step};
+use super::super::plan::{Arm, ArmPlan, Becomes, Body, End, SplitPlan, Step};
 use super::super::rules::{Action, Reject};
 use super::{Hop, Planner, REFUSED, hook, rejection};
 use crate::diff::{Profile, pair};
@@ -20,7 +20,7 @@ impl<'m> Planner<'m> {
             [] => self.recast(def, to),
             [(variant, wanted)] => {
                 let step = self.call(End::Type(def.name.clone()), End::Type(wanted.clone()));
-                Body::IntoVariant(variant.name.clone(), variant.boxed, step)
+                Body::IntoVariant(into(variant, step))
             }
             _ => match self.split(def, &held) {
                 Some(plan) => Body::Split(plan),
@@ -60,12 +60,8 @@ impl<'m> Planner<'m> {
         let arms = arms.into_iter().map(|(value, (variant, name))| {
             let ends = (def.name.clone(), name.clone());
             self.splits.insert(ends, member.wire.clone());
-            SplitArm {
-                value: value.clone(),
-                variant: variant.name.clone(),
-                boxed: variant.boxed,
-                step: self.call(End::Type(def.name.clone()), End::Type(name.clone())),
-            }
+            let step = self.call(End::Type(def.name.clone()), End::Type(name.clone()));
+            (value.clone(), into(variant, step))
         });
         let arms = arms.collect();
         Some(SplitPlan {
@@ -115,11 +111,11 @@ impl<'m> Planner<'m> {
         if union.open {
             let open = target.is_ok_and(|target| target.open);
             let arm = match open {
-                true => Arm::Same {
+                true => Arm::Same(Becomes {
                     variant: Some(Union::UNKNOWN.to_owned()),
                     boxed: false,
                     step: Step::Move,
-                },
+                }),
                 false => {
                     let id = self.hop.ids[1];
                     let open = format!("{id} keeps no message of a method that it does not name");
@@ -179,20 +175,16 @@ impl<'m> Planner<'m> {
                 let own = own.clone();
                 let step = (self.is_one(&own, name))
                     .then(|| self.call(End::Type(own), End::Type(name.to_owned())))?;
-                Some(Arm::Same {
+                Some(Arm::Same(Becomes {
                     variant: None,
                     boxed: false,
                     step,
-                })
+                }))
             }
             Ok(variant) => {
                 let variant = variant?;
                 let step = self.step(ty, &variant.ty).ok()?;
-                Some(Arm::Same {
-                    variant: Some(variant.name.clone()),
-                    boxed: variant.boxed,
-                    step,
-                })
+                Some(Arm::Same(into(variant, step)))
             }
         }
     }
@@ -226,5 +218,13 @@ impl<'m> Planner<'m> {
             },
             (a, b) => a == b,
         }
+    }
+}
+
+fn into(variant: &Variant, step: Step) -> Becomes {
+    Becomes {
+        variant: Some(variant.name.clone()),
+        boxed: variant.boxed,
+        step,
     }
 }
