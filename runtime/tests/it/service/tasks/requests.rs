@@ -1,0 +1,267 @@
+//! Tasks by the requests of their clients, in both forms.
+
+use std::sync::atomic::Ordering;
+
+use mcp_revisions::sansio::server::TaskStore;
+use mcp_revisions::{Lifecycle, Revision};
+use serde_json::{Value, json};
+
+use crate::service::peer::revisions;
+
+use super::{CORE, EXTENSION, World, call, comes_true, task_call, until};
+
+#[tokio::test]
+async fn a_client_that_asks_for_a_task_fetches_the_result_later() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    let tools = peer.once("tools/list", json!({})).await.unwrap();
+    let support = |name: &str| {
+        let mut tools = tools["tools"].as_array().unwrap().iter();
+        let tool = tools.find(|tool| tool["name"] == name).unwrap();
+        tool["execution"]["taskSupport"].clone()
+    };
+    assert_eq!(support("plain"), Value::Null);
+    assert_eq!(
+        (support("waits"), support("only")),
+        (json!("optional"), json!("required"))
+    );
+
+    let mut params = task_call("waits");
+    params["_meta"]["progressToken"] = json!("p");
+    let created = peer.once("tools/call", params).await.unwrap();
+    let task = &created["task"];
+    assert_eq!(
+        (&task["status"], &task["ttl"]),
+        (&json!("working"), &json!(60_000))
+    );
+    assert!(task["createdAt"].as_str().unwrap().ends_with('Z'), "{task}");
+    let id = &task["taskId"];
+    let progress = peer.hears("notifications/progress").await;
+    assert_eq!(progress["params"]["progressToken"], "p");
+    assert_eq!(
+        progress["params"]["_meta"]["io.modelcontextprotocol/related-task"]["taskId"],
+        *id
+    );
+    let seen = until(&mut peer, id, "working").await;
+    assert_eq!(seen["statusMessage"], "half way");
+    // The result is waited for.
+    let waiting = peer.begins("tasks/result", json!({"taskId": id})).await;
+    world.leave.notify_one();
+    let result = peer.answer_to(waiting).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "done");
+    assert_eq!(
+        result["_meta"]["io.modelcontextprotocol/related-task"]["taskId"],
+        *id
+    );
+    let told = peer.hears("notifications/tasks/status").await;
+    assert_eq!(
+        (&told["params"]["taskId"], &told["params"]["status"]),
+        (id, &json!("completed"))
+    );
+
+    // A tool that tells of an error has failed here, and its result says how.
+    let created = peer.once("tools/call", task_call("fails")).await.unwrap();
+    let failed = created["task"]["taskId"].clone();
+    until(&mut peer, &failed, "failed").await;
+    let result = peer
+        .once("tasks/result", json!({"taskId": failed}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&result["isError"], &result["content"][0]["text"]),
+        (&json!(true), &json!("no luck"))
+    );
+    let created = peer.once("tools/call", task_call("crashes")).await.unwrap();
+    let crashed = created["task"]["taskId"].clone();
+    until(&mut peer, &crashed, "failed").await;
+    let error = peer
+        .once("tasks/result", json!({"taskId": crashed}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!(-32000), &json!("crashed"))
+    );
+
+    let list = peer.once("tasks/list", json!({})).await.unwrap();
+    let listed: Vec<&Value> = list["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| &task["taskId"])
+        .collect();
+    assert_eq!(listed.len(), 3);
+    assert!(
+        [id, &failed, &crashed].iter().all(|id| listed.contains(id)),
+        "{list}"
+    );
+    // A client that asks for no task gets none, and a tool without tasks makes none.
+    let plain = peer.once("tools/call", call("fails")).await.unwrap();
+    assert_eq!(plain["content"][0]["text"], "no luck");
+    let refused = peer
+        .once("tools/call", task_call("plain"))
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], -32601, "{refused}");
+    let refused = peer.once("tools/call", call("only")).await.unwrap_err();
+    assert_eq!(refused["code"], -32601, "{refused}");
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        let unknown = peer.once(method, json!({"taskId": "made up"})).await;
+        assert_eq!(unknown.unwrap_err()["code"], -32602, "{method}");
+    }
+    let unknown = peer.once("tasks/list", json!({"cursor": "made up"})).await;
+    assert_eq!(unknown.unwrap_err()["code"], -32602);
+}
+
+#[tokio::test]
+async fn a_task_asks_its_client_while_that_waits_for_the_result() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    let created = peer.once("tools/call", task_call("asks")).await.unwrap();
+    let id = created["task"]["taskId"].clone();
+    until(&mut peer, &id, "input_required").await;
+    peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
+    let result = peer
+        .once("tasks/result", json!({"taskId": id}))
+        .await
+        .unwrap();
+    assert_eq!(result["content"][0]["text"], "Hello, Ada");
+    let asked = &peer.asked[0];
+    assert_eq!(
+        (&asked["method"], &asked["params"]["message"]),
+        (&json!("elicitation/create"), &json!("Who is there?"))
+    );
+    assert_eq!(
+        asked["params"]["_meta"]["io.modelcontextprotocol/related-task"]["taskId"],
+        id
+    );
+    until(&mut peer, &id, "completed").await;
+}
+
+#[tokio::test]
+async fn a_cancelled_task_stops_its_handler_and_stays_cancelled() {
+    for revision in [CORE, Revision::LATEST] {
+        let world = World::default();
+        let mut peer = world.peer(revision).await.with_extension(EXTENSION);
+        let is_core = revision == CORE;
+        let params = if is_core {
+            task_call("waits")
+        } else {
+            call("waits")
+        };
+        let created = peer.once("tools/call", params).await.unwrap();
+        let id = if is_core {
+            &created["task"]["taskId"]
+        } else {
+            &created["taskId"]
+        };
+        comes_true(|| world.at_work.load(Ordering::SeqCst) == 1).await;
+        let cancelled = peer
+            .once("tasks/cancel", json!({"taskId": id}))
+            .await
+            .unwrap();
+        comes_true(|| world.at_work.load(Ordering::SeqCst) == 0).await;
+        until(&mut peer, id, "cancelled").await;
+        let again = peer.once("tasks/cancel", json!({"taskId": id})).await;
+        if is_core {
+            assert_eq!(cancelled["status"], "cancelled");
+            assert_eq!(again.unwrap_err()["code"], -32602);
+            let result = peer.once("tasks/result", json!({"taskId": id})).await;
+            assert_eq!(result.unwrap_err()["code"], -32603);
+        } else {
+            assert_eq!(cancelled["resultType"], "complete");
+            assert_eq!(again.unwrap()["resultType"], "complete");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_tasks_waits_for_the_result_and_hears_of_progress() {
+    for revision in revisions() {
+        let world = World::default();
+        let mut peer = world.peer(revision).await;
+        world.leave.notify_one();
+        let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+        let result = peer.call("tools/call", params).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "done", "{revision}");
+        assert_eq!(
+            peer.hears("notifications/progress").await["params"]["progressToken"],
+            "p"
+        );
+        assert_eq!(world.store.len(), 0);
+        let refused = peer.call("tools/call", call("only")).await.unwrap_err();
+        let expected = match revision.lifecycle() {
+            Lifecycle::Handshake => -32601,
+            Lifecycle::PerRequest => -32021,
+        };
+        assert_eq!(refused["code"], expected, "{revision}: {refused}");
+        if revision != CORE {
+            let unknown = peer.call("tasks/get", json!({"taskId": "made up"})).await;
+            assert_eq!(unknown.unwrap_err()["code"], expected, "{revision}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_with_the_extension_is_given_a_task_and_answers_by_updates() {
+    let world = World::default();
+    let mut peer = world.peer(Revision::LATEST).await.with_extension(EXTENSION);
+    let created = peer.once("tools/call", call("asks")).await.unwrap();
+    assert_eq!(created["resultType"], "task");
+    let id = &created["taskId"];
+    let asked = until(&mut peer, id, "input_required").await;
+    let (key, question) = asked["inputRequests"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .next()
+        .unwrap();
+    assert_eq!(question["params"]["message"], "Who is there?");
+    // A response to no question is ignored.
+    let accept = json!({"action": "accept", "content": {"name": "Ada"}});
+    let update = |responses: Value| json!({"taskId": id, "inputResponses": responses});
+    peer.once("tasks/update", update(json!({"made up": accept})))
+        .await
+        .unwrap();
+    until(&mut peer, id, "input_required").await;
+    peer.once("tasks/update", update(json!({key: accept})))
+        .await
+        .unwrap();
+    let done = until(&mut peer, id, "completed").await;
+    assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada");
+    // An update of a task that is over is acknowledged, and changes nothing of what is kept.
+    let eve = json!({"action": "accept", "content": {"name": "Eve"}});
+    let kept = async |id: &Value| world.store.get(id.as_str().unwrap()).await.unwrap();
+    let before = kept(id).await;
+    peer.once("tasks/update", update(json!({key: eve})))
+        .await
+        .unwrap();
+    assert_eq!(kept(id).await, before);
+    assert_eq!(until(&mut peer, id, "completed").await, done);
+
+    // Nor does the answer to a question that was open when its task was cancelled.
+    let created = peer.once("tools/call", call("asks")).await.unwrap();
+    let id = &created["taskId"];
+    let asked = until(&mut peer, id, "input_required").await;
+    let key = asked["inputRequests"].as_object().unwrap().keys().next();
+    peer.once("tasks/cancel", json!({"taskId": id}))
+        .await
+        .unwrap();
+    let before = kept(id).await;
+    let late = json!({"taskId": id, "inputResponses": {key.unwrap(): eve}});
+    peer.once("tasks/update", late).await.unwrap();
+    assert_eq!(kept(id).await, before);
+    until(&mut peer, id, "cancelled").await;
+
+    // A tool that tells of an error has completed here.
+    let created = peer.once("tools/call", call("fails")).await.unwrap();
+    let done = until(&mut peer, &created["taskId"], "completed").await;
+    assert_eq!(done["result"]["isError"], true);
+    let created = peer.once("tools/call", call("crashes")).await.unwrap();
+    let failed = until(&mut peer, &created["taskId"], "failed").await;
+    assert_eq!(failed["error"]["code"], -32000);
+    let plain = peer.once("tools/call", call("plain")).await.unwrap();
+    assert_eq!(plain["resultType"], "complete");
+    let removed = peer.once("tasks/result", json!({"taskId": id})).await;
+    assert_eq!(removed.unwrap_err()["code"], -32601);
+}

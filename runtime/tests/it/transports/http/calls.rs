@@ -1,0 +1,296 @@
+//! Calls over HTTP: whom they reach, who may make them, and how they end.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_revisions::latest::{self as mcp, ClientHandlers};
+use mcp_revisions::mcp_wire::{Json, JsonObject};
+use mcp_revisions::service::client::{AuthProvider, ClientContext, Pending};
+use mcp_revisions::service::{Error, Router, Server};
+use mcp_revisions::{Latest, Revision, http};
+use serde_json::json;
+
+use crate::support::Ada;
+use crate::transports::{call, client};
+
+use super::{Fault, none, quick, serve, spoken_over_http, status};
+
+#[tokio::test]
+async fn servers_of_every_revision_are_called_alike() {
+    for revision in spoken_over_http() {
+        let url = serve([revision], none()).await;
+        let client = client().with_handlers(Ada).url(&url).unwrap();
+        assert_eq!(
+            call(&client, "hello").await,
+            Ok("hello".to_owned()),
+            "{revision}"
+        );
+        assert_eq!(client.server().unwrap().revision, revision);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tell = Arc::clone(&told);
+        let counting = client.on_progress(move |progress| tell.lock().unwrap().push(progress.done));
+        assert_eq!(
+            call(&counting, "count").await,
+            Ok("counted".to_owned()),
+            "{revision}"
+        );
+        assert_eq!(*told.lock().unwrap(), [1.0], "{revision}");
+        if revision
+            .methods()
+            .iter()
+            .any(|method| method.name == "elicitation/create")
+        {
+            assert_eq!(
+                call(&client, "who").await,
+                Ok("Ada".to_owned()),
+                "{revision}"
+            );
+        }
+        client.close().await.unwrap();
+    }
+}
+
+struct Clumsy;
+
+impl ClientHandlers<ClientContext<Latest>> for Clumsy {
+    async fn elicit(
+        &self,
+        _: mcp::ElicitRequestParams,
+        _: ClientContext<Latest>,
+    ) -> Result<mcp::ElicitResult, Error> {
+        panic!("it slips")
+    }
+}
+
+#[tokio::test]
+async fn a_client_whose_handler_panics_goes_on() {
+    for revision in spoken_over_http().filter(|revision| *revision >= Revision::V2025_06_18) {
+        let url = serve([revision], none()).await;
+        let client = client().with_handlers(Clumsy).url(&url).unwrap();
+        let who = call(&client, "who").await;
+        assert!(
+            matches!(who, Err(Error::Rpc(_) | Error::RequestFailed(_))),
+            "{revision}: {who:?}"
+        );
+        assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+        client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_room_is_asked_again() {
+    let busy: Fault =
+        Arc::new(|before, _| (before < 2).then(|| status(503, &[("retry-after", "0".to_owned())])));
+    let url = serve(spoken_over_http(), busy).await;
+    let client = client().http(quick(&url));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+
+    let never: Fault = Arc::new(|_, _| Some(status(503, &[])));
+    let url = serve(spoken_over_http(), never).await;
+    let client = crate::transports::client().http(quick(&url).with_max_attempts(2));
+    assert!(matches!(
+        call(&client, "hello").await,
+        Err(Error::RequestFailed(_))
+    ));
+}
+
+#[derive(Clone, Default)]
+struct Tokens {
+    challenges: Arc<Mutex<Vec<String>>>,
+}
+
+impl AuthProvider for Tokens {
+    fn header(&self) -> Pending<'_, Option<String>> {
+        let known = !self.challenges.lock().unwrap().is_empty();
+        Box::pin(std::future::ready(known.then(|| "Bearer good".to_owned())))
+    }
+
+    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
+        self.challenges.lock().unwrap().push(challenge.to_owned());
+        Box::pin(std::future::ready(true))
+    }
+}
+
+#[tokio::test]
+async fn who_may_use_the_server_is_asked_for_and_told_of_challenges() {
+    let guard = || -> Fault {
+        Arc::new(|_, request| {
+            let good = request
+                .headers()
+                .get("authorization")
+                .is_some_and(|it| it == "Bearer good");
+            (!good).then(|| {
+                status(
+                    401,
+                    &[("www-authenticate", "Bearer realm=\"x\"".to_owned())],
+                )
+            })
+        })
+    };
+    let url = serve(spoken_over_http(), guard()).await;
+    let tokens = Tokens::default();
+    let client = client().http(quick(&url).with_authorization(tokens.clone()));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    assert_eq!(*tokens.challenges.lock().unwrap(), ["Bearer realm=\"x\""]);
+
+    let client =
+        crate::transports::client().http(quick(&url).with_authorization("good".to_owned()));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    // Nobody to ask: the answer is that there is none, and not a wait.
+    let client = crate::transports::client().http(quick(&url));
+    let refused = tokio::time::timeout(Duration::from_secs(20), call(&client, "hello"))
+        .await
+        .unwrap();
+    assert!(
+        matches!(refused, Err(Error::RequestFailed(_))),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_request_is_sent_on_within_the_server_and_nowhere_else() {
+    let there = serve(spoken_over_http(), none()).await;
+    let within: Fault = Arc::new(|_, request| {
+        (request.uri().query() != Some("moved"))
+            .then(|| status(307, &[("location", "/mcp?moved".to_owned())]))
+    });
+    let url = serve(spoken_over_http(), within).await;
+    assert_eq!(
+        call(&client().http(quick(&url)), "hello").await,
+        Ok("hello".to_owned())
+    );
+    let away: Fault = Arc::new(move |_, _| Some(status(307, &[("location", there.clone())])));
+    let url = serve(spoken_over_http(), away).await;
+    assert!(matches!(
+        call(&client().http(quick(&url)), "hello").await,
+        Err(Error::RequestFailed(_))
+    ));
+    let round: Fault = Arc::new(|_, _| Some(status(307, &[("location", "/mcp".to_owned())])));
+    let url = serve(spoken_over_http(), round).await;
+    assert!(matches!(
+        call(&client().http(quick(&url)), "hello").await,
+        Err(Error::RequestFailed(_))
+    ));
+}
+
+/// It would be missing, and nobody would know why the server refuses.
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_is_an_error_that_keeps_its_value_to_itself() {
+    let url = serve([Revision::LATEST], none()).await;
+    let token = "hush\n".to_owned();
+    for (http, name) in [
+        (quick(&url).with_header("X-Token", token.clone()), "x-token"),
+        (
+            quick(&url).with_authorization(token.clone()),
+            "authorization",
+        ),
+        (quick(&url).with_header("X Token", "1"), "X Token"),
+    ] {
+        let failed = call(&client().http(http), "hello").await;
+        let why = failed.unwrap_err().to_string();
+        assert!(why.contains(name) && !why.contains("hush"), "{why}");
+    }
+}
+
+/// What is printed into a log says where it goes, and keeps what headers hold to itself.
+#[test]
+fn a_client_over_http_prints_its_url_and_no_secret() {
+    let http = quick("http://127.0.0.1:1/mcp").with_header("Authorization", "Bearer hush");
+    let printed = format!("{http:?}");
+    assert!(printed.contains("127.0.0.1:1/mcp"), "{printed}");
+    assert!(!printed.contains("hush"), "{printed}");
+}
+
+#[tokio::test]
+async fn parameters_that_headers_repeat_are_repeated() {
+    let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let schema = JsonObject::try_from(Json::from(schema)).unwrap();
+    let tool = mcp::Tool::new("where", schema);
+    let service = Router::new()
+        .tool_of(tool, |arguments: serde_json::Value| async move {
+            arguments["region"].to_string()
+        })
+        .build("example", "1")
+        .unwrap()
+        .into_http_service(http::Options::default());
+    let app = axum::Router::new().route_service("/mcp", service);
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    let client = client().url(&url).unwrap();
+    // The server refuses a call without the header: the client learns of it, and calls again.
+    for region in ["north", "Süd"] {
+        use mcp::CallServer;
+        let arguments = Json::from(json!({"region": region}));
+        let arguments = JsonObject::try_from(arguments).unwrap();
+        let params = mcp::CallToolRequestParams::new("where").with_arguments(arguments);
+        let result = client.call_tool(params).await.unwrap();
+        assert_eq!(result.content.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_there_is_told_at_once() {
+    for code in [400, 404, 405, 500] {
+        let nowhere: Fault = Arc::new(move |_, _| Some(status(code, &[])));
+        let url = serve(spoken_over_http(), nowhere).await;
+        let client = client().http(quick(&url).with_max_attempts(2));
+        let patience = Duration::from_secs(20);
+        let answer = tokio::time::timeout(patience, call(&client, "hello")).await;
+        let answer = answer.unwrap();
+        assert!(
+            matches!(answer, Err(Error::RequestFailed(_))),
+            "{code}: {answer:?}"
+        );
+    }
+}
+
+/// Says when it is dropped.
+struct Dropped(Arc<tokio::sync::Notify>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
+    for revision in spoken_over_http() {
+        let (begun, ended) = (Arc::<tokio::sync::Notify>::default(), Arc::default());
+        let (begin, end) = (Arc::clone(&begun), Arc::clone(&ended));
+        let sleep = move || {
+            begin.notify_one();
+            let dropped = Dropped(Arc::clone(&end));
+            async move {
+                let _dropped = dropped;
+                std::future::pending::<()>().await;
+            }
+        };
+        let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1"));
+        let server = Server::new(&info).with_revisions([revision].into_iter().collect());
+        let service = Router::new()
+            .tool("sleep", "Sleeps.", sleep)
+            .build_with(server)
+            .unwrap()
+            .into_http_service(http::Options::default());
+        let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        tokio::spawn(http::serve(listener, service));
+        let client = client().url(&url).unwrap();
+        let patience = Duration::from_secs(20);
+        let kept = client.clone();
+        let waits = tokio::spawn(async move { call(&kept, "sleep").await.map(|_| ()) });
+        tokio::time::timeout(patience, begun.notified())
+            .await
+            .unwrap();
+        // The client stays: only what waits for the call is gone.
+        waits.abort();
+        tokio::time::timeout(patience, ended.notified())
+            .await
+            .unwrap();
+        client.close().await.unwrap();
+    }
+}
