@@ -1,21 +1,22 @@
 //! The backplane of several processes, in a Redis server: a hash per session, a stream of its events, and publish/subscribe.
 
+mod events;
 mod tasks;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{
-    Client, Cmd, IntoConnectionInfo, Pipeline, ProtocolVersion, PushInfo, PushKind, Value,
-};
+use redis::{Client, Cmd, IntoConnectionInfo, ProtocolVersion, PushInfo, PushKind, Value};
 use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+
+use events::{APPENDS, Append, Fields, Sizes, of_fields, without_gaps};
 
 use super::{
     Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
@@ -75,20 +76,6 @@ struct Inbox {
     is_available: AtomicBool,
 }
 
-/// The sizes of events, the oldest first.
-struct Sizes {
-    sizes: VecDeque<usize>,
-    bytes: usize,
-    last: Instant,
-}
-
-/// An event that is to be written, and how many stay of its session then, if some have to go.
-struct Append {
-    session: String,
-    event: KeptEvent,
-    most: Option<usize>,
-}
-
 /// A Redis server that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot connect to Redis: {0}{hint}", hint = without_tls(.0))]
@@ -116,16 +103,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const BEAT: Duration = Duration::from_millis(500);
 /// How long a replica is taken to be there that does not say so.
 const LIFE: Duration = Duration::from_secs(5);
-/// Bytes of the events of a session, and how many at most.
-const SESSION_BYTES: usize = 256 << 10;
-const SESSION_EVENTS: usize = 1_000;
-/// How long events are kept of which no more come.
-const EVENTS_KEPT: Duration = Duration::from_secs(3600);
-/// Events that wait to be written, and how many are written at a time.
-const APPENDS: usize = 4_096;
-const BATCH: usize = 128;
-/// What an event costs beside its bytes.
-const EVENT_BYTES: usize = 128;
 
 /// Writes the record of a session if its home is still the one that is named.
 const SAVE: &str = "
@@ -268,10 +245,6 @@ impl Inbox {
 }
 
 impl Shared {
-    fn sizes(&self) -> MutexGuard<'_, HashMap<String, Sizes>> {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn key(&self, kind: &str, name: &str) -> String {
         format!("{}:{kind}:{name}", self.prefix)
     }
@@ -301,9 +274,7 @@ impl Shared {
             tokio::time::sleep(BEAT).await;
             let beat = tokio::time::timeout(PATIENCE, self.beat()).await;
             let is_there = matches!(beat, Ok(Ok(())));
-            // Of sessions that another replica runs now nothing comes any more.
-            self.sizes()
-                .retain(|_, sizes| sizes.last.elapsed() < EVENTS_KEPT);
+            self.forget_sizes();
             let was_there = self.inbox.is_available.swap(is_there, Ordering::AcqRel);
             if is_there && !was_there {
                 let receivers: Vec<_> = self.inbox.receivers().values().cloned().collect();
@@ -312,60 +283,6 @@ impl Shared {
                 }
             }
         }
-    }
-
-    /// Writes events, as many as have come at a time.
-    async fn write(self: Arc<Self>, mut appended: mpsc::Receiver<Append>) {
-        let mut batch = Vec::with_capacity(BATCH);
-        while appended.recv_many(&mut batch, BATCH).await > 0 {
-            let mut writes = redis::pipe();
-            for append in batch.drain(..) {
-                self.add(&mut writes, append);
-            }
-            // An event that is not written leaves a gap, which the reader notices.
-            let mut connection = self.connection.clone();
-            let _ = tokio::time::timeout(PATIENCE, writes.exec_async(&mut connection)).await;
-        }
-    }
-
-    fn add(&self, writes: &mut Pipeline, append: Append) {
-        let Append {
-            session,
-            event,
-            most,
-        } = append;
-        let key = self.key("events", &session);
-        writes.cmd("XADD").arg(&key);
-        if let Some(most) = most {
-            writes.arg("MAXLEN").arg(most);
-        }
-        writes.arg("*");
-        writes.arg("id").arg(event.id.to_string());
-        writes.arg("last").arg(i32::from(event.last));
-        writes.arg("text").arg(event.text).ignore();
-        let kept = EVENTS_KEPT.as_millis().to_string();
-        writes.cmd("PEXPIRE").arg(&key).arg(kept).ignore();
-    }
-
-    /// How many events of a session stay with one of this size that comes, if some have to go.
-    fn most(&self, session: &str, size: usize) -> Option<usize> {
-        let mut sizes = self.sizes();
-        let of_it = sizes.entry(session.to_owned()).or_insert_with(|| Sizes {
-            sizes: VecDeque::new(),
-            bytes: 0,
-            last: Instant::now(),
-        });
-        of_it.sizes.push_back(size);
-        of_it.bytes += size;
-        of_it.last = Instant::now();
-        let mut is_full = false;
-        while (of_it.bytes > SESSION_BYTES || of_it.sizes.len() > SESSION_EVENTS)
-            && let Some(oldest) = of_it.sizes.pop_front()
-        {
-            of_it.bytes -= oldest;
-            is_full = true;
-        }
-        is_full.then_some(of_it.sizes.len())
     }
 
     /// Runs a command, whose answer is waited for no longer than that makes sense.
@@ -472,18 +389,7 @@ impl Backplane for Redis {
     }
 
     fn append(&self, session: &str, event: KeptEvent) {
-        let shared = &self.0.shared;
-        let size = event.text.len() + EVENT_BYTES;
-        if size > SESSION_BYTES {
-            return;
-        }
-        let append = Append {
-            most: shared.most(session, size),
-            session: session.to_owned(),
-            event,
-        };
-        // An event that is not kept leaves a gap, which the reader notices.
-        let _ = shared.appends.try_send(append);
+        self.0.shared.append(session, event);
     }
 
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
@@ -491,15 +397,8 @@ impl Backplane for Redis {
         let mut read = redis::cmd("XRANGE");
         read.arg(shared.key("events", session)).arg("-").arg("+");
         self.begin(async move {
-            let kept: Vec<(String, HashMap<String, String>)> = shared.run(&read).await?;
-            let of_event = |mut fields: HashMap<String, String>| {
-                Some(KeptEvent {
-                    id: fields.get("id")?.parse().ok()?,
-                    last: fields.get("last")? == "1",
-                    text: fields.remove("text")?,
-                })
-            };
-            let events = kept.into_iter().filter_map(|(_, fields)| of_event(fields));
+            let kept: Vec<(String, Fields)> = shared.run(&read).await?;
+            let events = kept.into_iter().filter_map(|(_, fields)| of_fields(fields));
             Ok(without_gaps(event, events))
         })
     }
@@ -522,71 +421,11 @@ return redis.call('PUBLISH', ARGV[1] .. channel, ARGV[2])";
 /// A year: as long as a record is kept at most.
 const MAX_KEPT: u64 = 365 * 24 * 3600 * 1000;
 
-/// Returns the events of a stream behind one, in order, or `None` if some are missing between them.
-fn without_gaps(
-    behind: EventId,
-    events: impl Iterator<Item = KeptEvent>,
-) -> Option<Vec<KeptEvent>> {
-    let is_behind =
-        |event: &KeptEvent| event.id.stream == behind.stream && event.id.place > behind.place;
-    let mut events: Vec<_> = events.filter(is_behind).collect();
-    events.sort_by_key(|event| event.id.place);
-    let mut place = behind.place;
-    for event in &events {
-        let next = event.id.place;
-        // A replica that takes a session over counts from where no place is taken.
-        let begins = next >> 32 > place >> 32 && next & 0xffff_ffff == 1;
-        if next != EventId::WILL && Some(next) != place.checked_add(1) && !begins {
-            return None;
-        }
-        place = next;
-    }
-    Some(events)
-}
-
 impl std::fmt::Debug for Redis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redis")
             .field("prefix", &self.0.shared.prefix)
             .field("is_available", &self.is_available())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gap_among_events_is_noticed_and_where_another_replica_goes_on_is_none() {
-        let event = |place| KeptEvent {
-            id: EventId { stream: 1, place },
-            text: String::new(),
-            last: false,
-        };
-        let read = |behind: u64, places: &[u64]| {
-            let behind = EventId {
-                stream: 1,
-                place: behind,
-            };
-            let events = without_gaps(behind, places.iter().copied().map(event));
-            events.map(|events| {
-                events
-                    .iter()
-                    .map(|event| event.id.place)
-                    .collect::<Vec<_>>()
-            })
-        };
-        assert_eq!(read(1, &[1, 3, 2]), Some(vec![2, 3]));
-        assert_eq!(read(1, &[3]), None);
-        assert_eq!(read(0, &[2, 3]), None);
-        let taken_over = (1 << 32) + 1;
-        assert_eq!(
-            read(2, &[3, taken_over, taken_over + 1]),
-            Some(vec![3, taken_over, taken_over + 1])
-        );
-        assert_eq!(read(2, &[taken_over + 1]), None);
-        let will = EventId::WILL;
-        assert_eq!(read(1, &[will]), Some(vec![will]));
     }
 }

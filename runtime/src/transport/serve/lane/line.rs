@@ -12,13 +12,9 @@ use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
 use crate::errors::Refusal;
-#[cfg(feature = "server-http")]
-use crate::protocol::server::Owner;
 use crate::protocol::tasks::server::Starting;
 use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 use crate::transport::serve::Facts;
-#[cfg(feature = "server-http")]
-use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::route::Route;
 
 impl Lane {
@@ -75,16 +71,6 @@ impl Lane {
             return self.end_streams();
         }
         self.close();
-    }
-
-    #[cfg(feature = "server-http")]
-    pub(in crate::transport) fn owner(&self) -> Owner {
-        self.owner.get().cloned().unwrap_or_default()
-    }
-
-    #[cfg(feature = "server-http")]
-    pub(in crate::transport) fn connection(&self) -> Option<PeerConnection> {
-        self.connection.get().cloned()
     }
 
     /// Returns who has opened the session, or the stream of one that has none.
@@ -168,17 +154,6 @@ impl Lane {
     #[cfg(feature = "router")]
     pub(in crate::transport) fn limits(&self) -> Limits {
         *self.state().connection.role().limits()
-    }
-
-    /// Closes the response of a call in the middle of it; false if its client could not have the rest later.
-    #[cfg(feature = "server-http")]
-    pub(in crate::transport) fn pause(&self, token: Token) -> bool {
-        let mut state = self.state();
-        let exchange = state.connection.exchange_of(token);
-        if let Some(exchange) = exchange {
-            state.leave_will(exchange);
-        }
-        exchange.is_some_and(|exchange| state.streams.pause(exchange))
     }
 
     /// The answer to this request is not waited for any more.

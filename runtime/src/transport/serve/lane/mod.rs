@@ -1,5 +1,7 @@
 //! One channel at work: its state behind a lock that is never held while anybody waits.
 
+#[cfg(feature = "server-http")]
+mod http;
 mod line;
 mod streams;
 mod work;
@@ -12,10 +14,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "server-http")]
-use mcp_protocol::ProtocolRule;
-#[cfg(feature = "server-http")]
-use mcp_wire::peek;
 use mcp_wire::{ErrorObject, Json};
 
 #[cfg(feature = "server-http")]
@@ -27,11 +25,7 @@ use work::Work;
 use super::connection::PeerConnection;
 use super::route::Route;
 use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
-#[cfg(feature = "server-http")]
-use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::headers::Headers;
-#[cfg(feature = "server-http")]
-use crate::methods;
 #[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
 use crate::protocol::server::{Looked, Server};
@@ -126,140 +120,6 @@ impl Lane {
         self.state().streams.attach_only(route);
     }
 
-    /// The stream to which everything goes, if there is only one.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn only_stream(&self) -> Option<Route> {
-        self.state().streams.only()
-    }
-
-    /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn at_large(&self, route: Route) -> Result<(), Route> {
-        self.state().streams.attach(route)
-    }
-
-    /// Counts messages of the session that wait for a reader of its stream against this share.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn count_against(&self, share: super::budget::Share) {
-        self.state().streams.count_against(share);
-    }
-
-    /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn keep_with(&self, kept: Kept) {
-        let mut state = self.state();
-        let revision = state.connection.session_revision();
-        state.streams.keep_with(kept, revision);
-    }
-
-    /// What other replicas know of its session, if there is one.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn record(&self) -> Option<SessionRecord> {
-        Some(self.state().streams.kept()?.record.clone())
-    }
-
-    /// Takes note of a message for other replicas. Returns the id of the session and its record, if that is another now.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn note(&self, message: &mcp_wire::Peeked<'_>) -> Option<(Arc<str>, SessionRecord)> {
-        let mut state = self.state();
-        let revision = state.connection.session_revision();
-        let has_batches = revision.is_some_and(|it| it.has_rule(ProtocolRule::Batch));
-        let limit = state.connection.role().limits().max_batch_length;
-        let kept = state.streams.kept()?;
-        let mut is_another = kept.record.note(message);
-        // What is refused changes nothing: a batch that is too long, and `initialize` in one.
-        if has_batches && message.elements().take(limit.saturating_add(1)).count() <= limit {
-            let messages = message
-                .elements()
-                .filter_map(|text| peek(text.as_bytes()).ok());
-            for message in messages {
-                let is_first = message.method.as_deref() == Some(methods::INITIALIZE);
-                is_another |= !is_first && kept.record.note(&message);
-            }
-        }
-        is_another.then(|| (Arc::clone(&kept.session), kept.record.clone()))
-    }
-
-    /// The session goes on at another replica: here it is over, and what is kept of it stays.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn leave(&self) {
-        self.state().streams.leave();
-        self.shut();
-    }
-
-    /// Tells the client of a session that is taken over of all that it listens to: what has changed meanwhile is not known.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn missed_changes(&self) {
-        let mut state = self.state();
-        let uris = state.streams.kept().map(|kept| kept.record.subscribed());
-        state
-            .connection
-            .missed_changes(&uris.unwrap_or_default(), self.now());
-        self.carry(state, Manner::Unbidden);
-    }
-
-    /// Begins where no number is taken by a replica that ran the session before.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn count_from(&self, generation: u32) {
-        let (mut state, first) = (self.state(), u64::from(generation) << 32);
-        state.connection.count_from(first);
-        state.streams.count_from(first);
-    }
-
-    /// The event that a stream of this exchange begins with, if its client can have the rest again.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn prime(&self, exchange: Exchange) -> Option<EventId> {
-        self.state().streams.prime(exchange)
-    }
-
-    /// Whether what was said in the session can be had again.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn resumes(&self) -> bool {
-        let mut state = self.state();
-        state.streams.kept().is_some_and(|kept| kept.resumes)
-    }
-
-    /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
-    /// Gives the route back if more has been said since it was read. Says whether the stream ends with a last text,
-    /// rather than with the session.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn resume(
-        &self,
-        behind: EventId,
-        events: Vec<KeptEvent>,
-        route: Route,
-    ) -> Result<bool, Route> {
-        self.state().streams.resume(behind, events, route)
-    }
-
-    /// How many bytes are kept of what the client of the session said of itself.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn session_bytes(&self) -> usize {
-        self.state().connection.session_bytes()
-    }
-
-    /// Returns whether no request is at work, and no client listens.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn is_idle(&self) -> bool {
-        let state = self.state();
-        // Calls of adapters go on as long as the session does.
-        state.connection.pending() == 0 && !state.streams.has_reader()
-    }
-
-    /// Sets the owner of the lane, once; later calls change nothing.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn owned_by(&self, owner: Owner) {
-        let _ = self.owner.set(owner);
-    }
-
-    /// Takes note of the connection over which it is opened; the first one stays.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn opened_over(&self, parts: &::http::request::Parts) {
-        if let Some(connection) = parts.extensions.get::<PeerConnection>() {
-            let _ = self.connection.set(connection.clone());
-        }
-    }
-
     /// Whether it was closed.
     pub(crate) fn was_closed(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
@@ -283,12 +143,6 @@ impl Lane {
             exchange,
             listens: state.connection.has_streams(),
         }
-    }
-
-    /// Whether the peer gives up what came in this exchange by hanging up.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
-        self.state().connection.is_given_up_by_hanging_up(exchange)
     }
 
     /// Does what the connection wants done; whether a session was opened.
@@ -464,15 +318,6 @@ impl Lane {
         self.carry(state, Manner::InTurn);
     }
 
-    /// Gives up calls whose answers have no reader, because the peer hung up.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn hung_up(&self, exchange: Exchange) {
-        let mut state = self.state();
-        state.connection.ended(exchange, self.now());
-        self.carry(state, Manner::InTurn);
-        self.state().streams.end(exchange);
-    }
-
     /// Ends everything that waits for an answer of the peer, which sends nothing any more.
     #[cfg(feature = "server-stdio")]
     pub(crate) fn input_ended(&self) {
@@ -482,14 +327,6 @@ impl Lane {
         state.work().asked.clear();
         // Calls that only end when the peer says so end now.
         state.connection.closed(self.now());
-        self.carry(state, Manner::InTurn);
-    }
-
-    /// Ends the streams to which clients of the per-request lifecycle listen, because the server stops.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn end_streams(&self) {
-        let mut state = self.state();
-        state.connection.end_streams(self.now());
         self.carry(state, Manner::InTurn);
     }
 

@@ -1,0 +1,174 @@
+//! What the HTTP service wants of a channel: its session, its streams, and whose it is.
+
+use std::sync::Arc;
+
+use mcp_protocol::ProtocolRule;
+use mcp_wire::peek;
+
+use super::Lane;
+use super::streams::{Kept, Manner};
+use crate::backplane::{EventId, KeptEvent, SessionRecord};
+use crate::methods;
+use crate::protocol::server::Owner;
+use crate::protocol::{Exchange, Token};
+use crate::transport::serve::budget::Share;
+use crate::transport::serve::connection::PeerConnection;
+use crate::transport::serve::route::Route;
+
+impl Lane {
+    /// The stream to which everything goes, if there is only one.
+    pub(crate) fn only_stream(&self) -> Option<Route> {
+        self.state().streams.only()
+    }
+
+    /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
+    pub(crate) fn at_large(&self, route: Route) -> Result<(), Route> {
+        self.state().streams.attach(route)
+    }
+
+    /// Counts messages of the session that wait for a reader of its stream against this share.
+    pub(crate) fn count_against(&self, share: Share) {
+        self.state().streams.count_against(share);
+    }
+
+    /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
+    pub(crate) fn keep_with(&self, kept: Kept) {
+        let mut state = self.state();
+        let revision = state.connection.session_revision();
+        state.streams.keep_with(kept, revision);
+    }
+
+    /// What other replicas know of its session, if there is one.
+    pub(crate) fn record(&self) -> Option<SessionRecord> {
+        Some(self.state().streams.kept()?.record.clone())
+    }
+
+    /// Takes note of a message for other replicas. Returns the id of the session and its record, if that is another now.
+    pub(crate) fn note(&self, message: &mcp_wire::Peeked<'_>) -> Option<(Arc<str>, SessionRecord)> {
+        let mut state = self.state();
+        let revision = state.connection.session_revision();
+        let has_batches = revision.is_some_and(|it| it.has_rule(ProtocolRule::Batch));
+        let limit = state.connection.role().limits().max_batch_length;
+        let kept = state.streams.kept()?;
+        let mut is_another = kept.record.note(message);
+        // What is refused changes nothing: a batch that is too long, and `initialize` in one.
+        if has_batches && message.elements().take(limit.saturating_add(1)).count() <= limit {
+            let messages = message
+                .elements()
+                .filter_map(|text| peek(text.as_bytes()).ok());
+            for message in messages {
+                let is_first = message.method.as_deref() == Some(methods::INITIALIZE);
+                is_another |= !is_first && kept.record.note(&message);
+            }
+        }
+        is_another.then(|| (Arc::clone(&kept.session), kept.record.clone()))
+    }
+
+    /// The session goes on at another replica: here it is over, and what is kept of it stays.
+    pub(crate) fn leave(&self) {
+        self.state().streams.leave();
+        self.shut();
+    }
+
+    /// Tells the client of a session that is taken over of all that it listens to: what has changed meanwhile is not known.
+    pub(crate) fn missed_changes(&self) {
+        let mut state = self.state();
+        let uris = state.streams.kept().map(|kept| kept.record.subscribed());
+        state
+            .connection
+            .missed_changes(&uris.unwrap_or_default(), self.now());
+        self.carry(state, Manner::Unbidden);
+    }
+
+    /// Begins where no number is taken by a replica that ran the session before.
+    pub(crate) fn count_from(&self, generation: u32) {
+        let (mut state, first) = (self.state(), u64::from(generation) << 32);
+        state.connection.count_from(first);
+        state.streams.count_from(first);
+    }
+
+    /// The event that a stream of this exchange begins with, if its client can have the rest again.
+    pub(crate) fn prime(&self, exchange: Exchange) -> Option<EventId> {
+        self.state().streams.prime(exchange)
+    }
+
+    /// Whether what was said in the session can be had again.
+    pub(crate) fn resumes(&self) -> bool {
+        let mut state = self.state();
+        state.streams.kept().is_some_and(|kept| kept.resumes)
+    }
+
+    /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
+    /// Gives the route back if more has been said since it was read. Says whether the stream ends with a last text,
+    /// rather than with the session.
+    pub(crate) fn resume(
+        &self,
+        behind: EventId,
+        events: Vec<KeptEvent>,
+        route: Route,
+    ) -> Result<bool, Route> {
+        self.state().streams.resume(behind, events, route)
+    }
+
+    /// How many bytes are kept of what the client of the session said of itself.
+    pub(crate) fn session_bytes(&self) -> usize {
+        self.state().connection.session_bytes()
+    }
+
+    /// Returns whether no request is at work, and no client listens.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.state();
+        // Calls of adapters go on as long as the session does.
+        state.connection.pending() == 0 && !state.streams.has_reader()
+    }
+
+    /// Sets the owner of the lane, once; later calls change nothing.
+    pub(crate) fn owned_by(&self, owner: Owner) {
+        let _ = self.owner.set(owner);
+    }
+
+    /// Takes note of the connection over which it is opened; the first one stays.
+    pub(crate) fn opened_over(&self, parts: &::http::request::Parts) {
+        if let Some(connection) = parts.extensions.get::<PeerConnection>() {
+            let _ = self.connection.set(connection.clone());
+        }
+    }
+
+    /// Whether the peer gives up what came in this exchange by hanging up.
+    pub(crate) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
+        self.state().connection.is_given_up_by_hanging_up(exchange)
+    }
+
+    /// Gives up calls whose answers have no reader, because the peer hung up.
+    pub(crate) fn hung_up(&self, exchange: Exchange) {
+        let mut state = self.state();
+        state.connection.ended(exchange, self.now());
+        self.carry(state, Manner::InTurn);
+        self.state().streams.end(exchange);
+    }
+
+    /// Ends the streams to which clients of the per-request lifecycle listen, because the server stops.
+    pub(crate) fn end_streams(&self) {
+        let mut state = self.state();
+        state.connection.end_streams(self.now());
+        self.carry(state, Manner::InTurn);
+    }
+
+    pub(in crate::transport) fn owner(&self) -> Owner {
+        self.owner.get().cloned().unwrap_or_default()
+    }
+
+    pub(in crate::transport) fn connection(&self) -> Option<PeerConnection> {
+        self.connection.get().cloned()
+    }
+
+    /// Closes the response of a call in the middle of it; false if its client could not have the rest later.
+    pub(in crate::transport) fn pause(&self, token: Token) -> bool {
+        let mut state = self.state();
+        let exchange = state.connection.exchange_of(token);
+        if let Some(exchange) = exchange {
+            state.leave_will(exchange);
+        }
+        exchange.is_some_and(|exchange| state.streams.pause(exchange))
+    }
+}
