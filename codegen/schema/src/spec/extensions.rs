@@ -256,14 +256,7 @@ impl Extension {
     /// The same extension with another schema, mended as far as its errata still apply, and with those of its facts that
     /// the schema bears out.
     fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
-        let mut schema = on(raw, base);
-        let file = RuleFile::default();
-        for erratum in &self.errata {
-            let one = std::slice::from_ref(erratum);
-            if let Ok(mended) = errata::apply(&schema, one, &file, &self.name, Status::Released) {
-                schema = mended.schema;
-            }
-        }
+        let (schema, _) = errata::fitting(on(raw, base), &self.errata, &self.name);
         let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
         let own: BTreeSet<&str> = messages(raw).map(|(name, _)| name).collect();
         let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
