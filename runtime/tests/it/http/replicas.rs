@@ -1,18 +1,23 @@
 //! Several servers behind one address: nothing depends on which one answers.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use http::{Method, Response, StatusCode};
 use http_body_util::BodyExt;
 use mcp_revisions::Latest;
-use mcp_revisions::backplane::Memory;
+use mcp_revisions::backplane::{
+    Backplane, EventId, KeptEvent, Memory, Receiver, Reply, SessionRecord, To, Unavailable,
+};
 use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::sansio::server::IncomingRequest;
+use mcp_revisions::sansio::server::{IncomingRequest, TaskStore};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tower::ServiceExt;
 
 use crate::http::{Post, VERSIONS, call, events, initialize, message, open, server};
@@ -403,4 +408,89 @@ async fn a_suspended_request_goes_on_at_the_replica_that_keeps_it_wherever_its_c
     let answer = message(call_by(retry).to(&replicas[1]).await).await;
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("file:///a"), "{answer}");
+}
+
+/// A backplane over which one replica cannot send for a while.
+#[derive(Clone, Default)]
+struct Cut {
+    memory: Memory,
+    is_away: Arc<AtomicBool>,
+    failed: Arc<Notify>,
+    receiver: Arc<Mutex<Option<Weak<dyn Receiver>>>>,
+}
+
+impl Cut {
+    fn is_back(&self) {
+        self.is_away.store(false, Ordering::SeqCst);
+        let receiver = self.receiver.lock().unwrap().clone();
+        receiver.unwrap().upgrade().unwrap().reconnected();
+    }
+}
+
+impl Backplane for Cut {
+    fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
+        *self.receiver.lock().unwrap() = Some(Weak::clone(&receiver));
+        self.memory.join(receiver)
+    }
+
+    fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
+        if self.is_away.load(Ordering::SeqCst) {
+            self.failed.notify_one();
+            return Box::pin(std::future::ready(Err(Unavailable("away".to_owned()))));
+        }
+        self.memory.send(to, message)
+    }
+
+    fn save(
+        &self,
+        id: &str,
+        record: &SessionRecord,
+        of: Option<&str>,
+        keep: Duration,
+    ) -> Reply<bool> {
+        self.memory.save(id, record, of, keep)
+    }
+
+    fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
+        self.memory.find(session)
+    }
+
+    fn end(&self, session: &str) -> Reply<()> {
+        self.memory.end(session)
+    }
+
+    fn append(&self, session: &str, event: KeptEvent) {
+        self.memory.append(session, event);
+    }
+
+    fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {
+        self.memory.after(session, event)
+    }
+
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        self.memory.tasks()
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_sent_to_its_client_becomes_an_error_once_the_backplane_is_back() {
+    let cut = Cut::default();
+    let options = Options::new().with_backplane(cut.clone());
+    let home = replica(&Changes::new()).into_http_service(options);
+    let options = Options::new().with_backplane(cut.memory.clone());
+    let other = replica(&Changes::new()).into_http_service(options);
+    let session = open(&home, "2025-11-25").await;
+    cut.is_away.store(true, Ordering::SeqCst);
+    let call = in_session(&session, &call("add", json!({})));
+    let answered = async { message(call.to(&other).await).await };
+    let both = async {
+        tokio::join!(answered, async {
+            cut.failed.notified().await;
+            cut.is_back();
+        })
+    };
+    let both = tokio::time::timeout(Duration::from_secs(10), both).await;
+    let (answer, ()) = both.expect("an answer in time");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("gone"), "{answer}");
 }

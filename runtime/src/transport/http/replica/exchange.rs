@@ -9,7 +9,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 
-use super::frame::Frame;
+use super::frame;
 use super::homes::Homes;
 use crate::backplane::{Backplane, To, detach};
 
@@ -118,7 +118,8 @@ pub(in crate::transport::http) enum Part {
     Head {
         status: StatusCode,
         headers: HeaderMap,
-        body: Option<Vec<u8>>,
+        /// All of the body; without it, the body follows.
+        body: Option<Bytes>,
     },
     Data(Bytes),
     End,
@@ -156,18 +157,13 @@ impl Exchange {
     pub(in crate::transport::http) fn read(&mut self, bytes: usize) {
         self.read += bytes;
         if self.read >= WINDOW / 2 {
-            self.tell(&Frame::Read {
-                from: self.replica.address.to_string(),
-                number: self.number,
-                bytes: self.read,
-            });
+            self.tell(frame::read(&self.replica.address, self.number, self.read));
             self.read = 0;
         }
     }
 
-    fn tell(&self, frame: &Frame) {
-        let to = To::One(&self.home);
-        detach(self.replica.backplane.send(to, frame.to_bytes()));
+    fn tell(&self, frame: Vec<u8>) {
+        detach(self.replica.backplane.send(To::One(&self.home), frame));
     }
 }
 
@@ -175,10 +171,7 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         self.replica.passed().remove(&self.number);
         if !self.is_over {
-            self.tell(&Frame::HungUp {
-                from: self.replica.address.to_string(),
-                number: self.number,
-            });
+            self.tell(frame::hung_up(&self.replica.address, self.number));
         }
     }
 }

@@ -1,53 +1,34 @@
 //! What replicas send each other of a request: a line of JSON, and the bytes of a body behind it.
 
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
 use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal};
+use super::exchange::Part;
 use crate::protocol::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.
 const MARK: u8 = b'R';
 
-/// A part of a request, or of its response: `from` is the address of its sender, `number` the number that the replica gave
-/// the request which has its client.
-pub(super) enum Frame {
-    /// A request, from the replica at this address.
-    Request {
-        from: String,
-        number: u64,
-        head: Box<Parts>,
-        body: Vec<u8>,
-    },
+/// What a replica sends another of a request that it has passed there, or that was passed to it.
+pub(super) struct Frame {
+    /// The address of the sender.
+    pub(super) from: String,
+    /// The number of the request at the replica that has its client.
+    pub(super) number: u64,
+    pub(super) what: What,
+}
+
+pub(super) enum What {
+    /// The request.
+    Request(Box<Parts>, Vec<u8>),
     /// So many bytes of the response have been read.
-    Read {
-        from: String,
-        number: u64,
-        bytes: usize,
-    },
+    Read(usize),
     /// The client has hung up.
-    HungUp { from: String, number: u64 },
-    /// The session of the request is not run here.
-    NotHere { number: u64 },
-    /// The head of the response; all of its body follows, or has come with it.
-    Head {
-        from: String,
-        number: u64,
-        status: u16,
-        headers: HeaderMap,
-        body: Option<Vec<u8>>,
-    },
-    /// A part of the body.
-    Data {
-        from: String,
-        number: u64,
-        bytes: Vec<u8>,
-    },
-    /// The end of the body.
-    End { number: u64 },
-    /// The rest of the response does not come.
-    Lost { number: u64 },
+    HungUp,
+    Response(Part),
 }
 
 /// What is a matter of one connection, and is not passed on.
@@ -60,8 +41,7 @@ const OF_CONNECTION: [HeaderName; 4] = [
 
 /// A request as it is passed on, of this owner.
 pub(super) fn request(from: &str, number: u64, head: &Parts, who: &Owner, body: &[u8]) -> Vec<u8> {
-    let mut members = members("request", number);
-    members.insert("from", Json::of(from));
+    let mut members = members("request", from, number);
     members.insert("method", Json::of(head.method.as_str()));
     members.insert("uri", Json::of(head.uri.to_string().as_str()));
     members.insert("headers", headers_out(&head.headers));
@@ -75,12 +55,48 @@ pub(super) fn request(from: &str, number: u64, head: &Parts, who: &Owner, body: 
     written(&members, body)
 }
 
-fn members(kind: &str, number: u64) -> Map<Json> {
+/// So many bytes of the response to a request have been read.
+pub(super) fn read(from: &str, number: u64, bytes: usize) -> Vec<u8> {
+    let mut members = members("read", from, number);
+    members.insert("bytes", Json::of(bytes.to_string().as_str()));
+    written(&members, &[])
+}
+
+/// The client of a request has hung up.
+pub(super) fn hung_up(from: &str, number: u64) -> Vec<u8> {
+    written(&members("hungUp", from, number), &[])
+}
+
+/// A part of the response to a request.
+pub(super) fn response(from: &str, number: u64, part: &Part) -> Vec<u8> {
+    let kind = match part {
+        Part::NotHere => "notHere",
+        Part::Head { .. } => "head",
+        Part::Data(_) => "data",
+        Part::End => "end",
+        Part::Lost => "lost",
+    };
+    let mut members = members(kind, from, number);
+    match part {
+        Part::Head {
+            status,
+            headers,
+            body,
+        } => {
+            members.insert("status", Json::of(status.as_str()));
+            members.insert("headers", headers_out(headers));
+            members.insert("isWhole", Json::of(&body.is_some()));
+            written(&members, body.as_deref().unwrap_or_default())
+        }
+        Part::Data(bytes) => written(&members, bytes),
+        Part::NotHere | Part::End | Part::Lost => written(&members, &[]),
+    }
+}
+
+fn members(kind: &str, from: &str, number: u64) -> Map<Json> {
     let number = number.to_string();
-    Map::from_iter([
-        ("kind", Json::of(kind)),
-        ("number", Json::of(number.as_str())),
-    ])
+    let members = [("kind", kind), ("from", from), ("number", &number)];
+    Map::from_iter(members.map(|(name, text)| (name, Json::of(text))))
 }
 
 fn written(members: &Map<Json>, body: &[u8]) -> Vec<u8> {
@@ -115,55 +131,6 @@ fn headers_in(json: &Json) -> Option<HeaderMap> {
 }
 
 impl Frame {
-    /// The frame as a message. A request is written by [`request`], which copies nothing before.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let text = |text: &str| Json::of(text);
-        match self {
-            Self::Request { .. } => Vec::new(),
-            Self::Read {
-                from,
-                number,
-                bytes,
-            } => {
-                let mut members = members("read", *number);
-                members.insert("from", text(from));
-                members.insert("bytes", text(&bytes.to_string()));
-                written(&members, &[])
-            }
-            Self::HungUp { from, number } => {
-                let mut members = members("hungUp", *number);
-                members.insert("from", text(from));
-                written(&members, &[])
-            }
-            Self::NotHere { number } => written(&members("notHere", *number), &[]),
-            Self::Head {
-                from,
-                number,
-                status,
-                headers,
-                body,
-            } => {
-                let mut members = members("head", *number);
-                members.insert("from", text(from));
-                members.insert("status", text(&status.to_string()));
-                members.insert("headers", headers_out(headers));
-                members.insert("isWhole", Json::of(&body.is_some()));
-                written(&members, body.as_deref().unwrap_or_default())
-            }
-            Self::Data {
-                from,
-                number,
-                bytes,
-            } => {
-                let mut members = members("data", *number);
-                members.insert("from", text(from));
-                written(&members, bytes)
-            }
-            Self::End { number } => written(&members("end", *number), &[]),
-            Self::Lost { number } => written(&members("lost", *number), &[]),
-        }
-    }
-
     /// Reads a message; `None` if it is not a frame.
     pub(super) fn read(message: &[u8]) -> Option<Self> {
         let (&MARK, message) = message.split_first()? else {
@@ -176,39 +143,26 @@ impl Frame {
             .read()
             .ok()?;
         let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
-        let number = text("number")?.parse().ok()?;
-        Some(match &*text("kind")? {
-            "request" => Self::Request {
-                from: text("from")?,
-                number,
-                head: Box::new(head_of(&members)?),
-                body: body.to_vec(),
-            },
-            "read" => Self::Read {
-                from: text("from")?,
-                number,
-                bytes: text("bytes")?.parse().ok()?,
-            },
-            "hungUp" => Self::HungUp {
-                from: text("from")?,
-                number,
-            },
-            "notHere" => Self::NotHere { number },
-            "head" => Self::Head {
-                from: text("from")?,
-                number,
+        let what = match &*text("kind")? {
+            "request" => What::Request(Box::new(head_of(&members)?), body.to_vec()),
+            "read" => What::Read(text("bytes")?.parse().ok()?),
+            "hungUp" => What::HungUp,
+            "notHere" => What::Response(Part::NotHere),
+            "head" => What::Response(Part::Head {
                 status: text("status")?.parse().ok()?,
                 headers: headers_in(members.get("headers")?)?,
-                body: (members.get("isWhole")?.text() == "true").then(|| body.to_vec()),
-            },
-            "data" => Self::Data {
-                from: text("from")?,
-                number,
-                bytes: body.to_vec(),
-            },
-            "end" => Self::End { number },
-            "lost" => Self::Lost { number },
+                body: (members.get("isWhole")?.text() == "true")
+                    .then(|| Bytes::copy_from_slice(body)),
+            }),
+            "data" => What::Response(Part::Data(Bytes::copy_from_slice(body))),
+            "end" => What::Response(Part::End),
+            "lost" => What::Response(Part::Lost),
             _ => return None,
+        };
+        Some(Self {
+            from: text("from")?,
+            number: text("number")?.parse().ok()?,
+            what,
         })
     }
 }
@@ -249,11 +203,10 @@ mod tests {
         let (head, ()) = request.body(()).unwrap().into_parts();
         let who = Owner::Principal("a\"da".into());
         let bytes = super::request("0a0b0c0d", u64::MAX, &head, &who, b"\n{}\n\xff");
-        let Some(Frame::Request {
+        let Some(Frame {
             from,
             number,
-            head,
-            body,
+            what: What::Request(head, body),
         }) = Frame::read(&bytes)
         else {
             panic!("no request")
@@ -271,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_is_no_frame_is_none_and_nothing_panics() {
-        let end = Frame::End { number: 1 }.to_bytes();
+        let end = response("0a0b0c0d", 1, &Part::End);
         for cut in 0..end.len() {
             assert!(Frame::read(&end[..cut]).is_none());
         }

@@ -8,9 +8,8 @@ use http::request::Parts;
 use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Full};
 
-use super::exchange::{Replica, Window, Working};
-use super::frame::Frame;
-use super::unreachable;
+use super::exchange::{Part, Replica, Window, Working};
+use super::{frame, unreachable};
 use crate::backplane::{To, detach};
 use crate::headers;
 use crate::transport::http::inner::Inner;
@@ -64,7 +63,7 @@ pub(super) fn hung_up(replica: &Replica, from: String, number: u64) {
 pub(super) fn end_all(replica: &Replica) {
     for ((from, number), working) in std::mem::take(&mut *replica.working()) {
         working.task.abort();
-        let lost = Frame::Lost { number }.to_bytes();
+        let lost = frame::response(&replica.address, number, &Part::Lost);
         detach(replica.backplane.send(To::One(&from), lost));
     }
 }
@@ -78,10 +77,13 @@ async fn respond(
 ) {
     let backplane = &inner.replica.backplane;
     // Returns whether the reader is there.
-    let send = async |frame: Frame| match backplane.send(To::One(from), frame.to_bytes()).await {
-        Ok(is_there) => is_there,
-        // The reader waits for as long, and hears that the request is given up once the backplane is back.
-        Err(_) => std::future::pending().await,
+    let send = async |part: Part| {
+        let frame = frame::response(&inner.replica.address, number, &part);
+        match backplane.send(To::One(from), frame).await {
+            Ok(is_there) => is_there,
+            // The reader waits for as long, and hears that the request is given up once the backplane is back.
+            Err(_) => std::future::pending().await,
+        }
     };
     inner.uri_names_session(&mut head);
     let session = text(&head.headers, headers::SESSION_ID);
@@ -90,7 +92,7 @@ async fn respond(
         Some(_) if !inner.replica.is_reachable() => unreachable(),
         Some(session) if inner.is_closing() || !inner.runs(session) => {
             // A frame that cannot be sent has lost its reader.
-            let _ = send(Frame::NotHere { number }).await;
+            let _ = send(Part::NotHere).await;
             return;
         }
         _ => {
@@ -102,13 +104,10 @@ async fn respond(
     let (mut head, mut body) = response.into_parts();
     let whole = body.take_text();
     let is_whole = whole.is_some();
-    let me = || inner.replica.address.to_string();
-    let is_there = send(Frame::Head {
-        from: me(),
-        number,
-        status: head.status.as_u16(),
+    let is_there = send(Part::Head {
+        status: head.status,
         headers: std::mem::take::<HeaderMap>(&mut head.headers),
-        body: whole.map(|whole| whole.to_vec()),
+        body: whole,
     });
     if !is_there.await || is_whole {
         return;
@@ -120,16 +119,9 @@ async fn respond(
         };
         window.room().await;
         window.bytes.fetch_add(bytes.len(), Ordering::AcqRel);
-        let bytes = bytes.to_vec();
-        let from = me();
-        let data = Frame::Data {
-            from,
-            number,
-            bytes,
-        };
-        if !send(data).await {
+        if !send(Part::Data(bytes)).await {
             return;
         }
     }
-    let _ = send(Frame::End { number }).await;
+    let _ = send(Part::End).await;
 }

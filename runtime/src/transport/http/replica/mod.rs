@@ -24,7 +24,7 @@ use crate::protocol::server::Owner;
 use crate::protocol::translate::is_unguessable;
 use crate::serve::{Facts, Kept, Lane, route};
 use exchange::{Exchange, Part, Passed};
-use frame::Frame;
+use frame::{Frame, What};
 use home::FromReplica;
 
 /// How often a session is looked for that moves meanwhile.
@@ -382,59 +382,27 @@ impl Receiver for Inner {
         if let Some(task) = replica.changed_task(message) {
             return self.handler.task_changed(task);
         }
-        let Some(frame) = Frame::read(message) else {
+        let Some(Frame { from, number, what }) = Frame::read(message) else {
             return;
         };
-        let (number, from, part) = match frame {
-            Frame::Request {
-                from,
-                number,
-                head,
-                body,
-            } => {
+        let part = match what {
+            What::Request(head, body) => {
                 if let Some(inner) = self.me.upgrade() {
                     home::take(&inner, from, number, *head, body);
                 }
                 return;
             }
-            Frame::Read {
-                from,
-                number,
-                bytes,
-            } => return home::read(replica, from, number, bytes),
-            Frame::HungUp { from, number } => return home::hung_up(replica, from, number),
-            Frame::NotHere { number } => (number, None, Part::NotHere),
-            Frame::Head {
-                from,
-                number,
-                status,
-                headers,
-                body,
-            } => {
-                let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-                let part = Part::Head {
-                    status,
-                    headers,
-                    body,
-                };
-                (number, Some(from), part)
-            }
-            Frame::Data {
-                from,
-                number,
-                bytes,
-            } => (number, Some(from), Part::Data(bytes.into())),
-            Frame::End { number } => (number, None, Part::End),
-            Frame::Lost { number } => (number, None, Part::Lost),
+            What::Read(bytes) => return home::read(replica, from, number, bytes),
+            What::HungUp => return home::hung_up(replica, from, number),
+            What::Response(part) => part,
         };
         if let Some(passed) = replica.passed().get(&number) {
             // The client may have hung up, too.
             let _ = passed.parts.send(part);
-        } else if let Some(home) = from {
+        } else if matches!(part, Part::Head { .. } | Part::Data(_)) {
             // It was given up, and that was not heard.
-            let from = replica.address.to_string();
-            let hung_up = Frame::HungUp { from, number }.to_bytes();
-            detach(replica.backplane.send(To::One(&home), hung_up));
+            let hung_up = frame::hung_up(&replica.address, number);
+            detach(replica.backplane.send(To::One(&from), hung_up));
         }
     }
 
