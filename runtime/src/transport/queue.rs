@@ -144,6 +144,7 @@ impl<T: Queued> Sender<T> {
     }
 
     /// Waits until no one takes values any more.
+    #[cfg(feature = "client-http")]
     pub(crate) async fn closed(&self) {
         self.values.closed().await;
     }
