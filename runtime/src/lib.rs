@@ -23,7 +23,7 @@
 //!     Ok(format!("Hello, {name}."))
 //! }
 //!
-//! # #[tokio::main]
+//! #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let router = Router::new().tool("greet", "Greets the user.", greet);
 //!     Ok(router.build("greeter", "1.0.0")?.stdio().await?)

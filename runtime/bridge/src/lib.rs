@@ -7,8 +7,7 @@
 //! axum, hyper or a listener, [`serve_stdio`](Bridge::serve_stdio) serves one client over two streams, and
 //! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own, such as a gateway.
 //!
-//! The bridge speaks the revision of the upstream server to itself, so that clients of that revision are passed through
-//! without conversion.
+//! Messages of clients that speak the revision of the upstream server are passed through without conversion.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -28,7 +27,7 @@
 //! # }
 //! ```
 //!
-//! # Whose connection it is
+//! # Who shares a connection
 //! A session of 2025-11-25 and before has state on the server, so each gets a connection of its own, and a process of its
 //! own if the upstream is a command. Clients of 2026-07-28 that send the same `clientInfo` and capabilities, and come from
 //! the same principal or address, share one. [`Bridge::with_client_info`] replaces their names by one, and

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A small state machine of the runtime.
+/// An adapter: a state machine of the runtime, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Adapter {
     /// `initialize` on one side, `_meta` of every request on the other.

@@ -9,7 +9,7 @@ use crate::loss::{Change, Loss, Members, Spell, Step, spelled};
 use crate::outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
 use crate::rule::Rule;
 
-/// What becomes of members that the older revision does not name.
+/// What happens to fields that the older revision does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownFields {
     /// They are dropped: an older peer gets what its revision names, and what was unknown before.
@@ -19,7 +19,7 @@ pub enum UnknownFields {
     Preserve,
 }
 
-/// What a handshake settled, for messages of a revision that has none: the client speaks of it in every request.
+/// The results of a handshake, for messages of a revision without one, whose requests carry them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Session {
     /// What the client can do, as JSON of the newer revision.

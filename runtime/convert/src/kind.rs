@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How much a loss matters.
+/// The severity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LossKind {
     /// It shows: an icon, a display name, a hint for caches.

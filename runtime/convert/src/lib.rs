@@ -1,4 +1,4 @@
-//! What a conversion between two revisions of the protocol can come to; knows no revision.
+//! The outcome of a conversion between two revisions of the protocol, with each loss; without code for any single revision.
 //!
 //! A conversion ends in an [`Outcome`]: exact, reversible, lossy with every [`Loss`], in need of state, or rejected.
 //! Generated code and the hooks that it calls work in a [`Context`], which collects the losses and knows the

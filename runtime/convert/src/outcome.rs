@@ -7,7 +7,7 @@ use mcp_wire::ErrorObject;
 use crate::adapter::Adapter;
 use crate::loss::Loss;
 
-/// What a conversion came to.
+/// The outcome of a conversion.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a conversion may have lost something, or not have happened"]
 pub enum Outcome<T> {

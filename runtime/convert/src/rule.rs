@@ -4,7 +4,7 @@ use mcp_wire::{Extra, Json};
 
 use crate::kind::LossKind;
 
-/// A decision of `spec/shims/`: what is lost by it is recorded in its name, and as grave as it says.
+/// A rule of `spec/shims/`: losses are recorded under its id, with its severity.
 ///
 /// Only generated code makes one. A hook works in a [`Ruled`](crate::Ruled) context, which speaks for one rule.
 #[derive(Debug)]
