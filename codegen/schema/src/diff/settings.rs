@@ -69,11 +69,7 @@ impl Settings {
         let Rows { severity, ignore } = file.parse()?;
         let mut errors = Vec::new();
         for (at, row) in severity.iter().enumerate() {
-            let Severity {
-                kind,
-                level: _,
-                reason,
-            } = row.get_ref();
+            let Severity { kind, reason, .. } = row.get_ref();
             let mut fail = |problem: &str| {
                 let label = format!("severity of `{kind}`");
                 errors.push(file.error(row.span().start, label, problem, "", ""));
@@ -163,14 +159,12 @@ impl Settings {
 
 impl Ignore {
     fn label(&self) -> String {
-        let Self {
-            between: [old, new],
-            kind,
-            path,
-            fingerprint,
-            reason: _,
-        } = self;
-        let what = [kind.map(Kind::id), path.as_deref(), fingerprint.as_deref()];
+        let [old, new] = &self.between;
+        let what = [
+            self.kind.map(Kind::id),
+            self.path.as_deref(),
+            self.fingerprint.as_deref(),
+        ];
         let what: Vec<&str> = what.into_iter().flatten().collect();
         format!("ignore `{}` between {old} and {new}", what.join(" "))
     }

@@ -36,23 +36,14 @@ pub(crate) struct Profile<'g> {
 
 impl<'g> Profile<'g> {
     fn of(graph: &'g Graph, id: NodeId) -> Self {
-        let mut profile = Profile {
-            kind: kind(graph, id),
-            tags: BTreeMap::new(),
-            required: BTreeSet::new(),
-            members: BTreeSet::new(),
-            name: graph.name(id),
-        };
+        let mut profile = Self::bare(kind(graph, id), graph.name(id));
         if let Shape::Object { members, .. } = &graph.node(id).shape {
             for (name, member) in members {
-                profile.members.insert(name);
-                if member.required {
-                    profile.required.insert(name);
-                }
-                if let Shape::Choice(values) = &graph.node(member.node).shape {
-                    let values = values.iter().map(Value::to_string).collect();
-                    profile.tags.insert(name, values);
-                }
+                let values = match &graph.node(member.node).shape {
+                    Shape::Choice(values) => Some(values.as_slice()),
+                    _ => None,
+                };
+                profile.member(name, member.required, values);
             }
         }
         profile
@@ -62,32 +53,47 @@ impl<'g> Profile<'g> {
     pub(crate) fn of_type(model: &'g Model, ty: &'g Ty) -> Self {
         let ty = model.resolve(ty);
         let shape = model.shape_of(ty);
-        let mut profile = Profile {
-            kind: match (ty, shape) {
-                (Ty::Array(_) | Ty::JsonArray, _) => "array",
-                (Ty::Map(_) | Ty::JsonObject, _) | (_, Some(Typed::Object(_))) => "object",
-                (_, Some(Typed::Union(_))) => "union",
-                (Ty::Json, _) => "any",
-                _ => "scalar",
-            },
+        let kind = match (ty, shape) {
+            (Ty::Array(_) | Ty::JsonArray, _) => "array",
+            (Ty::Map(_) | Ty::JsonObject, _) | (_, Some(Typed::Object(_))) => "object",
+            (_, Some(Typed::Union(_))) => "union",
+            (Ty::Json, _) => "any",
+            _ => "scalar",
+        };
+        let mut profile = Self::bare(kind, ty.named());
+        for member in shape
+            .and_then(Typed::object)
+            .iter()
+            .flat_map(|it| &it.members)
+        {
+            let values = match &member.presence {
+                Presence::Constant(value) => Some(std::slice::from_ref(value)),
+                _ => None,
+            };
+            profile.member(&member.wire, member.presence != Presence::Optional, values);
+        }
+        profile
+    }
+
+    fn bare(kind: &'static str, name: Option<&'g str>) -> Self {
+        Profile {
+            kind,
             tags: BTreeMap::new(),
             required: BTreeSet::new(),
             members: BTreeSet::new(),
-            name: ty.named(),
-        };
-        if let Some(Typed::Object(object)) = shape {
-            for member in &object.members {
-                profile.members.insert(&member.wire);
-                if member.presence != Presence::Optional {
-                    profile.required.insert(&member.wire);
-                }
-                if let Presence::Constant(value) = &member.presence {
-                    let values = BTreeSet::from([value.to_string()]);
-                    profile.tags.insert(&member.wire, values);
-                }
-            }
+            name,
         }
-        profile
+    }
+
+    fn member(&mut self, name: &'g str, required: bool, fixed: Option<&[Value]>) {
+        self.members.insert(name);
+        if required {
+            self.required.insert(name);
+        }
+        if let Some(fixed) = fixed {
+            let values = fixed.iter().map(Value::to_string).collect();
+            self.tags.insert(name, values);
+        }
     }
 
     /// Whether a constant tag that both have tells them apart.

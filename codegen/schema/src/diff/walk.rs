@@ -99,54 +99,41 @@ struct Walker<'s> {
 impl Walker<'_> {
     /// Goes depth first over a stack of its own: a chain of definitions may be long.
     fn visit(&mut self, root: usize, start: SiteId, trail: Trail, hides_first: bool) {
-        enum Task {
-            Enter(SiteId, Trail, bool, usize),
-            Leave(SiteId),
+        enum Task<'s> {
+            /// Enters a site over these steps.
+            Enter(SiteId, &'s [Step], Trail, bool),
+            /// Leaves a site: the way there had so many steps.
+            Leave(SiteId, usize),
         }
-        let mut tasks = vec![Task::Enter(start, trail, hides_first, 0)];
-        let mut incoming: Vec<(SiteId, usize)> = Vec::new();
+        let mut tasks = vec![Task::Enter(start, &[], trail, hides_first)];
         let sites = self.sites;
         while let Some(task) = tasks.pop() {
             match task {
-                Task::Leave(site) => {
+                Task::Leave(site, length) => {
                     self.on_way[site] = false;
-                    if let Some((_, length)) = incoming.pop() {
-                        self.steps.truncate(length);
-                    }
+                    self.steps.truncate(length);
                 }
-                Task::Enter(site, trail, hides_next, edge) => {
+                Task::Enter(site, steps, trail, hides_next) => {
                     if !self.useful[site] || self.is_spent() {
                         continue;
                     }
                     self.visits += 1;
                     self.on_way[site] = true;
-                    incoming.push((site, self.steps.len()));
-                    // `edge` is one more than the index of the edge that led here.
-                    if let Some((parent, _)) = incoming.len().checked_sub(2).map(|at| incoming[at])
-                        && let Some(index) = edge.checked_sub(1)
-                    {
-                        self.steps
-                            .extend(sites[parent].edges[index].0.iter().cloned());
-                    }
+                    tasks.push(Task::Leave(site, self.steps.len()));
+                    self.steps.extend_from_slice(steps);
                     self.arrive(root, site, &trail, hides_next);
-                    tasks.push(Task::Leave(site));
-                    let edges = sites[site].edges.iter().enumerate().rev();
+                    let edges = sites[site].edges.iter().rev();
                     let ahead: Vec<_> = edges
-                        .filter(|(_, (_, child))| self.useful[*child] && !self.on_way[*child])
+                        .filter(|(_, child)| self.useful[*child] && !self.on_way[*child])
                         .collect();
                     // The last one takes the trail itself: a chain of sites copies none.
                     let trails = vec![trail; ahead.len()];
-                    for ((index, (steps, child)), mut trail) in ahead.into_iter().zip(trails) {
-                        let skip = usize::from(hides_next);
-                        for step in steps.iter().skip(skip) {
+                    for ((steps, child), mut trail) in ahead.into_iter().zip(trails) {
+                        for step in steps.iter().skip(usize::from(hides_next)) {
                             trail.push(step);
                         }
-                        tasks.push(Task::Enter(
-                            *child,
-                            trail,
-                            hides_next && steps.is_empty(),
-                            index + 1,
-                        ));
+                        let hides_next = hides_next && steps.is_empty();
+                        tasks.push(Task::Enter(*child, steps, trail, hides_next));
                     }
                 }
             }

@@ -280,7 +280,9 @@ impl<'s> Builder<'s> {
             || matches!(node.constant, Some(Value::String(_)))
             || (node.is_object() && has_members(node));
         if hoisted {
-            return self.hoist(node, place);
+            let names = self.rules.inline_names(place);
+            let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+            return self.hoist(node, place, &names);
         }
         match node.types.as_slice() {
             [] if !node.is_object() => Ok(Ty::Json),
@@ -309,15 +311,9 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Gives an inline schema a name: the rule's, or the one of its place.
-    fn hoist(&mut self, node: &Node, place: &str) -> Result<Ty, Misfit> {
-        let names = self.rules.inline_names(place);
-        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-        self.hoist_as(node, place, &names)
-    }
-
-    /// As [`Self::hoist`]: by the first of these names that no schema has that says something else.
-    fn hoist_as(&mut self, node: &Node, place: &str, names: &[String]) -> Result<Ty, Misfit> {
+    /// Gives an inline schema a name: of those that rules give the first one that no schema has which says something
+    /// else, or the one of its place.
+    fn hoist(&mut self, node: &Node, place: &str, names: &[String]) -> Result<Ty, Misfit> {
         let own = hoisted_name(place);
         let (wanted, others) = names.split_first().unzip();
         if let Some(wanted) = wanted {
@@ -357,7 +353,7 @@ impl<'s> Builder<'s> {
         self.forget(hoisted);
         self.open.decisions.truncate(decided);
         if !others.is_empty() {
-            return self.hoist_as(node, place, others);
+            return self.hoist(node, place, others);
         }
         let given = self.names.free(&rust_name(self.rules, &own));
         let stub = format!("[[inline]]\nat = {place:?}\nname = {given:?}\n");

@@ -28,7 +28,7 @@ impl Join<'_> {
         if depth > MAX_DEPTH {
             return Err(Misfit {
                 endless: true,
-                ..conflict(
+                ..Misfit::new(
                     node,
                     "a `$ref` or `allOf` that ends",
                     "a cycle, or more than 64 of them",
@@ -37,9 +37,9 @@ impl Join<'_> {
         }
         if self.parts > MAX_PARTS {
             let expected = format!("an `allOf` of at most {MAX_PARTS} schemas");
-            return Err(conflict(
+            return Err(Misfit::new(
                 node,
-                &expected,
+                expected,
                 "more, counting those of its parts",
             ));
         }
@@ -49,7 +49,7 @@ impl Join<'_> {
         if let Some(target) = &node.reference {
             return match self.schema.definitions.get(target) {
                 Some(target) => self.joined(target, depth + 1),
-                None => Err(conflict(node, "a definition", "none")),
+                None => Err(Misfit::new(node, "a definition", "none")),
             };
         }
         if node.all_of.is_empty() {
@@ -107,10 +107,10 @@ impl Join<'_> {
         if let Some(both) = join_scalars(&left, &right) {
             return Ok(both);
         }
-        Err(conflict(
+        Err(Misfit::new(
             &left,
             "schemas of `allOf` that the generator can join (objects, or one narrower than the other)",
-            &format!("another shape at {}", right.pointer),
+            format!("another shape at {}", right.pointer),
         ))
     }
 
@@ -169,7 +169,7 @@ impl Join<'_> {
             }
             (Additional::Schema(ours), Additional::Schema(_)) => {
                 let expected = "one schema for further members";
-                return Err(conflict(&ours, expected, "two different ones"));
+                return Err(Misfit::new(&ours, expected, "two different ones"));
             }
         };
         Ok(Node {
@@ -183,10 +183,6 @@ impl Join<'_> {
             ..Node::default()
         })
     }
-}
-
-fn conflict(node: &Node, expected: &str, found: &str) -> Misfit {
-    Misfit::new(node, expected, found)
 }
 
 /// A plain scalar with the limits of both; a number that has to be whole is an integer.

@@ -1,7 +1,7 @@
 //! A schema as a model: its definitions named and shaped, its methods paired with what answers them.
 //!
 //! Nothing is decided yet: how a union is read, where a `Box` is needed and which file holds a type are worked out by
-//! the pure functions of [`crate::analyze`], and filled in by [`crate::model`].
+//! the pure functions of [`crate::analyze`], and filled in there.
 //! What the schema leaves open has a safe answer here, and a [`Decision`](crate::decision::Decision) that says so.
 
 mod aliases;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
 use super::pair::{Sender, Way};
-use super::plan::{Body, Conversion, End, Fate, MethodPlan, ObjectPlan, PairPlan, Step};
+use super::plan::{Body, Conversion, End, Fate, ObjectPlan, PairPlan, Step};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
 
@@ -40,7 +40,7 @@ pub fn cover(row: &Row, plan: &PairPlan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in &row.paths {
         let of_values = matches!(row.kind, Kind::EnumValueAdded | Kind::EnumValueRemoved);
-        match (Walk { plan, of_values }).path(path) {
+        match end(plan, path, of_values) {
             Some(met) => found.extend(met),
             None => return BTreeSet::new(),
         }
@@ -58,70 +58,53 @@ fn code(row: &Row, plan: &PairPlan) -> Option<String> {
     Some(rule.id.clone())
 }
 
-struct Walk<'p> {
-    plan: &'p PairPlan,
-    /// Whether the row tells of values of an `enum`, which the path does not name.
-    of_values: bool,
-}
-
 /// The conversions of objects of one direction that a path has come to.
 type Open<'p> = Vec<&'p ObjectPlan>;
 
-impl Walk<'_> {
-    /// Returns what covers the end of a path; `None` if the plan does not lead there.
-    fn path(&self, path: &WirePath) -> Option<BTreeSet<String>> {
-        if path.method == "*" {
-            return Some(one(
-                "runtime: envelopes are read and written by the runtime",
-            ));
-        }
-        let sender = match path.part {
-            Part::Result | Part::Error => Sender::from(path.direction.back()),
-            Part::Params | Part::Message => Sender::from(path.direction),
-            Part::Header | Part::Rule => Sender::Client,
-        };
-        let methods = self.plan.methods.iter().filter(|method| {
-            method.name == path.method || method.was.as_ref() == Some(&path.method)
-        });
-        let method = methods
-            .clone()
-            .find(|method| method.sender == sender)
-            .or_else(|| methods.clone().next())?;
-        match &method.fate {
-            Fate::Alone { rule, .. } => Some(one(rule)),
-            Fate::Both { .. } if matches!(path.part, Part::Message) => Some(one(PROVEN)),
-            Fate::Both { .. } => self.both(method, path),
-        }
+/// Returns what covers the end of a path; `None` if the plan does not lead there.
+///
+/// The path of a row that tells `of_values` of an `enum` does not name them.
+fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<BTreeSet<String>> {
+    if path.method == "*" {
+        return Some(one(
+            "runtime: envelopes are read and written by the runtime",
+        ));
     }
-
-    fn both(&self, method: &MethodPlan, path: &WirePath) -> Option<BTreeSet<String>> {
-        let Fate::Both { params, result, .. } = &method.fate else {
-            return None;
+    let sender = match path.part {
+        Part::Result | Part::Error => Sender::from(path.direction.back()),
+        Part::Params | Part::Message => Sender::from(path.direction),
+        Part::Header | Part::Rule => Sender::Client,
+    };
+    let methods = (plan.methods.iter())
+        .filter(|method| method.name == path.method || method.was.as_ref() == Some(&path.method));
+    let method = methods
+        .clone()
+        .find(|method| method.sender == sender)
+        .or_else(|| methods.clone().next())?;
+    let steps = match (&method.fate, path.part) {
+        (Fate::Alone { rule, .. }, _) => return Some(one(rule)),
+        (Fate::Both { .. }, Part::Message) => return Some(one(PROVEN)),
+        (Fate::Both { result, .. }, Part::Result) => result,
+        (Fate::Both { params, .. }, _) => params,
+    };
+    // Params that one revision has and the other leaves out are an empty object there.
+    let Some(steps) = steps else {
+        return Some(one(PROVEN));
+    };
+    let mut found = BTreeSet::new();
+    let mut reached = false;
+    for (way, step) in Way::BOTH.into_iter().zip(steps) {
+        let mut walk = OneWay {
+            known: plan.known(way),
+            found: &mut found,
         };
-        let steps = if path.part == Part::Result {
-            result
-        } else {
-            params
-        };
-        // Params that one revision has and the other leaves out are an empty object there.
-        let Some(steps) = steps else {
-            return Some(one(PROVEN));
-        };
-        let mut found = BTreeSet::new();
-        let mut reached = false;
-        for (way, step) in Way::BOTH.into_iter().zip(steps) {
-            let mut walk = OneWay {
-                known: self.plan.known(way),
-                found: &mut found,
-            };
-            let is_choice = self.of_values || path.trail.ends_in_choice();
-            reached |= walk.descend(step, &path.trail.members(), is_choice);
-        }
-        if reached && found.is_empty() {
-            found.insert(PROVEN.to_owned());
-        }
-        (!found.is_empty()).then_some(found)
+        let is_choice = of_values || path.trail.ends_in_choice();
+        reached |= walk.descend(step, &path.trail.members(), is_choice);
     }
+    if reached && found.is_empty() {
+        found.insert(PROVEN.to_owned());
+    }
+    (!found.is_empty()).then_some(found)
 }
 
 /// One direction of a walk.

@@ -34,11 +34,10 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
                     (result, asked.back(), Part::Result),
                 ] {
                     for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
-                        let root = Trail::root();
                         let shown = |trail: Trail| {
                             WirePath::new(direction, &method.name, part, trail).to_string()
                         };
-                        Walk::new(plan, way).from(step, root, &mut found, &shown);
+                        walk(plan, way, step, &mut found, &shown);
                     }
                 }
             }
@@ -71,7 +70,7 @@ fn adapters(plan: &PairPlan, found: &mut Found) {
                 to: one.to.clone(),
             };
             let shown = |trail: Trail| format!("{} {}", one.from.name(), trail.text());
-            Walk::new(plan, way).from(&step, Trail::root(), &mut more, &shown);
+            walk(plan, way, &step, &mut more, &shown);
         }
     }
     for (rule, mut paths) in more.0 {
@@ -96,33 +95,27 @@ impl Found {
     }
 }
 
-/// One way of the plan.
-struct Walk<'p> {
-    known: BTreeMap<(&'p End, &'p End), &'p Conversion>,
-}
-
-impl<'p> Walk<'p> {
-    fn new(plan: &'p PairPlan, way: Way) -> Self {
-        Self {
-            known: plan.known(way),
+/// Every rule of one way below a step, each conversion where it is met first: nearest to the root.
+fn walk(
+    plan: &PairPlan,
+    way: Way,
+    step: &Step,
+    found: &mut Found,
+    shown: &dyn Fn(Trail) -> String,
+) {
+    let known = plan.known(way);
+    let mut seen = BTreeSet::new();
+    let mut ahead = VecDeque::new();
+    ahead.extend(next(step, Trail::root()));
+    while let Some((ends, trail)) = ahead.pop_front() {
+        let Some(one) = known.get(&(&ends.0, &ends.1)).copied() else {
+            continue;
+        };
+        if !seen.insert(ends) {
+            continue;
         }
-    }
-
-    /// Every rule below a step, each conversion where it is met first: nearest to the root.
-    fn from(&self, step: &Step, root: Trail, found: &mut Found, shown: &dyn Fn(Trail) -> String) {
-        let mut seen = BTreeSet::new();
-        let mut ahead = VecDeque::new();
-        ahead.extend(next(step, root));
-        while let Some((ends, trail)) = ahead.pop_front() {
-            let Some(one) = self.known.get(&(&ends.0, &ends.1)).copied() else {
-                continue;
-            };
-            if !seen.insert(ends) {
-                continue;
-            }
-            let mut met = |rule: &str, trail: Trail| found.add(rule, shown(trail));
-            ahead.extend(look(one, &trail, &mut met));
-        }
+        let mut met = |rule: &str, trail: Trail| found.add(rule, shown(trail));
+        ahead.extend(look(one, &trail, &mut met));
     }
 }
 

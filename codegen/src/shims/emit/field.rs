@@ -4,6 +4,7 @@ use super::object::derived;
 use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
 use crate::emit::in_box;
+use mcp_schema::naming::snake_case;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
     Adoption, FieldPlan, Hook, Missing, Recast, SameMember, Source, Step,
@@ -57,21 +58,9 @@ impl Emitter {
                 }
             }
             Source::Session(fact) => {
-                let known = match fact {
-                    SessionFact::ClientInfo => quote!(cx.known(|session| &session.client_info)),
-                    SessionFact::SubscriptionId => {
-                        quote!(cx.known(|session| &session.subscription_id))
-                    }
-                    SessionFact::ClientCapabilities => {
-                        quote!(cx.known(|session| &session.client_capabilities))
-                    }
-                };
-                let known = if plan.boxed {
-                    quote!(#known.map(Box::new))
-                } else {
-                    known
-                };
-                quote!({ cx.foreign(#wire, &mut extra); #known })
+                let fact = format_ident!("{}", snake_case(&format!("{fact:?}")));
+                let boxed = plan.boxed.then(|| quote!(.map(Box::new)));
+                quote!({ cx.foreign(#wire, &mut extra); cx.known(|session| &session.#fact)#boxed })
             }
             Source::Fill(missing) => {
                 let fill = fill(missing);

@@ -244,7 +244,7 @@ impl<'m> Planner<'m> {
             _ => return,
         };
         let limits = &target.constraints.values;
-        let problem = if words::is_misfit(self.hop.to, &target.ty, value) {
+        let problem = if words::admits(self.hop.to, &target.ty, value) == Some(false) {
             format!("{value} is not {}", target.ty)
         } else if let Some((name, bound)) = refused_by(limits, value) {
             format!("{value} does not keep `{name}: {bound}`")
@@ -358,7 +358,7 @@ impl<'m> Planner<'m> {
         if let Some((rule, path)) = self.hop.rules.custom(&own, self.hop.way) {
             return Source::Derived(hook(rule, path));
         }
-        if words::fits(self.hop.to, &target.ty, constant) {
+        if words::admits(self.hop.to, &target.ty, constant) == Some(true) {
             return Source::Constant(constant.clone());
         }
         let open = format!("it was always {constant}, and is {}", target.ty);

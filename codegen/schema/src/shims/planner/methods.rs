@@ -59,7 +59,13 @@ pub(super) fn methods(
                 Fate::Both {
                     params: both(&a.params, &b.params, "params"),
                     result: both(&a.result, &b.result, "result"),
-                    apart: apart(rules, name, sender).map(Box::new),
+                    apart: (rules.method_apart(name, sender)).map(|(_, rule)| {
+                        Box::new(Apart {
+                            rule: rule.id.clone(),
+                            up: rule.up.clone(),
+                            down: rule.down.clone(),
+                        })
+                    }),
                 }
             }
             (a, b) => {
@@ -173,16 +179,6 @@ fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
         Some((a.direction, [a.name.clone(), b.name.clone()]))
     });
     pairs.collect()
-}
-
-/// What a rule says of a method that both have: what each of them does with it is not the same.
-fn apart(rules: &PairRules, name: &str, sender: Sender) -> Option<Apart> {
-    let (_, rule) = rules.method_apart(name, sender)?;
-    Some(Apart {
-        rule: rule.id.clone(),
-        up: rule.up.clone(),
-        down: rule.down.clone(),
-    })
 }
 
 /// The safe answer to a method that the other revision lacks: in words, as a row, and as data.

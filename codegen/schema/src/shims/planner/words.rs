@@ -121,21 +121,11 @@ pub(super) fn same_text(from: &Model, a: &str, to: &Model, b: &str) -> bool {
 pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value> {
     let value = member.constraints.values.get("default")?;
     let scalar = value.is_string() || value.is_number() || value.is_boolean();
-    (scalar && fits(model, &member.ty, value)).then_some(value)
-}
-
-/// Whether a value is known not to be one of the type.
-pub(super) fn is_misfit(model: &Model, ty: &Ty, value: &Value) -> bool {
-    admits(model, ty, value) == Some(false)
-}
-
-/// Whether a value is known to be one of the type.
-pub(super) fn fits(model: &Model, ty: &Ty, value: &Value) -> bool {
-    admits(model, ty, value) == Some(true)
+    (scalar && admits(model, &member.ty, value) == Some(true)).then_some(value)
 }
 
 /// Whether a value is one of the type; `None` where the names of objects or the variants of a union would say it.
-fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
+pub(super) fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
     let all = |values: &mut dyn Iterator<Item = &Value>, inner: &Ty| {
         let answers: Vec<Option<bool>> = values.map(|one| admits(model, inner, one)).collect();
         match answers.contains(&Some(false)) {
