@@ -154,8 +154,12 @@ macro_rules! methods {
 macro_rules! types {
     ($($type:ident $name:literal $row:ident;)*) => {
         /// Every definition of the schema, and every inline schema that has a type of its own.
-        pub static TYPES: &[$crate::TypeInfo] =
-            &[$($crate::TypeInfo::$row::<$type>($name, ::core::stringify!($type)),)*];
+        pub static TYPES: &[$crate::TypeInfo] = {
+            // A static of its own: a table in another crate refers to it. A constant would be copied there, codecs and all.
+            static ROWS: [$crate::TypeInfo; [$($name),*].len()] =
+                [$($crate::TypeInfo::$row::<$type>($name, ::core::stringify!($type)),)*];
+            &ROWS
+        };
     };
 }
 

@@ -26,9 +26,13 @@ pub struct Hop {
 macro_rules! hops {
     ($($from:literal => $to:literal $how:ident $($convert:path)?;)*) => {
         /// The conversions of this step, by the names of their types.
-        pub(crate) const HOPS: &[$crate::dynamic::Hop] = &[$(
-            $crate::dynamic::Hop { from: $from, to: $to, run: $crate::hops!(@$how $($convert)?) },
-        )*];
+        pub(crate) static HOPS: &[$crate::dynamic::Hop] = {
+            // A static of its own, as that of the types is: a constant would be compiled again by each crate that refers to it.
+            static ROWS: [$crate::dynamic::Hop; [$($from),*].len()] = [$(
+                $crate::dynamic::Hop { from: $from, to: $to, run: $crate::hops!(@$how $($convert)?) },
+            )*];
+            &ROWS
+        };
     };
     (@same) => { $crate::dynamic::same };
     (@exact $convert:path) => { |value, cx| $crate::dynamic::exact(value, cx, $convert) };
