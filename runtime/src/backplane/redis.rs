@@ -22,6 +22,7 @@ use super::{
     Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
     fresh_address,
 };
+use crate::transport::spawn::spawn;
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
 ///
@@ -174,8 +175,8 @@ impl Redis {
         });
         shared.beat().await?;
         let tasks = [
-            tokio::spawn(Arc::clone(&shared).write(appended)),
-            tokio::spawn(Arc::clone(&shared).live()),
+            spawn(Arc::clone(&shared).write(appended)),
+            spawn(Arc::clone(&shared).live()),
         ];
         let tasks = tasks.iter().map(tokio::task::JoinHandle::abort_handle);
         let tasks = tasks.collect();

@@ -18,6 +18,7 @@ pub(crate) mod lost;
 mod machine;
 mod needs;
 pub mod negotiate;
+pub(crate) mod numbered;
 mod occasion;
 pub(crate) mod params;
 mod profile;

@@ -16,6 +16,7 @@ use crate::protocol::server::{
     CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, Profile, ProfileError,
 };
 use crate::serve::{Handler, Peer, Session};
+use crate::transport::spawn::spawn;
 use crate::{Limits, RevisionSet};
 
 /// Builder of a server: its implementation info, capabilities, revisions and limits.
@@ -376,7 +377,7 @@ where
     #[cfg(feature = "server-stdio")]
     pub async fn lines(
         self,
-        input: impl tokio::io::AsyncRead + Unpin,
+        input: impl tokio::io::AsyncRead + Unpin + Send,
         output: impl tokio::io::AsyncWrite + Unpin + Send + 'static,
     ) -> std::io::Result<()> {
         crate::stdio::serve_on(self.server, self.handlers, input, output).await
@@ -470,7 +471,7 @@ where
             return;
         };
         let handlers = Arc::clone(&self.handlers);
-        tokio::spawn(async move {
+        spawn(async move {
             let _room = room;
             let method = notice.method;
             let cx = RequestContext::notice(notice.params, notice.peer, session);
@@ -506,7 +507,7 @@ where
         };
         let cx = RequestContext::notice(params.clone(), peer, session);
         if let Some(noted) = self.custom.notification(&method, params, cx) {
-            tokio::spawn(async move {
+            spawn(async move {
                 let _room = room;
                 let _ = noted.await;
             });

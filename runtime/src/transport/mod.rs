@@ -14,5 +14,6 @@ pub(crate) mod panics;
 pub(crate) mod queue;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod serve;
+pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]
 pub mod stdio;

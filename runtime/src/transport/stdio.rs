@@ -17,17 +17,24 @@
 //! ```
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
+use super::spawn::spawn;
 use crate::protocol::server::{Owner, Server};
-use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, route, started, with_tasks};
+use crate::serve::{
+    AnyHandler, Budget, Facts, Handler, Lane, Next, Queue, route, started, with_tasks,
+};
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
 const UNREAD: usize = 4;
+
+/// What takes the lines of a server.
+type Output = Box<dyn AsyncWrite + Unpin + Send>;
 
 /// Serves standard input and output until the input ends and what came is answered.
 ///
@@ -44,17 +51,37 @@ pub async fn serve(server: Server, handler: impl Handler) -> io::Result<()> {
 pub async fn serve_on(
     server: Server,
     handler: impl Handler,
-    input: impl AsyncRead + Unpin,
+    mut input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send + 'static,
+) -> io::Result<()> {
+    serve_any(server, Arc::new(handler), &mut input, Box::new(output)).await
+}
+
+/// Serves streams that are known by what they do only: the body is compiled once, here, and in no crate that uses it.
+#[inline(never)]
+fn serve_any<'s>(
+    server: Server,
+    handler: Arc<dyn AnyHandler>,
+    input: &'s mut (dyn AsyncRead + Unpin + Send),
+    output: Output,
+) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send + 's>> {
+    Box::pin(serve_lines(server, handler, input, output))
+}
+
+async fn serve_lines(
+    server: Server,
+    handler: Arc<dyn AnyHandler>,
+    input: &mut (dyn AsyncRead + Unpin + Send),
+    output: Output,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
     let (server, start) = started(server);
-    let handler = with_tasks(Arc::new(handler), &server, None);
+    let handler = with_tasks(handler, &server, None);
     let lane = Lane::new(Arc::clone(&server), handler, start, None);
     let unread = limit.saturating_mul(UNREAD);
     let unread = Budget::new(unread, unread).of(Owner::Unknown);
     let (texts, queue) = route(Some(unread));
-    let mut writer = tokio::spawn(write(queue, output));
+    let mut writer = spawn(write(queue, output));
     lane.send_all_to(texts.clone());
     let mut input = BufReader::new(input);
     let mut bytes = Vec::new();
@@ -85,7 +112,7 @@ pub async fn serve_on(
     writer.await.map_err(io::Error::other)?
 }
 
-async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+async fn write(mut queue: Queue, mut output: Output) -> io::Result<()> {
     while let Some(next) = queue.recv().await {
         let Next::Item(item) = next else { continue };
         output

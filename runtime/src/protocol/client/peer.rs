@@ -333,8 +333,7 @@ impl Connection<Client> {
     fn forget_request(&mut self, params: Option<&Json>) {
         let id = requested(params);
         let is_it = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if Some(one) == id.as_ref());
-        let found = self.state.calls.iter().find(|(_, called)| is_it(called));
-        let Some(token) = found.map(|(token, _)| *token) else {
+        let Some(token) = self.state.calls.find(is_it) else {
             return;
         };
         let reason = params.and_then(|params| params.read_member("reason"));

@@ -406,12 +406,8 @@ impl Connection<Client> {
 
     /// The id of a request on its way.
     fn id_of(&self, token: Token) -> Option<i64> {
-        let is_it = |purpose: &Purpose| matches!(purpose, Purpose::Application(request) if request.token == token);
-        self.state
-            .pending
-            .iter()
-            .find(|(_, pending)| is_it(&pending.purpose))
-            .map(|(id, _)| *id)
+        let is_it = |pending: &Pending| matches!(&pending.purpose, Purpose::Application(request) if request.token == token);
+        self.state.pending.find(is_it)
     }
 
     /// The headers of a message, none over stdio.

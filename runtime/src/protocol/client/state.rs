@@ -1,11 +1,12 @@
 //! What changes while a client's end of a conversation runs: how far it has come with the server, and what waits.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use super::requests::{Called, Pending, Waiting};
 use super::tools::Tools;
 use crate::protocol::input_required::client::Rounds;
 use crate::protocol::negotiate::client::Stage;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::subscriptions::client::Changes;
 use crate::protocol::tasks::client::Polls;
 use crate::protocol::{Exchange, Token};
@@ -20,11 +21,11 @@ pub struct State {
     /// Requests of the application that wait until the revision is settled.
     pub(in crate::protocol) waiting: VecDeque<Waiting>,
     /// Requests on their way, by JSON-RPC id.
-    pub(in crate::protocol) pending: BTreeMap<i64, Pending>,
+    pub(in crate::protocol) pending: Numbered<i64, Pending>,
     /// Over HTTP, what each open POST carries.
     pub(in crate::protocol) exchanges: HashMap<Exchange, Option<i64>>,
     /// Calls of the server that the application has not answered.
-    pub(in crate::protocol) calls: BTreeMap<Token, Called>,
+    pub(in crate::protocol) calls: Numbered<Token, Called>,
     pub(in crate::protocol) log_level: Option<String>,
     /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
     pub(in crate::protocol) session_to_be: Option<String>,

@@ -1,6 +1,5 @@
 //! Per-request handlers, handshake client: input that a result requires is asked by requests to the client, whose own waits.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
@@ -10,14 +9,15 @@ use super::{Question, allowed, known, read};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::occasion::{About, Occasion, Step, World};
 use crate::protocol::translate::Way;
 
 /// The calls whose client is being asked.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct ByRequests {
-    calls: BTreeMap<Token, Round>,
-    asked: BTreeMap<u64, Asked>,
+    calls: Numbered<Token, Round>,
+    asked: Numbered<u64, Asked>,
     last_key: u64,
 }
 

@@ -1,7 +1,6 @@
 //! A client whose server asks in a result: the questions are read and go to the application as requests do, and the request
 //! is sent again once all of them are answered.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
@@ -10,6 +9,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Resumed, Waiting};
+use crate::protocol::numbered::Numbered;
 use crate::protocol::translate::Way;
 use crate::protocol::{
     Answer, Connection, Failure, InputRequired, OutgoingRequest, Question, Retry, Token,
@@ -18,7 +18,7 @@ use crate::protocol::{
 /// Calls whose server waits for answers of the application.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Rounds {
-    open: BTreeMap<u64, Round>,
+    open: Numbered<u64, Round>,
     last: u64,
 }
 
@@ -262,8 +262,8 @@ impl Connection<Client> {
 
     /// Takes out the call of a token.
     pub(in crate::protocol) fn end_round(&mut self, token: Token) -> Option<Waiting> {
-        let mut open = self.state.rounds.open.iter();
-        let key = *open.find(|(_, round)| round.request.token == token)?.0;
+        let open = &self.state.rounds.open;
+        let key = open.find(|round| round.request.token == token)?;
         let round = self.state.rounds.open.remove(&key)?;
         self.call_off_round(key);
         Some(round.request)
@@ -275,6 +275,8 @@ impl Connection<Client> {
         for key in open.keys() {
             self.call_off_round(*key);
         }
-        open.into_values().map(|round| round.request).collect()
+        open.into_entries()
+            .map(|(_, round)| round.request)
+            .collect()
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! A suspended call lives in one process: a retry that another replica gets fails with an error that says so.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_protocol::{Context, Loss, RequiresState, Revision, TABLES};
@@ -14,6 +13,7 @@ use super::{Question, allowed, known, write};
 use crate::errors;
 use crate::methods;
 use crate::protocol::json::with_members;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::occasion::{About, Occasion, Step, World};
 use crate::protocol::translate::Way;
 use crate::protocol::{Caller, Token};
@@ -21,7 +21,7 @@ use crate::protocol::{Caller, Token};
 /// The calls that wait for the retry of their client.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Suspended {
-    parked: BTreeMap<u64, Parked>,
+    parked: Numbered<u64, Parked>,
 }
 
 /// A handler that waits for its client.

@@ -238,7 +238,7 @@ impl Connection<Client> {
         for call in calls {
             self.call_off(call, None);
         }
-        for (_, Pending { purpose, .. }) in std::mem::take(&mut self.state.pending) {
+        for Pending { purpose, .. } in std::mem::take(&mut self.state.pending).into_values() {
             if let Purpose::Application(request) = purpose {
                 self.tell_answer(*request, Answer::Failed(Failure::Closed));
             }

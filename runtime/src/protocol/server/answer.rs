@@ -154,7 +154,7 @@ impl Connection<Server> {
             let _ = self.give_up(token, None, now);
         }
         let over = errors::internal("the client has ended").error;
-        for (token, Own { adapter, key }) in std::mem::take(&mut self.state.own) {
+        for (token, Own { adapter, key }) in std::mem::take(&mut self.state.own).into_entries() {
             let (reason, result) = (None, Err(&over));
             self.tell(Event::Cancelled(Cancelled { token, reason }));
             self.run_machine(adapter, Occasion::OwnResult { key, result }, now);

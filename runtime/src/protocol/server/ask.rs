@@ -176,8 +176,7 @@ impl Connection<Server> {
 
     /// Takes back a request of the server, and tells the peer.
     pub(in crate::protocol) fn unask(&mut self, by: AskedBy, reason: Option<&str>) {
-        let mut asked = self.state.asked.iter();
-        let Some(id) = asked.find(|(_, asked)| asked.by == by).map(|(id, _)| *id) else {
+        let Some(id) = self.state.asked.find(|asked| asked.by == by) else {
             return;
         };
         let Some(asked) = self.state.asked.remove(&id) else {

@@ -138,8 +138,7 @@ impl Connection<Server> {
             } => self.own_call(Own { adapter, key }, method, params, peer),
             Step::CancelOwn { key } => {
                 let is_it = |own: &Own| own.adapter == adapter && own.key == key;
-                let mut own = self.state.own.iter();
-                if let Some(token) = own.find(|(_, own)| is_it(own)).map(|(token, _)| *token) {
+                if let Some(token) = self.state.own.find(is_it) {
                     self.state.own.remove(&token);
                     let reason = None;
                     self.tell(Event::Cancelled(Cancelled { token, reason }));

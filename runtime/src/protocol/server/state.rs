@@ -10,6 +10,7 @@ use mcp_wire::{ErrorObject, Json, RequestId};
 use crate::methods;
 use crate::protocol::input_required::seal::subject;
 use crate::protocol::machine::Machine;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::occasion::About;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::tasks::TaskWanted;
@@ -23,13 +24,13 @@ use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
 #[derive(Debug, Default)]
 pub struct State {
     pub(in crate::protocol) session: Option<Box<Opened>>,
-    pub(super) pending: BTreeMap<Token, Pending>,
+    pub(super) pending: Numbered<Token, Pending>,
     ids: BTreeMap<RequestId, Token>,
-    pub(in crate::protocol) batches: BTreeMap<Exchange, Batch>,
-    pub(in crate::protocol) asked: BTreeMap<i64, Asked>,
+    pub(in crate::protocol) batches: Numbered<Exchange, Batch>,
+    pub(in crate::protocol) asked: Numbered<i64, Asked>,
     pub(in crate::protocol) machines: Vec<Machine>,
     /// Calls of the application that adapters make on behalf of no request.
-    pub(in crate::protocol) own: BTreeMap<Token, Own>,
+    pub(in crate::protocol) own: Numbered<Token, Own>,
     /// Whether no machine is made when one is needed.
     pub(in crate::protocol) is_bare: bool,
     pub(super) pending_bytes: usize,
@@ -164,14 +165,14 @@ impl State {
     #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(in crate::protocol) fn rest(&mut self) {
         if self.pending.is_empty() {
-            self.pending = BTreeMap::new();
+            self.pending = Numbered::default();
             self.ids = BTreeMap::new();
         }
         if self.asked.is_empty() {
-            self.asked = BTreeMap::new();
+            self.asked = Numbered::default();
         }
         if self.own.is_empty() {
-            self.own = BTreeMap::new();
+            self.own = Numbered::default();
         }
     }
 

@@ -4,7 +4,7 @@
 //! notification goes to each stream that wants it. One of the handshake lifecycle subscribes: towards a per-request server its
 //! resources, and the lists that it expects to hear of unasked, are one `subscriptions/listen`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
@@ -15,6 +15,7 @@ use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::json::declares;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notification, Token};
 
@@ -22,7 +23,7 @@ use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notification
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Changes {
     /// Of a per-request application: its streams.
-    streams: BTreeMap<Token, Stream>,
+    streams: Numbered<Token, Stream>,
     /// Of an older application: the resources that it has subscribed to.
     uris: BTreeSet<String>,
     /// The request that carries them, once it is sent.

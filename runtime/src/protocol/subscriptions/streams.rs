@@ -1,8 +1,6 @@
 //! Handshake handlers, per-request client: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and their
 //! notifications for the session go to each stream that asked for them.
 
-use std::collections::BTreeMap;
-
 use mcp_protocol::Revision;
 use mcp_wire::{Json, Map};
 
@@ -10,13 +8,14 @@ use super::{Filter, change};
 use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::occasion::{About, Occasion, Step, World};
 use crate::protocol::translate::Way;
 
 /// The streams that are open.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Streams {
-    streams: BTreeMap<Token, Stream>,
+    streams: Numbered<Token, Stream>,
     last_key: u64,
 }
 
@@ -98,7 +97,7 @@ impl Streams {
         let method = change(method)?;
         let uri = params.read_member::<String>("uri");
         let mut steps = Vec::new();
-        for (&token, stream) in &self.streams {
+        for (&token, stream) in self.streams.iter() {
             if stream.filter.wants(method, uri.as_deref())
                 && let Ok((params, _)) =
                     world

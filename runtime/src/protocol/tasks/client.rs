@@ -1,7 +1,7 @@
 //! A client's end of tasks: a call that a server answers with a task is looked at until it has a result, as often as the
 //! server says, and the application gets the result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
@@ -16,6 +16,7 @@ use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
 use crate::protocol::json::{declares, may_name, with_members};
+use crate::protocol::numbered::Numbered;
 use crate::protocol::revisions::same;
 use crate::protocol::{
     Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token,
@@ -35,7 +36,7 @@ const TOOL_TASKS: [&str; 4] = ["tasks", "requests", "tools", "call"];
 /// Calls whose server has answered with a task, by their token.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Polls {
-    open: BTreeMap<Token, Poll>,
+    open: Numbered<Token, Poll>,
     /// Tools that take a task, of the lists that came.
     takers: BTreeSet<String>,
 }
@@ -70,16 +71,13 @@ impl Polls {
             params.filter(|params| !self.open.is_empty() && may_name(params, RELATED_TASK))?;
         let related = params.get("_meta")?.get(RELATED_TASK)?;
         let id = related.read_member::<String>(TASK_ID)?;
-        let mut open = self.open.iter();
-        open.find(|(_, poll)| poll.id == id).map(|(call, _)| *call)
+        self.open.find(|poll| poll.id == id)
     }
 
     /// Returns the call whose task goes on with a progress token.
     pub(in crate::protocol) fn by_progress_token(&self, token: &Json) -> Option<Token> {
-        let mut open = self.open.iter();
-        let (call, _) =
-            open.find(|(_, poll)| poll.request.progress_token.as_ref() == Some(token))?;
-        Some(*call)
+        let goes_on = |poll: &Poll| poll.request.progress_token.as_ref() == Some(token);
+        self.open.find(goes_on)
     }
 }
 
@@ -192,12 +190,13 @@ impl Connection<Client> {
     pub(in crate::protocol) fn look_at_tasks(&mut self, now: Duration) {
         let due = |poll: &&mut Poll| poll.at.is_some_and(|at| at <= now);
         let due = self.state.polls.open.values_mut().filter(due);
-        let due: Vec<Token> = due
+        let mut due: Vec<Token> = due
             .map(|poll| {
                 poll.at = None;
                 poll.request.token
             })
             .collect();
+        due.sort_unstable();
         for token in due {
             self.post_of_task(token, methods::TASKS_GET, Some(Look::Status), &[]);
         }

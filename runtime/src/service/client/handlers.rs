@@ -13,6 +13,7 @@ use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::transport::client::{Application, Driver, Handle, Open, Transport, WeakHandle, drive};
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
+use crate::transport::spawn::spawn;
 
 /// What a notification takes up besides its params and its place in the queue: its task and its context.
 const EACH: usize = 768;
@@ -62,7 +63,7 @@ where
         noted,
     };
     let handle = drive(client, transport, app);
-    tokio::spawn(note(handlers, handle.downgrade(), notices));
+    spawn(note(handlers, handle.downgrade(), notices));
     handle
 }
 
@@ -154,7 +155,7 @@ async fn note<App: Spoken, H>(
         };
         let handlers = Arc::clone(&handlers);
         // A task of its own: a handler that panics misses no more than this one.
-        let noted = tokio::spawn(async move {
+        let noted = spawn(async move {
             // No one waits for the outcome of a notification, be it that it cannot be read.
             match noted {
                 Noted::Known(Notification { method, params, .. }) => {

@@ -10,6 +10,7 @@ use tokio::process::{Child as Process, Command};
 
 use super::lines::Lines;
 use crate::transport::line::read_line;
+use crate::transport::spawn::spawn;
 
 /// How long a process may take to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -74,7 +75,7 @@ impl Child {
         let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
         if let (Some(error), Some(tell)) = (process.stderr.take(), self.on_error.clone()) {
             // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
-            tokio::spawn(async move {
+            spawn(async move {
                 let mut error = BufReader::new(error);
                 let mut bytes = Vec::new();
                 while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {

@@ -16,6 +16,7 @@ use crate::protocol::client::{
 };
 use crate::transport::panics::caught;
 use crate::transport::queue::{Receiver, Sender, queue};
+use crate::transport::spawn::spawn;
 
 /// How many bytes of commands wait for the driver before its handles do.
 const COMMAND_BYTES: usize = 1 << 20;
@@ -125,7 +126,7 @@ pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Ha
         start: Instant::now(),
         is_over: false,
     };
-    tokio::spawn(driver.run(app, wanted));
+    spawn(driver.run(app, wanted));
     handle
 }
 
@@ -250,7 +251,7 @@ impl<C: Send + 'static> Driver<C> {
         if let Some(open) = of.and_then(|of| self.calls.get_mut(&of)) {
             open.questions += 1;
         }
-        let work = tokio::spawn(async move {
+        let work = spawn(async move {
             let result = caught(Box::pin(answer)).await;
             handle.commands.push(Command::Answer { token, result });
         });

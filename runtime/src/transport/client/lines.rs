@@ -6,6 +6,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::transport::line::read_line;
 use crate::transport::queue::{Receiver, Sender, queue};
+use crate::transport::spawn::spawn;
 
 /// Two streams, each served by a task of its own: a reader that waits never keeps a writer waiting.
 ///
@@ -25,8 +26,8 @@ impl Lines {
     ) -> Self {
         let (texts, outgoing) = queue(limit);
         let (tell, heard) = queue(HEARD_BYTES);
-        let reader = tokio::spawn(read(input, tell, limit)).abort_handle();
-        let writer = tokio::spawn(write(outgoing, output));
+        let reader = spawn(read(input, tell, limit)).abort_handle();
+        let writer = spawn(write(outgoing, output));
         Self {
             texts,
             heard,

@@ -32,6 +32,7 @@ use crate::protocol::tasks::{
 use crate::protocol::translate::{is_unguessable, unguessable};
 use crate::protocol::{CustomNotification, CustomRequest, Fate, IncomingRequest, Notification};
 use crate::transport::panics::caught;
+use crate::transport::spawn::{boxed, spawn};
 
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
@@ -179,10 +180,10 @@ impl AnyHandler for Tasks {
             }
             let tasks = Arc::clone(&self);
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move {
+                runtime.spawn(boxed(async move {
                     let _ = tasks.store.remove(&id).await;
                     tasks.announce(&id);
-                });
+                }));
             }
         }
     }
@@ -271,7 +272,7 @@ impl Tasks {
             work: Mutex::default(),
         });
         self.running().insert(id.clone(), Arc::clone(&running));
-        tokio::spawn(watched(
+        spawn(watched(
             Arc::downgrade(self),
             id.clone(),
             Instant::now() + ttl,

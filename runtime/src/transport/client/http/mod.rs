@@ -18,6 +18,7 @@ use tokio::task::AbortHandle;
 use super::incoming::{HEARD_BYTES, Incoming};
 use crate::protocol::client::{Exchange, Post};
 use crate::transport::queue::{Receiver, Sender, queue};
+use crate::transport::spawn::spawn;
 
 use gate::Gate;
 use only_stream::OnlyStream;
@@ -66,8 +67,7 @@ impl McpServer {
         let (requests, tell) = (Arc::clone(&self.requests), self.tell.clone());
         let only = Arc::clone(&self.only);
         let work = exchange::run(requests, only, post, tell, (gate, key));
-        self.open
-            .insert(exchange, tokio::spawn(work).abort_handle());
+        self.open.insert(exchange, spawn(work).abort_handle());
     }
 
     pub(super) fn close(&mut self, exchange: Exchange) {

@@ -18,6 +18,7 @@ use crate::headers::SESSION_ID;
 use crate::protocol::client::{Exchange, Post};
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
+use crate::transport::spawn::spawn;
 use crate::{MessageKind, peek};
 
 /// Time that a server has to open the stream and to name the URL for POSTs: a server of another protocol never does.
@@ -103,7 +104,7 @@ impl OnlyStream {
         state.stage = Stage::Open(Open {
             endpoint,
             waiting: HashMap::new(),
-            reader: tokio::spawn(reading).abort_handle(),
+            reader: spawn(reading).abort_handle(),
         });
         Ok(session)
     }

@@ -15,6 +15,7 @@ use super::gate::{Gate, Key};
 use super::request::{Pace, Requests};
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
+use crate::transport::spawn::spawn;
 
 /// How long the calls of a session wait for its stream: what the server says meanwhile has to go somewhere.
 const FIRST: std::time::Duration = std::time::Duration::from_millis(500);
@@ -51,7 +52,7 @@ impl Session {
             id: id.to_owned(),
             requests,
             headers,
-            stream: tokio::spawn(work).abort_handle(),
+            stream: spawn(work).abort_handle(),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::backplane::{To, detach};
 use crate::headers;
 use crate::transport::http::inner::Inner;
 use crate::transport::http::{Body, text};
+use crate::transport::spawn::spawn;
 
 /// Marks a request that another replica has passed here: it goes no further.
 #[derive(Clone)]
@@ -24,7 +25,7 @@ pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, b
     let window = Arc::<Window>::default();
     let key = (from.clone(), number);
     let mut working = inner.replica.working();
-    let task = tokio::spawn({
+    let task = spawn({
         let (inner, window, key) = (Arc::clone(inner), Arc::clone(&window), key.clone());
         async move {
             respond(&inner, &from, number, (head, body), &window).await;

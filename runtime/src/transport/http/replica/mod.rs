@@ -23,6 +23,7 @@ use crate::errors;
 use crate::protocol::server::Owner;
 use crate::protocol::translate::is_unguessable;
 use crate::serve::{Facts, Kept, Lane, route};
+use crate::transport::spawn::spawn;
 use exchange::{Exchange, Part, Passed};
 use frame::{Frame, What};
 use home::FromReplica;
@@ -310,7 +311,7 @@ impl Inner {
         }
         let me = Arc::downgrade(self);
         let every = (self.options.idle / 8).max(LOOK);
-        tokio::spawn(async move {
+        spawn(async move {
             let mut refreshed = tokio::time::Instant::now();
             loop {
                 tokio::time::sleep(LOOK).await;
@@ -412,7 +413,7 @@ impl Receiver for Inner {
         home::end_all(replica);
         replica.is_doubtful.store(true, Ordering::Release);
         let me = Weak::clone(&self.me);
-        tokio::spawn(async move {
+        spawn(async move {
             if let Some(inner) = me.upgrade() {
                 inner.settle_doubts().await;
             }

@@ -31,6 +31,7 @@ use crate::protocol::server::Owner;
 use crate::protocol::server::{Looked, Server};
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
 use crate::transport::panics::caught;
+use crate::transport::spawn::spawn;
 
 /// Lanes in which calls are suspended, by the ticket of their client.
 pub(crate) type Parked = Mutex<HashMap<u64, Weak<Lane>>>;
@@ -221,7 +222,7 @@ impl Lane {
         };
         state.is_flushing = true;
         let me = Weak::clone(&self.me);
-        tokio::spawn(async move {
+        spawn(async move {
             let _turn = route.turn().await;
             if let Some(lane) = me.upgrade() {
                 let mut state = lane.state();
@@ -294,7 +295,7 @@ impl Lane {
             task: None,
         };
         let work = work(Arc::clone(&self.handler), peer);
-        let work = tokio::spawn(async move { lane.answer(token, caught(work).await).await });
+        let work = spawn(async move { lane.answer(token, caught(work).await).await });
         // A call that is made again for the same request takes the place of the one that is over.
         state.work().tasks.insert(token, work.abort_handle());
     }
@@ -324,7 +325,7 @@ impl Lane {
         Arc::clone(&self.handler).session_ended(&self.session());
         let mut state = self.state();
         state.is_silent = true;
-        state.work().asked.clear();
+        state.work().asked = Default::default();
         // Calls that only end when the peer says so end now.
         state.connection.closed(self.now());
         self.carry(state, Manner::InTurn);
@@ -377,7 +378,7 @@ impl Lane {
         let Some(at) = wake else { return };
         let me = Weak::clone(&self.me);
         let when = tokio::time::Instant::from_std(self.start + at);
-        let alarm = tokio::spawn(async move {
+        let alarm = spawn(async move {
             tokio::time::sleep_until(when).await;
             if let Some(lane) = me.upgrade() {
                 lane.wake();

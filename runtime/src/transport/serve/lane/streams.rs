@@ -1,6 +1,6 @@
 //! Where texts are sent: into the response of their exchange, onto the stream of the session, or aside until it has a reader.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 #[cfg(feature = "server-http")]
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
 #[cfg(feature = "server-http")]
 use crate::errors;
 use crate::protocol::Exchange;
+use crate::protocol::numbered::Numbered;
 use crate::protocol::server::Outgoing;
 use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
@@ -31,7 +32,7 @@ const BACKLOG_BYTES: usize = 256 << 10;
 #[derive(Default)]
 pub(super) struct Streams {
     /// Where the texts of an exchange go, and what is known of who began it.
-    open: BTreeMap<Exchange, Open>,
+    open: Numbered<Exchange, Open>,
     /// Where texts go that belong to no exchange.
     at_large: Option<Route>,
     /// Whether that is the only stream: what belongs to an exchange goes there, too.
@@ -283,7 +284,7 @@ impl Streams {
     /// Gives back what room for exchanges takes up, while there are none.
     pub(super) fn rest(&mut self) {
         if self.open.is_empty() {
-            self.open = BTreeMap::new();
+            self.open = Numbered::default();
         }
     }
 

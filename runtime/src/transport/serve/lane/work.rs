@@ -1,18 +1,19 @@
 //! What is at work in a channel: tasks of handlers, what they wait for, and the events for them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+use crate::protocol::numbered::Numbered;
 use crate::protocol::{Answered, Event, Token};
 
 /// What is at work in a channel.
 #[derive(Default)]
 pub(super) struct Work {
-    pub(super) tasks: BTreeMap<Token, AbortHandle>,
-    pub(super) asked: BTreeMap<Token, oneshot::Sender<Answered>>,
+    pub(super) tasks: Numbered<Token, AbortHandle>,
+    pub(super) asked: Numbered<Token, oneshot::Sender<Answered>>,
     /// When the channel is woken next, and what does it.
     pub(super) alarm: Option<(Duration, AbortHandle)>,
     /// Tickets of the suspended calls, by which their clients find them.
@@ -39,11 +40,11 @@ impl Work {
 
     /// Gives up all of it, because its peer is gone.
     pub(super) fn abandon(&mut self) {
-        self.asked.clear();
+        self.asked = Numbered::default();
         if let Some((_, alarm)) = self.alarm.take() {
             alarm.abort();
         }
-        for (_, task) in std::mem::take(&mut self.tasks) {
+        for task in std::mem::take(&mut self.tasks).into_values() {
             task.abort();
         }
     }

@@ -9,6 +9,7 @@ use mcp_wire::{ErrorObject, Json};
 use super::{Peer, Tasks, owner_of, wait};
 use crate::methods;
 use crate::protocol::Fate;
+use crate::transport::spawn::spawn;
 
 /// How often a task is read that has not changed: its replica may be gone.
 const QUIET: Duration = Duration::from_secs(5);
@@ -42,7 +43,7 @@ pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<
             ..peer.clone()
         };
         let owner = owner.clone();
-        tokio::spawn(tell(Arc::downgrade(tasks), peer, revision, id, owner));
+        spawn(tell(Arc::downgrade(tasks), peer, revision, id, owner));
     }
     fate
 }

@@ -15,6 +15,7 @@ use crate::protocol::tasks::{
     now_ms,
 };
 use crate::transport::serve::Peer;
+use crate::transport::spawn::boxed;
 
 /// The answer to a request about tasks.
 type Answer = Result<Json, Box<Refusal>>;
@@ -123,7 +124,7 @@ impl Tasks {
                         tasks: Arc::clone(self),
                         key,
                     };
-                    asks.spawn(asked.ask(question, peer.clone(), related.clone()));
+                    asks.spawn(boxed(asked.ask(question, peer.clone(), related.clone())));
                 }
             }
             wait(changed, interval).await;

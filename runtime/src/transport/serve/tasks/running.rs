@@ -19,6 +19,7 @@ use crate::protocol::tasks::{
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Fate, To};
 use crate::transport::serve::Lane;
+use crate::transport::spawn::boxed;
 
 /// How long a result waits for a store that cannot be reached, before that is tried again.
 const AWAY: Duration = Duration::from_secs(1);
@@ -191,11 +192,11 @@ impl Drop for Withdrawn {
         };
         let task = std::mem::take(&mut self.task);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
+            runtime.spawn(boxed(async move {
                 let _ = tasks
                     .change(&task, |task| task.take_question(&key).then_some(()))
                     .await;
-            });
+            }));
         }
     }
 }

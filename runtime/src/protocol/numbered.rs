@@ -1,0 +1,144 @@
+//! A map by the numbers that a connection gives out, in their order.
+
+use std::collections::BTreeMap;
+
+use slab::Slab;
+
+use super::ask::Token;
+use super::events::Exchange;
+
+/// A key that is a number.
+pub(crate) trait Number: Copy {
+    /// Returns the number.
+    fn number(self) -> u64;
+}
+
+impl Number for Token {
+    fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl Number for Exchange {
+    fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// An id of a request of our own is never negative; one that a peer made up meets no entry.
+impl Number for i64 {
+    fn number(self) -> u64 {
+        self.cast_unsigned()
+    }
+}
+
+impl Number for u64 {
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+/// Values by number, in the order of the numbers.
+///
+/// The tree holds places and no values, so that it is compiled once for all the maps of a connection: those of a `BTreeMap`
+/// each were a third of this crate. The values stay where they are while others come and go.
+#[derive(Debug)]
+pub(crate) struct Numbered<K, V> {
+    places: BTreeMap<u64, usize>,
+    entries: Slab<(K, V)>,
+}
+
+impl<K, V> Default for Numbered<K, V> {
+    fn default() -> Self {
+        Self {
+            places: BTreeMap::new(),
+            entries: Slab::new(),
+        }
+    }
+}
+
+impl<K: Number, V> Numbered<K, V> {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn contains_key(&self, key: &K) -> bool {
+        self.places.contains_key(&key.number())
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        let (_, value) = self.entries.get(*self.places.get(&key.number())?)?;
+        Some(value)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let (_, value) = self.entries.get_mut(*self.places.get(&key.number())?)?;
+        Some(value)
+    }
+
+    /// Puts a value at a number, and returns the one that was there.
+    pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
+        let place = self.entries.insert((key, value));
+        let before = self.places.insert(key.number(), place)?;
+        self.entries.try_remove(before).map(|(_, value)| value)
+    }
+
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
+        let place = self.places.remove(&key.number())?;
+        self.entries.try_remove(place).map(|(_, value)| value)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        let entries = self
+            .places
+            .values()
+            .filter_map(|&place| self.entries.get(place));
+        entries.map(|(key, value)| (key, value))
+    }
+
+    /// Returns the first number whose value is the one looked for.
+    pub(crate) fn find(&self, mut is_it: impl FnMut(&V) -> bool) -> Option<K> {
+        let mut entries = self.iter();
+        entries.find(|(_, value)| is_it(value)).map(|(key, _)| *key)
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// Returns the values in any order, to be changed where they are.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.iter_mut().map(|(_, (_, value))| value)
+    }
+
+    /// Removes the values that do not pass, asked in any order.
+    pub(crate) fn retain(&mut self, mut stays: impl FnMut(&K, &mut V) -> bool) {
+        let places = &mut self.places;
+        self.entries.retain(|_, (key, value)| {
+            let stays = stays(key, value);
+            if !stays {
+                places.remove(&key.number());
+            }
+            stays
+        });
+    }
+
+    /// Returns the values with their numbers, and ends the map.
+    pub(crate) fn into_entries(mut self) -> impl Iterator<Item = (K, V)> {
+        let places = self.places.into_values();
+        places.filter_map(move |place| self.entries.try_remove(place))
+    }
+
+    /// Returns the values, and ends the map.
+    pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
+        self.into_entries().map(|(_, value)| value)
+    }
+}
