@@ -375,10 +375,16 @@ impl Context {
         name: &'static str,
         run: impl FnOnce(&mut Self) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        self.path.push(Step::Member(name));
+        self.go_to(Step::Member(name));
         let result = run(self);
         self.path.pop();
         result
+    }
+
+    /// Goes into a part of the value at hand.
+    #[inline(never)]
+    fn go_to(&mut self, step: Step) {
+        self.path.push(step);
     }
 
     /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
@@ -394,8 +400,13 @@ impl Context {
     ) -> Result<Option<Extra>, Stop> {
         let before = self.losses.len();
         let value = self.member(name, run)?;
+        Ok(self.unless_emptied(name, value, before))
+    }
+
+    /// Returns the members, or `None` if everything that was there was lost: the losses since `before`.
+    fn unless_emptied(&mut self, name: &'static str, value: Extra, before: usize) -> Option<Extra> {
         if !value.is_empty() || self.losses.len() == before {
-            return Ok(Some(value));
+            return Some(value);
         }
         let lost = self.losses.split_off(before);
         let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
@@ -409,7 +420,7 @@ impl Context {
             true => self.leave_to_session(rule, name, members),
             false => self.lose_member(rule, name, members),
         }
-        Ok(None)
+        None
     }
 
     /// Converts each item of a list; losses get the item's index.
@@ -419,7 +430,7 @@ impl Context {
         items: Vec<A>,
         convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
-        self.path.push(Step::Index(0));
+        self.go_to(Step::Index(0));
         // Collecting results would not know how many there are.
         let mut converted = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {

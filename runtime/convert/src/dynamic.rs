@@ -15,7 +15,7 @@ use crate::rule::Rule;
 use plan::{How, Plans};
 
 pub use tables::{
-    ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RenamedMethod,
+    Conversion, ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RenamedMethod,
     RevisionTables,
 };
 
@@ -25,13 +25,13 @@ pub use tables::{
 /// The [`Stop`] of the function, and a value of another type than the function takes: the tables are wrong.
 #[doc(hidden)]
 pub fn fallible<A: 'static, B: 'static>(
-    value: AnyValue,
+    value: &mut AnyValue,
     cx: &mut Context,
     convert: fn(A, &mut Context) -> Result<B, Stop>,
 ) -> Result<AnyValue, Stop> {
-    match value.downcast::<A>() {
-        Ok(value) => Ok(Box::new(convert(*value, cx)?)),
-        Err(_) => Err(mistyped(cx)),
+    match value.take() {
+        Some(value) => convert(value, cx).map(AnyValue::new),
+        None => Err(mistyped(cx)),
     }
 }
 
@@ -41,23 +41,14 @@ pub fn fallible<A: 'static, B: 'static>(
 /// A value of another type than the function takes.
 #[doc(hidden)]
 pub fn exact<A: 'static, B: 'static>(
-    value: AnyValue,
+    value: &mut AnyValue,
     cx: &mut Context,
     convert: fn(A) -> B,
 ) -> Result<AnyValue, Stop> {
-    match value.downcast::<A>() {
-        Ok(value) => Ok(Box::new(convert(*value))),
-        Err(_) => Err(mistyped(cx)),
+    match value.take() {
+        Some(value) => Ok(AnyValue::new(convert(value))),
+        None => Err(mistyped(cx)),
     }
-}
-
-/// Hands on a value whose type both revisions share.
-///
-/// # Errors
-/// None: there is nothing to convert.
-#[doc(hidden)]
-pub fn same(value: AnyValue, _: &mut Context) -> Result<AnyValue, Stop> {
-    Ok(value)
 }
 
 /// Returns the end of a conversion that was given a value of another type.
@@ -192,8 +183,8 @@ impl Tables {
             (value, ty) = match &leg.how {
                 How::Convert(hop, next) => {
                     let result = match leg.delivers {
-                        true => (hop.run)(value, cx),
-                        false => cx.undelivered(|cx| (hop.run)(value, cx)),
+                        true => hop.convert(value, cx),
+                        false => cx.undelivered(|cx| hop.convert(value, cx)),
                     };
                     match result {
                         Ok(value) => (value, *next),
@@ -230,15 +221,13 @@ impl Tables {
         let Some(hops) = route::chain(self.pairs, from, to) else {
             return Err(no_counterpart(from.1, id(to.0), cx));
         };
-        let mut value: AnyValue = Box::new(value);
+        let mut value = AnyValue::new(value);
         for (name, hop) in hops {
             cx.enter(name);
-            value = (hop.run)(value, cx)?;
+            value = hop.convert(value, cx)?;
         }
-        match value.downcast() {
-            Ok(value) => Ok(*value),
-            Err(_) => Err(no_counterpart(from.1, id(to.0), cx)),
-        }
+        let value = value.take();
+        value.ok_or_else(|| no_counterpart(from.1, id(to.0), cx))
     }
 
     /// Returns what another revision calls a method: its own name, unless a rule of a pair between the two renames it.
@@ -331,7 +320,7 @@ static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;
 
 #[cfg(test)]
 mod tests {
-    use mcp_wire::{AnyValue, Direction, Json, MethodInfo, MethodKind, TypeInfo};
+    use mcp_wire::{Direction, Json, MethodInfo, MethodKind, TypeInfo};
 
     use super::{
         Failure, Hop, MethodFate, MethodHop, Pair, Part, RenamedMethod, RevisionTables, Rule,
@@ -356,14 +345,10 @@ mod tests {
         }
     }
 
-    fn same(value: AnyValue, _: &mut Context) -> Result<AnyValue, Stop> {
-        Ok(value)
-    }
-
     const HOPS: &[Hop] = &[Hop {
         from: "AskParams",
         to: "AskParams",
-        run: same,
+        run: None,
     }];
     static TYPES: [TypeInfo; 1] = [TypeInfo::of::<Json>("AskParams", "AskParams")];
     static OLD: RevisionTables = RevisionTables {

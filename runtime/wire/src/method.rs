@@ -175,7 +175,22 @@ pub struct CapabilityPart {
 }
 
 /// A value of a type that its row in a table knows.
-pub type AnyValue = Box<dyn Any>;
+///
+/// It is taken out where it lies, not with its box: what each conversion would do about the box is compiled once.
+#[derive(Debug)]
+pub struct AnyValue(Box<dyn Any>);
+
+impl AnyValue {
+    /// Creates one from a value.
+    pub fn new<T: 'static>(value: T) -> Self {
+        Self(Box::new(Some(value)))
+    }
+
+    /// Takes the value out; `None` if it is of another type, or was taken before.
+    pub fn take<T: 'static>(&mut self) -> Option<T> {
+        self.0.downcast_mut::<Option<T>>()?.take()
+    }
+}
 
 /// A row of a revision's table of types, and its codec: texts of a type that is only known at run time.
 #[derive(Debug, Clone, Copy)]
@@ -250,24 +265,26 @@ impl TypeInfo {
 
     fn written(&self, value: &AnyValue) -> Option<String> {
         let mut writer = Writer::new();
-        (self.write)(&**value, &mut writer).then(|| writer.into_text())
+        (self.write)(&*value.0, &mut writer).then(|| writer.into_text())
     }
 }
 
 // One of each is compiled for every type: whatever need not know the type stands above.
 fn read<T: Decode + 'static>(reader: &mut Reader<'_>) -> Result<AnyValue, Fault> {
-    let mut value = Box::new(T::blank());
-    value.fill(reader)?;
-    Ok(value)
+    let mut value = Box::new(Some(T::blank()));
+    if let Some(value) = &mut *value {
+        value.fill(reader)?;
+    }
+    Ok(AnyValue(value))
 }
 
 fn write<T: Encode + 'static>(value: &dyn Any, writer: &mut Writer) -> bool {
-    match value.downcast_ref::<T>() {
-        Some(value) => {
-            value.encode(writer);
+    match value.downcast_ref() {
+        Some(Some(value)) => {
+            T::encode(value, writer);
             true
         }
-        None => false,
+        _ => false,
     }
 }
 

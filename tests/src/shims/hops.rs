@@ -140,7 +140,7 @@ fn run(
         .map_err(|error| format!("not read as {}: {error}", source.rust_name))?;
     let mut cx = context(policy);
     cx.enter(name);
-    let result = (hop.run)(value, &mut cx);
+    let result = hop.convert(value, &mut cx);
     let missing = format!("no {} came out", target.rust_name);
     let result = match result {
         Ok(value) => Ok(target.write(&value).map(Json::into_text).ok_or(missing)?),

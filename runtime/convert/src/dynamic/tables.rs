@@ -15,8 +15,24 @@ pub struct Hop {
     pub from: &'static str,
     /// The Rust name of the target type.
     pub to: &'static str,
-    /// The conversion.
-    pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
+    /// The conversion; `None` for a type that both revisions share.
+    pub run: Option<Conversion>,
+}
+
+/// A conversion of a value, which it takes out.
+pub type Conversion = fn(&mut AnyValue, &mut Context) -> Result<AnyValue, Stop>;
+
+impl Hop {
+    /// Converts a value.
+    ///
+    /// # Errors
+    /// As the conversion.
+    pub fn convert(&self, mut value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+        match self.run {
+            Some(run) => run(&mut value, cx),
+            None => Ok(value),
+        }
+    }
 }
 
 /// Declares `HOPS`, the conversions of one step by the names of their types: `exact` or `fallible` ones, each with its
@@ -34,9 +50,9 @@ macro_rules! hops {
             &ROWS
         };
     };
-    (@same) => { $crate::dynamic::same };
-    (@exact $convert:path) => { |value, cx| $crate::dynamic::exact(value, cx, $convert) };
-    (@fallible $convert:path) => { |value, cx| $crate::dynamic::fallible(value, cx, $convert) };
+    (@same) => { None };
+    (@exact $convert:path) => { Some(|value, cx| $crate::dynamic::exact(value, cx, $convert)) };
+    (@fallible $convert:path) => { Some(|value, cx| $crate::dynamic::fallible(value, cx, $convert)) };
 }
 
 /// Two adjacent revisions.
