@@ -142,3 +142,52 @@ impl<K: Number, V> Numbered<K, V> {
         self.into_entries().map(|(_, value)| value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Numbered;
+
+    fn of(entries: &[(u64, &'static str)]) -> Numbered<u64, &'static str> {
+        let mut map = Numbered::default();
+        for (number, value) in entries {
+            map.insert(*number, *value);
+        }
+        map
+    }
+
+    #[test]
+    fn values_come_in_the_order_of_their_numbers_whatever_came_and_went_before() {
+        let mut map = of(&[(3, "c"), (1, "a"), (2, "b")]);
+        assert_eq!(map.remove(&1), Some("a"));
+        map.insert(9, "i");
+        map.insert(4, "d");
+        assert_eq!(map.keys().copied().collect::<Vec<_>>(), [2, 3, 4, 9]);
+        assert_eq!(
+            map.values().copied().collect::<Vec<_>>(),
+            ["b", "c", "d", "i"]
+        );
+        assert_eq!(map.find(|value| *value > "b"), Some(3));
+        assert_eq!(map.into_values().collect::<Vec<_>>(), ["b", "c", "d", "i"]);
+    }
+
+    #[test]
+    fn a_value_takes_the_place_of_the_one_with_its_number() {
+        let mut map = of(&[(1, "a"), (2, "b")]);
+        assert_eq!(map.insert(1, "A"), Some("a"));
+        assert_eq!((map.len(), map.get(&1)), (2, Some(&"A")));
+        assert_eq!(map.remove(&1), Some("A"));
+        assert_eq!(
+            (map.remove(&1), map.contains_key(&1), map.len()),
+            (None, false, 1)
+        );
+    }
+
+    #[test]
+    fn what_does_not_stay_is_not_found_any_more() {
+        let mut map = of(&[(1, "a"), (2, "b"), (3, "c")]);
+        map.retain(|number, _| number % 2 == 1);
+        assert_eq!(map.keys().copied().collect::<Vec<_>>(), [1, 3]);
+        assert_eq!((map.get(&2), map.get(&3)), (None, Some(&"c")));
+        assert!(!map.is_empty());
+    }
+}
