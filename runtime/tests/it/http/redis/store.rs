@@ -35,17 +35,21 @@ fn now_ms() -> i64 {
     since.unwrap().as_millis() as i64
 }
 
-#[test]
-fn tasks_are_kept_in_redis_as_they_are_in_memory() {
-    let Some(server) = Server::start("tasks-store") else {
+/// Does something with a Redis server of its own, where there is one.
+fn with_redis(name: &str, work: impl AsyncFnOnce(Redis)) {
+    let Some(server) = Server::start(name) else {
         return;
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(async {
-        let redis = Redis::connect(server.url().as_str()).await.unwrap();
+    runtime.block_on(async { work(Redis::connect(server.url().as_str()).await.unwrap()).await });
+}
+
+#[test]
+fn tasks_are_kept_in_redis_as_they_are_in_memory() {
+    with_redis("tasks-store", async |redis| {
         let stores = [redis.tasks(), Arc::new(MemoryTasks::default())];
         let now = now_ms();
         let mut random = fastrand::Rng::with_seed(25);
@@ -78,15 +82,7 @@ fn tasks_are_kept_in_redis_as_they_are_in_memory() {
 
 #[test]
 fn a_share_of_the_tasks_in_redis_has_an_end_and_what_expires_leaves_room() {
-    let Some(server) = Server::start("tasks-share") else {
-        return;
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let redis = Redis::connect(server.url().as_str()).await.unwrap();
+    with_redis("tasks-share", async |redis| {
         let store = redis.tasks();
         let large = |id, owner| Task {
             message: Some("x".repeat(4 << 20)),
