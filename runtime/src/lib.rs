@@ -103,9 +103,7 @@ pub use transport::stdio;
 pub use mcp_protocol::*;
 pub use mcp_wire;
 pub use mcp_wire::args;
-pub use mcp_wire::{
-    BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek,
-};
+pub use mcp_wire::{MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek};
 
 /// The `Implementation` of the calling program, in the latest release: its name and version are those of its own
 /// package.

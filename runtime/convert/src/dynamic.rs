@@ -199,7 +199,9 @@ impl Tables {
                 How::Fail(failure) => return Err(failure.clone()),
             };
         }
-        ty.write(&value)
+        // A step adds little to a text, such as what a request says of its client.
+        const ADDED: usize = 256;
+        ty.write_within(&value, text.len() + ADDED)
             .map(Ok)
             .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
     }

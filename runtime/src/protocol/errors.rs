@@ -168,42 +168,41 @@ pub fn batch_too_long(limit: usize) -> Box<Refusal> {
     )
 }
 
+/// Makes the error of a server that has no room now.
+fn busy(why: impl Into<String>) -> Box<Refusal> {
+    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+}
+
 /// Makes the error of too many pending requests; see [`Limits::max_pending_requests`](crate::Limits::max_pending_requests).
 #[must_use]
 pub fn too_many_pending(limit: usize) -> Box<Refusal> {
-    let why = format!("{limit} requests are not answered yet: try again once one is");
-    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+    busy(format!(
+        "{limit} requests are not answered yet: try again once one is"
+    ))
 }
 
 /// Makes the error of pending requests with too many bytes; see [`Limits::max_pending_bytes`](crate::Limits::max_pending_bytes).
 #[must_use]
 pub fn too_much_pending(limit: usize) -> Box<Refusal> {
-    let why = format!("requests of {limit} bytes are not answered yet: try again once one is");
-    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+    busy(format!(
+        "requests of {limit} bytes are not answered yet: try again once one is"
+    ))
 }
 
 /// As many requests of a client are suspended as may be; `full` says how many those are.
 #[cfg(feature = "server-http")]
 pub(crate) fn too_many_suspended(full: &str) -> Box<Refusal> {
-    refusal(
-        ErrorObject::INTERNAL_ERROR,
-        503,
-        format!(
-            "as many requests wait for their client's input as may: {full}: answer one of them, or cancel it, first"
-        ),
-    )
+    busy(format!(
+        "as many requests wait for their client's input as may: {full}: answer one of them, or cancel it, first"
+    ))
 }
 
 /// What the suspended requests of a client take up is as much as it may be; `full` says how much that is.
 #[cfg(feature = "server-http")]
 pub(crate) fn too_much_suspended(full: &str) -> Box<Refusal> {
-    refusal(
-        ErrorObject::INTERNAL_ERROR,
-        503,
-        format!(
-            "requests that wait for their client's input take up {full} in bytes: answer one of them, or cancel it, first"
-        ),
-    )
+    busy(format!(
+        "requests that wait for their client's input take up {full} in bytes: answer one of them, or cancel it, first"
+    ))
 }
 
 /// What a client has not read is as much as it may be; `full` says how much that is.
@@ -245,8 +244,9 @@ pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
 /// Makes the error of too many open sessions; see [`Limits::max_sessions`](crate::Limits::max_sessions).
 #[must_use]
 pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
-    let why = format!("{limit} sessions are open: try again once one has ended");
-    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+    busy(format!(
+        "{limit} sessions are open: try again once one has ended"
+    ))
 }
 
 /// Makes the error of a client whose info and capabilities are longer than is kept.

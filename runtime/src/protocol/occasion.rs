@@ -6,10 +6,11 @@ use std::time::Duration;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json};
 
+use super::input_required::allowed;
 use super::input_required::seal::{Bound, Seal};
 use super::json::declares;
 use crate::protocol::limits::Limits;
-use crate::protocol::translate::Translator;
+use crate::protocol::translate::{Translator, Way};
 use crate::protocol::{Caller, Token};
 
 /// What a machine may know beside the occasion.
@@ -26,6 +27,23 @@ pub(super) struct World<'a> {
 }
 
 impl World<'_> {
+    /// Returns the params of a question in the revision of the client that is asked.
+    ///
+    /// # Errors
+    /// A client that did not say that it can be asked, and a question that its revision does not have.
+    pub(super) fn question(
+        &self,
+        about: &About,
+        method: &str,
+        params: &Json,
+    ) -> Result<Json, ErrorObject> {
+        allowed(&about.caller, method, params)?;
+        let carried = (self.translator).params_told(Way::Out, method, params, about.peer);
+        carried
+            .map(|(params, _)| params)
+            .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
+    }
+
     /// Whether a capability such as `["tools", "listChanged"]` is declared.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
         declares(self.capabilities, path)

@@ -23,6 +23,15 @@ pub struct RequestContext<App> {
 }
 
 struct Inner {
+    facts: Facts,
+    /// Read from the params on first use.
+    answers: OnceLock<Answers>,
+    starts_over: bool,
+}
+
+/// What is known of a call, or of a notification.
+#[derive(Clone)]
+struct Facts {
     /// Who waits for the answer; `None` for a notification.
     peer: Option<Peer>,
     session: Session,
@@ -31,41 +40,46 @@ struct Inner {
     log_level: Option<LogLevel>,
     progress_token: Option<Json>,
     params: Json,
-    /// Read from the params on first use.
-    answers: OnceLock<Answers>,
-    starts_over: bool,
 }
 
 impl Inner {
     fn answers(&self) -> &Answers {
-        self.answers.get_or_init(|| Answers::of(&self.params))
+        self.answers.get_or_init(|| Answers::of(&self.facts.params))
     }
 }
 
 impl<App> Clone for RequestContext<App> {
     fn clone(&self) -> Self {
-        Self::of(Arc::clone(&self.inner))
+        Self {
+            inner: Arc::clone(&self.inner),
+            app: PhantomData,
+        }
     }
 }
 
 impl<App> std::fmt::Debug for RequestContext<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RequestContext")
-            .field("revision", &self.inner.revision)
+            .field("revision", &self.inner.facts.revision)
             .finish_non_exhaustive()
     }
 }
 
 impl<App> RequestContext<App> {
-    fn of(inner: Arc<Inner>) -> Self {
+    fn of(facts: Facts, starts_over: bool) -> Self {
+        let inner = Inner {
+            facts,
+            answers: OnceLock::new(),
+            starts_over,
+        };
         Self {
-            inner,
+            inner: Arc::new(inner),
             app: PhantomData,
         }
     }
 
     pub(super) fn call<Method>(call: IncomingRequest<Method>, peer: Peer) -> Self {
-        Self::of(Arc::new(Inner {
+        let facts = Facts {
             session: peer.session(),
             peer: Some(peer),
             revision: call.peer,
@@ -73,19 +87,18 @@ impl<App> RequestContext<App> {
             log_level: call.log_level,
             progress_token: call.progress_token,
             params: call.params,
-            answers: OnceLock::new(),
-            starts_over: false,
-        }))
+        };
+        Self::of(facts, false)
     }
 
     /// The params of the call, or of the notification.
     pub(super) fn params(&self) -> &Json {
-        &self.inner.params
+        &self.inner.facts.params
     }
 
     /// The context of a notification with these params of a client that speaks this revision.
     pub(super) fn notice(params: Json, revision: Revision, session: Session) -> Self {
-        Self::of(Arc::new(Inner {
+        let facts = Facts {
             peer: None,
             session,
             revision,
@@ -93,39 +106,38 @@ impl<App> RequestContext<App> {
             log_level: None,
             progress_token: None,
             params,
-            answers: OnceLock::new(),
-            starts_over: false,
-        }))
+        };
+        Self::of(facts, false)
     }
 
     /// Returns the revision that the client speaks.
     #[must_use]
     pub fn revision(&self) -> Revision {
-        self.inner.revision
+        self.inner.facts.revision
     }
 
     /// Returns the name and the capabilities of the client, or `None` in the handler of a notification.
     #[must_use]
     pub fn client(&self) -> Option<&Who> {
-        self.inner.client.as_deref()
+        self.inner.facts.client.as_deref()
     }
 
     /// Returns a handle that outlives the call: for messages that belong to no call, such as that a list has changed.
     #[must_use]
     pub fn session(&self) -> &Session {
-        &self.inner.session
+        &self.inner.facts.session
     }
 
     /// Returns the minimum log level that the client requested for this call, or `None`.
     #[must_use]
     pub fn log_level(&self) -> Option<LogLevel> {
-        self.inner.log_level
+        self.inner.facts.log_level
     }
 
     /// Returns the peer that sent the request, with its HTTP headers and extensions; `None` in the handler of a notification.
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
-        self.inner.peer.as_ref()
+        self.inner.facts.peer.as_ref()
     }
 
     /// Returns a context whose requests to the client end the call. The handler starts over once the client has answered,
@@ -155,32 +167,11 @@ impl<App> RequestContext<App> {
     where
         App: Spoken,
     {
-        if App::REVISION.lifecycle() == Lifecycle::Handshake || self.inner.peer.is_none() {
+        if App::REVISION.lifecycle() == Lifecycle::Handshake || self.inner.facts.peer.is_none() {
             return self;
         }
-        let Inner {
-            peer,
-            session,
-            revision,
-            client,
-            log_level,
-            progress_token,
-            params,
-            answers: _,
-            starts_over: _,
-        } = &*self.inner;
-        Self::of(Arc::new(Inner {
-            peer: peer.clone(),
-            session: session.clone(),
-            revision: *revision,
-            client: client.clone(),
-            log_level: *log_level,
-            progress_token: progress_token.clone(),
-            params: params.clone(),
-            // Of which none was asked for yet.
-            answers: OnceLock::new(),
-            starts_over: true,
-        }))
+        // None of its requests was sent yet.
+        Self::of(self.inner.facts.clone(), true)
     }
 
     /// Returns the response of the client under this key of `inputRequests`, or `None`.
@@ -218,7 +209,7 @@ impl<App> RequestContext<App> {
     /// # Errors
     /// Returns an error if the client is gone, or if it asked for a task and none can be kept.
     pub async fn start_task(&self) -> Result<bool, Error> {
-        match &self.inner.peer {
+        match &self.inner.facts.peer {
             Some(peer) => Ok(peer.start_task().await?),
             None => Ok(false),
         }
@@ -241,8 +232,10 @@ impl<App> RequestContext<App> {
     }
 
     async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {
-        let Some(peer) = &self.inner.peer else { return };
-        let token = &self.inner.progress_token;
+        let Some(peer) = &self.inner.facts.peer else {
+            return;
+        };
+        let token = &self.inner.facts.progress_token;
         // A client that polls a task sees its message.
         if token.is_none() && peer.task().is_none() {
             return;
@@ -263,7 +256,9 @@ impl<App> RequestContext<App> {
 
     /// Sends a log message, if the client wants any of this severity.
     pub async fn log(&self, level: LogLevel, data: impl Encode) {
-        let Some(peer) = &self.inner.peer else { return };
+        let Some(peer) = &self.inner.facts.peer else {
+            return;
+        };
         let mut writer = Writer::new();
         let mut object = writer.object();
         object.constant("level", level.name());
@@ -287,23 +282,23 @@ impl<App: Spoken> Caller for RequestContext<App> {
     /// Sends a request to the client, in the application's revision; a client of a per-request revision gets it in the
     /// result of its call.
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
-        let is_task = (self.inner.peer.as_ref()).is_some_and(|peer| peer.task().is_some());
+        let is_task = (self.inner.facts.peer.as_ref()).is_some_and(|peer| peer.task().is_some());
         if self.inner.starts_over && !is_task {
             let answer = self.inner.answers().next(method, params);
             return answer.map_err(Error::InputRequired);
         }
-        let answer = match &self.inner.peer {
+        let answer = match &self.inner.facts.peer {
             Some(peer) => peer.ask(method, params.as_ref()).await,
-            None => self.inner.session.ask(method, params.as_ref()).await,
+            None => self.inner.facts.session.ask(method, params.as_ref()).await,
         };
         Ok(answer?)
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
         // What a client does not want is not sent, and that is no error.
-        let _ = match &self.inner.peer {
+        let _ = match &self.inner.facts.peer {
             Some(peer) => peer.notify(method, params.as_ref()).await,
-            None => self.inner.session.notify(method, params.as_ref()),
+            None => self.inner.facts.session.notify(method, params.as_ref()),
         };
         Ok(())
     }

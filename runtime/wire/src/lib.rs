@@ -95,9 +95,7 @@ use std::borrow::Cow;
 
 pub use codec::{Decode, Encode};
 pub use decide::{Paths, Present, Tag, TagFound};
-pub use envelope::peek::{
-    Elements as BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek,
-};
+pub use envelope::peek::{MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek};
 pub use envelope::{
     ErrorObject, Message, Packet, RawError, RawNotification, RawRequest, RawResponse,
 };
@@ -172,13 +170,6 @@ pub fn write_to<T: Encode + ?Sized>(value: &T, text: &mut String) {
     let mut writer = Writer::append_to(std::mem::take(text));
     value.encode(&mut writer);
     *text = writer.into_text();
-}
-
-/// Writes a value as one line, for transports that end a message with a line feed.
-///
-/// A [`Json`] keeps the blanks of its text; the line breaks among them become spaces.
-pub fn to_line<T: Encode + ?Sized>(value: &T) -> String {
-    one_line(to_string(value)).into_owned()
 }
 
 /// Returns a text of JSON as one line: the line breaks between its tokens become spaces. Inside strings they are escaped anyway.

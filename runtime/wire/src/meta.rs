@@ -41,6 +41,17 @@ struct Place {
 }
 
 fn place(object: &str) -> Option<Place> {
+    // Most objects have none, which shows without a walk through them; a name with escapes may be any.
+    if let Some(rest) = object.strip_prefix('{')
+        && !object.contains("_meta")
+        && !object.contains('\\')
+    {
+        return Some(Place {
+            inside: 1,
+            empty: rest.trim_start().starts_with('}'),
+            meta: None,
+        });
+    }
     static MEMBERS: Members = Members::ignoring("object", &["_meta"]);
     let mut reader = Reader::new(object);
     let mut members = reader.object(&MEMBERS).ok()?;
@@ -83,7 +94,7 @@ fn set(object: &Json, key: &str, value: &Json, edit: impl FnOnce(&mut Extra)) ->
     let text = object.text();
     let changed = place(text).and_then(|place| match place.meta {
         Some(at) => changed(text, at, edit),
-        None => inserted(text, &place, |text| {
+        None => inserted(text, &place, key.len() + value.text().len() + 5, |text| {
             text.push('{');
             crate::write_to(key, text);
             text.push(':');
@@ -114,7 +125,7 @@ pub fn edit(object: &Json, edit: impl FnOnce(&mut Extra)) -> Json {
     let text = object.text();
     let changed = place(text).and_then(|place| match place.meta {
         Some(at) => changed(text, at, edit),
-        None => inserted(text, &place, |text| {
+        None => inserted(text, &place, GROWTH, |text| {
             let mut meta = Extra::new();
             edit(&mut meta);
             crate::write_to(&meta, text);
@@ -145,11 +156,18 @@ fn changed(
     Some(text)
 }
 
-/// The object, which has no `_meta`, with the one that `write` writes as its first member.
-fn inserted(object: &str, place: &Place, write: impl FnOnce(&mut String)) -> Option<String> {
-    let mut text = String::with_capacity(object.len() + GROWTH);
+/// The object, which has no `_meta`, with the one of `bytes` that `write` writes as its first member.
+fn inserted(
+    object: &str,
+    place: &Place,
+    bytes: usize,
+    write: impl FnOnce(&mut String),
+) -> Option<String> {
+    const NAME: &str = "\"_meta\":";
+    let comma = usize::from(!place.empty);
+    let mut text = String::with_capacity(object.len() + NAME.len() + bytes + comma);
     text.push_str(object.get(..place.inside)?);
-    text.push_str("\"_meta\":");
+    text.push_str(NAME);
     write(&mut text);
     if !place.empty {
         text.push(',');

@@ -250,7 +250,13 @@ impl TypeInfo {
 
     /// Writes a value; `None` if it is of another type.
     pub fn write(&self, value: &AnyValue) -> Option<Json> {
-        self.written(value).map(Json::from_written)
+        self.written(value, Writer::new()).map(Json::from_written)
+    }
+
+    /// Does the same as [`write`](Self::write), with room for a text of about so many bytes.
+    pub fn write_within(&self, value: &AnyValue, room: usize) -> Option<Json> {
+        let writer = Writer::append_to(String::with_capacity(room));
+        self.written(value, writer).map(Json::from_written)
     }
 
     /// Reads a text as the type and writes it again.
@@ -260,11 +266,10 @@ impl TypeInfo {
     pub fn round_trip(&self, text: &str) -> Result<String, Error> {
         let value = self.read(text)?;
         // What was read here is of the type.
-        Ok(self.written(&value).unwrap_or_default())
+        Ok(self.written(&value, Writer::new()).unwrap_or_default())
     }
 
-    fn written(&self, value: &AnyValue) -> Option<String> {
-        let mut writer = Writer::new();
+    fn written(&self, value: &AnyValue, mut writer: Writer) -> Option<String> {
         (self.write)(&*value.0, &mut writer).then(|| writer.into_text())
     }
 }

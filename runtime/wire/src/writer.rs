@@ -35,7 +35,7 @@ impl Writer {
         self.text.push('{');
         ObjectWriter {
             writer: self,
-            before: "\"",
+            first: true,
         }
     }
 
@@ -140,18 +140,20 @@ impl Writer {
 #[must_use = "`end` closes the object"]
 pub struct ObjectWriter<'w> {
     writer: &'w mut Writer,
-    /// Text before the next name: a quote, after a comma if it is not the first.
-    before: &'static str,
+    /// Whether the next member is the first.
+    first: bool,
 }
 
 impl ObjectWriter<'_> {
     fn name(&mut self, name: &str) {
         let text = &mut self.writer.text;
         text.reserve(name.len() + 4);
-        text.push_str(self.before);
+        match std::mem::replace(&mut self.first, false) {
+            true => text.push('"'),
+            false => text.push_str(",\""),
+        }
         text.push_str(name);
         text.push_str("\":");
-        self.before = ",\"";
     }
 
     /// Writes a member.
@@ -207,10 +209,9 @@ impl ObjectWriter<'_> {
     }
 
     fn any_name(&mut self, name: &str) {
-        if self.before == ",\"" {
+        if !std::mem::replace(&mut self.first, false) {
             self.writer.text.push(',');
         }
-        self.before = ",\"";
         self.writer.string(name);
         self.writer.text.push(':');
     }

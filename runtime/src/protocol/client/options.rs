@@ -33,7 +33,7 @@ pub struct Options {
     pub(in crate::protocol) verdict: Option<Verdict>,
     pub(in crate::protocol) adapts: bool,
     pub(in crate::protocol) takes_others: bool,
-    pub(in crate::protocol) takes_tasks: bool,
+    pub(crate) takes_tasks: bool,
 }
 
 impl Options {
@@ -51,6 +51,16 @@ impl Options {
             adapts: true,
             takes_others: false,
             takes_tasks: false,
+        }
+    }
+
+    /// Returns the options of a client of this profile over this channel.
+    #[cfg(feature = "client")]
+    pub(crate) fn over(self, channel: Channel, profile: Profile) -> Self {
+        Self {
+            channel,
+            profile,
+            ..self
         }
     }
 

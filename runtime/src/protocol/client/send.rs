@@ -8,7 +8,7 @@ use mcp_wire::{ErrorObject, Json, Map, RequestId, one_line};
 
 use super::output::Post;
 use super::requests::TaskStage;
-use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
+use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::json::may_name;
@@ -21,13 +21,6 @@ use crate::protocol::{
     Said, To, Token,
 };
 use crate::{errors, meta};
-
-/// A request in the server's revision.
-pub(in crate::protocol) struct Prepared {
-    params: Option<Json>,
-    losses: Vec<mcp_protocol::Loss>,
-    log_level: Option<String>,
-}
 
 impl Connection<Client> {
     /// Sends what waits, once it is known how.
@@ -50,15 +43,20 @@ impl Connection<Client> {
             if self.prefers_task(&request, revision) {
                 request.task = TaskStage::Asked;
             }
-            match self.prepare(&request, revision) {
-                Ok(prepared) => self.send_request(request, prepared, revision),
+            match self.prepare(&mut request, revision) {
+                Ok((params, log_level)) => self.send_request(request, params, log_level, revision),
                 Err(failure) => self.tell_answer(request, Answer::Failed(failure)),
             }
         }
     }
 
-    /// The params of a request in the server's revision.
-    fn prepare(&self, request: &Waiting, revision: Revision) -> Result<Prepared, Failure> {
+    /// Returns the params of a request in the server's revision, and the log level that it asks for; what they lost is
+    /// noted in the request.
+    fn prepare(
+        &self,
+        request: &mut Waiting,
+        revision: Revision,
+    ) -> Result<(Option<Json>, Option<String>), Failure> {
         let OutgoingRequest {
             method,
             params,
@@ -78,11 +76,12 @@ impl Connection<Client> {
                 .on_loss
                 .tell(method, revision, None, &carried);
         }
-        let (params, mut losses) = carried.map_err(Failure::of_params)?;
+        let (params, losses) = carried.map_err(Failure::of_params)?;
         // Whoever it is asked for, the server was told of one client in the handshake.
-        if behalf.is_none() {
-            losses = without_claims(losses);
-        }
+        request.losses = match behalf {
+            None => without_claims(losses),
+            Some(_) => losses,
+        };
         let params = match &request.retry {
             Some(resumed) if resumed.revision != revision => {
                 // The questions were those of a server that speaks otherwise by now.
@@ -93,12 +92,7 @@ impl Connection<Client> {
             Some(resumed) => Some(resumed.put_into(params)),
             None => params,
         };
-        let params = Self::with_task(request, params);
-        Ok(Prepared {
-            params,
-            losses,
-            log_level,
-        })
+        Ok((Self::with_task(request, params), log_level))
     }
 
     /// Whether a method is none of any revision, and goes through as it is.
@@ -122,20 +116,15 @@ impl Connection<Client> {
         let params = match self.role.app().lifecycle() {
             Lifecycle::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this lifecycle takes what the endpoint will stamp anyway.
-                let (translator, profile) = (&self.role.translator, &self.role.options.profile);
-                let app = translator.app;
-                let capabilities = translator.capabilities_of(profile, app);
+                let (app, profile) = (self.role.app(), &self.role.options.profile);
+                let capabilities = self.role.translator.capabilities_of(profile, app);
                 let claim = Claim {
                     revision: app,
                     capabilities: capabilities.unwrap_or_else(no_params),
                     info: None,
                     log_level: None,
                 };
-                Stamp {
-                    claim: Some(claim),
-                    progress_token: None,
-                }
-                .put_into(params)
+                stamped(params, Some(claim), None)
             }
             _ => params,
         };
@@ -146,27 +135,24 @@ impl Connection<Client> {
         Ok((keep.then_some(params), losses))
     }
 
-    fn send_request(&mut self, request: Waiting, prepared: Prepared, revision: Revision) {
-        let Prepared {
-            params,
-            losses,
-            log_level,
-        } = prepared;
+    fn send_request(
+        &mut self,
+        request: Waiting,
+        params: Option<Json>,
+        log_level: Option<String>,
+        revision: Revision,
+    ) {
         if revision.lifecycle() == Lifecycle::Handshake {
             self.apply_log_level(log_level.as_deref());
         }
         let id = self.fresh_id();
         let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
         let wanted = request.ask.progress.then_some(id);
-        let params = Stamp {
-            claim,
-            progress_token: wanted,
-        }
-        .put_into(params);
+        let params = stamped(params, claim, wanted);
         let progress_token = progress_token(params.as_ref());
         let method = request.ask.method.clone();
         let name = RequestId::from(id);
-        (self.role.translator.on_loss).tell_losses(&method, revision, Some(&name), &losses);
+        (self.role.translator.on_loss).tell_losses(&method, revision, Some(&name), &request.losses);
         let extra = match revision.lifecycle() {
             Lifecycle::PerRequest => {
                 self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
@@ -175,7 +161,6 @@ impl Connection<Client> {
         };
         let purpose = Purpose::Application(Box::new(Waiting {
             sent: request.sent.saturating_add(1),
-            losses,
             progress_token,
             ..request
         }));
@@ -263,11 +248,7 @@ impl Connection<Client> {
         revision: Revision,
         behalf: Option<&Profile>,
     ) -> Option<Json> {
-        let stamp = Stamp {
-            claim: self.claim(revision, None, behalf),
-            progress_token: None,
-        };
-        stamp.put_into(params)
+        stamped(params, self.claim(revision, None, behalf), None)
     }
 
     /// Sends a notification, in the words of the application's revision.

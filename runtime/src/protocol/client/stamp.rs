@@ -10,13 +10,6 @@ use crate::meta::{
 use crate::protocol::json::may_name;
 use crate::protocol::translate::no_params;
 
-/// What the `_meta` of a request gets.
-#[derive(Debug, Default)]
-pub(in crate::protocol) struct Stamp {
-    pub(in crate::protocol) claim: Option<Claim>,
-    pub(in crate::protocol) progress_token: Option<i64>,
-}
-
 /// What a request of the per-request lifecycle says of its sender.
 #[derive(Debug)]
 pub(in crate::protocol) struct Claim {
@@ -26,42 +19,40 @@ pub(in crate::protocol) struct Claim {
     pub(in crate::protocol) log_level: Option<String>,
 }
 
-impl Stamp {
-    /// The params with it; keys that belong to the endpoint replace those of the application.
-    pub(in crate::protocol) fn put_into(self, params: Option<Json>) -> Option<Json> {
-        let Self {
-            claim,
-            progress_token,
-        } = self;
-        if claim.is_none() && progress_token.is_none() {
-            return params;
-        }
-        let stamped = meta::edit(&params.unwrap_or_else(no_params), |meta| {
-            if let Some(Claim {
-                revision,
-                capabilities,
-                info,
-                log_level,
-            }) = claim
-            {
-                meta.insert(PROTOCOL_VERSION, Json::of(revision.protocol_version()));
-                meta.insert(CLIENT_CAPABILITIES, capabilities);
-                if let Some(info) = info {
-                    meta.insert(CLIENT_INFO, info);
-                }
-                match log_level {
-                    Some(level) => meta.insert(LOG_LEVEL, Json::of(level.as_str())),
-                    None => meta.remove(LOG_LEVEL),
-                };
-            }
-            if let Some(token) = progress_token
-                && !meta.contains_key(PROGRESS_TOKEN)
-            {
-                meta.insert(PROGRESS_TOKEN, Json::from(token));
-            }
-        });
-        Some(stamped)
+/// Returns params with the claim and the progress token of their request: the claim's keys replace those of the application.
+pub(in crate::protocol) fn stamped(
+    params: Option<Json>,
+    claim: Option<Claim>,
+    progress_token: Option<i64>,
+) -> Option<Json> {
+    if claim.is_none() && progress_token.is_none() {
+        return params;
     }
+    let stamped = meta::edit(&params.unwrap_or_else(no_params), |meta| {
+        if let Some(Claim {
+            revision,
+            capabilities,
+            info,
+            log_level,
+        }) = claim
+        {
+            meta.insert(PROTOCOL_VERSION, Json::of(revision.protocol_version()));
+            meta.insert(CLIENT_CAPABILITIES, capabilities);
+            if let Some(info) = info {
+                meta.insert(CLIENT_INFO, info);
+            }
+            match log_level {
+                Some(level) => meta.insert(LOG_LEVEL, Json::of(level.as_str())),
+                None => meta.remove(LOG_LEVEL),
+            };
+        }
+        if let Some(token) = progress_token
+            && !meta.contains_key(PROGRESS_TOKEN)
+        {
+            meta.insert(PROGRESS_TOKEN, Json::from(token));
+        }
+    });
+    Some(stamped)
 }
 
 /// Takes a log level out of the `_meta` of an application's params: how it is asked for depends on the server.

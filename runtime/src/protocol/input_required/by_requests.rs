@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{Question, allowed, known, read};
+use super::{Question, known, read};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
@@ -91,14 +91,8 @@ impl ByRequests {
             let Some(method) = known(&method) else {
                 return wrong("of no known method");
             };
-            let carried = allowed(&about.caller, method, &params).and_then(|()| {
-                let carried = world
-                    .translator
-                    .params_told(Way::Out, method, &params, about.peer);
-                carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
-            });
-            match carried {
-                Ok((params, _)) => asks.push((name, method, params)),
+            match world.question(about, method, &params) {
+                Ok(params) => asks.push((name, method, params)),
                 Err(error) => {
                     return refused(world.translator.error_out(about.method, error, about.peer));
                 }

@@ -67,8 +67,8 @@ impl Server {
             return Ok(result);
         };
         if is_legacy(pending.peer)
-            || !(self.translator).may_ask_back(pending.peer, pending.method)
             || !result.text().contains("\"requestState\"")
+            || !(self.translator).may_ask_back(pending.peer, pending.method)
         {
             return Ok(result);
         }

@@ -114,14 +114,8 @@ impl Suspended {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };
-        let carried = allowed(&about.caller, method, params).and_then(|()| {
-            let carried = world
-                .translator
-                .params_told(Way::Out, method, params, about.peer);
-            carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
-        });
-        let params = match carried {
-            Ok((params, _)) => params,
+        let params = match world.question(about, method, params) {
+            Ok(params) => params,
             Err(error) => return refused(error),
         };
         let open = Open {
@@ -275,11 +269,7 @@ impl Suspended {
 fn elicit(about: &About, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
     let method = known(methods::ELICITATION_CREATE)?;
     let question = |(index, params): (usize, Json)| {
-        allowed(&about.caller, method, &params).ok()?;
-        let (params, _) = world
-            .translator
-            .params_told(Way::Out, method, &params, about.peer)
-            .ok()?;
+        let params = world.question(about, method, &params).ok()?;
         Some(Question {
             name: format!("q{index}"),
             method,

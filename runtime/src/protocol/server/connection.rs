@@ -7,7 +7,7 @@ use mcp_protocol::Revision;
 #[cfg(feature = "server-http")]
 use mcp_wire::RequestId;
 
-use super::state::{Pending, State};
+use super::state::State;
 use super::{Outgoing, Server};
 use crate::headers::Headers;
 use crate::methods;
@@ -70,8 +70,8 @@ impl Connection<Server> {
         if let Some(session) = &self.state.session {
             return Some(Arc::clone(&session.caller));
         }
-        let listens = |pending: &&Pending| pending.method == methods::SUBSCRIPTIONS_LISTEN;
-        let pending = self.state.pending.values().find(listens)?;
+        let mut pending = self.state.pending.values();
+        let pending = pending.find(|it| it.method == methods::SUBSCRIPTIONS_LISTEN)?;
         Some(Arc::clone(&pending.caller))
     }
 

@@ -12,8 +12,7 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
 use crate::protocol::occasion::{About, Occasion, Step, World};
-use crate::protocol::translate::Way;
-use crate::protocol::translate::no_params;
+use crate::protocol::translate::{Way, no_params};
 
 /// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
 const TAKES_UP: Duration = Duration::from_secs(10);

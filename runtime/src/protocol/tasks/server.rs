@@ -229,7 +229,10 @@ impl Connection<Server> {
         message: &Peeked<'_>,
         peer: Revision,
     ) -> Option<Result<(), Box<Refusal>>> {
-        let name = message.method.as_deref().unwrap_or_default();
+        let name = message
+            .method
+            .as_deref()
+            .filter(|name| name.starts_with("tasks/"))?;
         let form = Form::of(peer).filter(|form| form.has(name))?;
         if self.role.tasks_for(peer).is_none() {
             // An application of the extension's own revisions may have its requests, which no table names.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
-use mcp_wire::{Direction, Encode, Json, Map, MethodKind};
+use mcp_wire::{Direction, Encode, Json, JsonObject, Map, MethodKind};
 
 use super::{Client, ClientContext, How, handlers};
 use crate::protocol::client::{self, Channel, Options, Profile, Verdict};
@@ -30,28 +30,18 @@ pub struct ClientBuilder<App, H> {
 struct Told {
     info: Json,
     capabilities: Option<Json>,
-    revisions: RevisionSet,
-    limits: Limits,
-    verdict: Option<Verdict>,
-    probe_time: Option<Duration>,
-    unknown_fields: UnknownFields,
-    takes_custom: bool,
-    takes_tasks: bool,
+    options: Options,
     on_loss: LossHook,
 }
 
 impl<App: Spoken> ClientBuilder<App, ()> {
     pub(super) fn of(info: &impl Encode) -> Self {
+        // How it connects is not known yet, nor what its handlers implement.
+        let profile = Profile::new(info, &JsonObject::new());
         let told = Told {
             info: Json::of(info),
             capabilities: None,
-            revisions: RevisionSet::all(),
-            limits: Limits::default(),
-            verdict: None,
-            probe_time: None,
-            unknown_fields: UnknownFields::default(),
-            takes_custom: false,
-            takes_tasks: true,
+            options: Options::new(Channel::Stdio, profile).with_tasks(),
             on_loss: LossHook::default(),
         };
         Self {
@@ -80,19 +70,19 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
 
     /// Sets the revisions that the client may speak; all by default.
     pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
-        self.told.revisions = revisions;
+        self.told.options = self.told.options.with_revisions(revisions);
         self
     }
 
     /// Sets the resource limits.
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.told.limits = limits;
+        self.told.options = self.told.options.with_limits(limits);
         self
     }
 
     /// Skips the version detection, with the result of an earlier client of the same server.
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
-        self.told.verdict = Some(verdict);
+        self.told.options = self.told.options.with_verdict(verdict);
         self
     }
 
@@ -106,21 +96,21 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// Sets what happens to fields that an older server's revision does not name [default: `UnknownFields::Drop`, they are
     /// dropped and recorded as lost]; `UnknownFields::Preserve` preserves them.
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
-        self.told.unknown_fields = policy;
+        self.told.options = self.told.options.with_unknown_fields(policy);
         self
     }
 
     /// Does not take tasks [default: they are taken]. A server then answers each call with its result, and refuses tools that
     /// only run as tasks.
     pub fn without_tasks(mut self) -> Self {
-        self.told.takes_tasks = false;
+        self.told.options.takes_tasks = false;
         self
     }
 
     /// Allows calls of methods that no revision has, such as those of an extension. Nothing of them is converted. They are
     /// made by [`Caller::request`](mcp_wire::service::Caller::request).
     pub fn with_custom_methods(mut self) -> Self {
-        self.told.takes_custom = true;
+        self.told.options = self.told.options.with_other_methods();
         self
     }
 
@@ -148,7 +138,7 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
 
     /// Sets the timeout of the `server/discover` probe of a process; after it, the client falls back to `initialize`.
     pub fn with_probe_time(mut self, time: Duration) -> Self {
-        self.told.probe_time = Some(time);
+        self.told.options = self.told.options.with_probe_timeout(time);
         self
     }
 }
@@ -164,7 +154,7 @@ where
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) -> Client<App> {
-        let limit = self.told.limits.max_message_bytes;
+        let limit = self.told.options.limits.max_message_bytes;
         self.run(Channel::Stdio, Transport::lines(input, output, limit))
     }
 
@@ -194,7 +184,7 @@ where
     /// Returns an error if the program cannot be started.
     #[cfg(feature = "client-stdio")]
     pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
-        let carrier = Transport::child(child, self.told.limits.max_message_bytes)?;
+        let carrier = Transport::child(child, self.told.options.limits.max_message_bytes)?;
         Ok(self.run(Channel::Stdio, carrier))
     }
 
@@ -210,7 +200,7 @@ where
     /// Connects to a server over Streamable HTTP with these options, such as an authorization.
     #[cfg(feature = "client-http")]
     pub fn http(self, http: super::Http) -> Client<App> {
-        let carrier = Transport::http(http, self.told.limits.max_message_bytes);
+        let carrier = Transport::http(http, self.told.options.limits.max_message_bytes);
         self.run(Channel::Http, carrier)
     }
 
@@ -219,34 +209,13 @@ where
         let Told {
             info,
             capabilities,
-            revisions,
-            limits,
-            verdict,
-            probe_time,
-            unknown_fields,
-            takes_custom,
-            takes_tasks,
+            options,
             on_loss,
         } = self.told;
         let implemented =
             <App::Protocol as Serves<ClientSide, H, ClientContext<App>>>::implemented();
         let capabilities = capabilities.unwrap_or_else(|| declared::<App>(&implemented));
-        let mut options = Options::new(channel, Profile::new(&info, &capabilities))
-            .with_revisions(revisions)
-            .with_unknown_fields(unknown_fields)
-            .with_limits(limits);
-        if takes_custom {
-            options = options.with_other_methods();
-        }
-        if takes_tasks {
-            options = options.with_tasks();
-        }
-        if let Some(verdict) = verdict {
-            options = options.with_verdict(verdict);
-        }
-        if let Some(time) = probe_time {
-            options = options.with_probe_timeout(time);
-        }
+        let options = options.over(channel, Profile::new(&info, &capabilities));
         let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss);
         Client {
             handle: handlers::start(endpoint, carrier, self.handlers, self.custom),

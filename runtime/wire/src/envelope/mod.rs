@@ -120,65 +120,6 @@ impl ErrorObject {
     }
 }
 
-impl RawRequest {
-    /// Creates a request without params.
-    pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Returns the request with `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: Json) -> Self {
-        self.params = Some(params);
-        self
-    }
-}
-
-impl RawNotification {
-    /// Creates a notification without params.
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Returns the notification with `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: Json) -> Self {
-        self.params = Some(params);
-        self
-    }
-}
-
-impl RawResponse {
-    /// Returns the response to the request `id`.
-    pub fn new(id: impl Into<RequestId>, result: Json) -> Self {
-        Self {
-            id: id.into(),
-            result,
-            extra: Map::new(),
-        }
-    }
-}
-
-impl RawError {
-    /// Returns the error response to the request `id`; `None` if its id could not be read.
-    pub fn new(id: Option<RequestId>, error: ErrorObject) -> Self {
-        Self {
-            id,
-            error,
-            extra: Map::new(),
-        }
-    }
-}
-
 impl Message {
     /// Returns the id, if the message has one.
     pub fn id(&self) -> Option<&RequestId> {

@@ -10,12 +10,12 @@ use std::fmt;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::id::RequestId;
-use crate::json::Json;
+use crate::json::{Elements, Json};
 use crate::kind::Kind;
 use crate::meta;
 use crate::number::Integer;
 use crate::object::Members;
-use crate::reader::{Array, Reader};
+use crate::reader::Reader;
 
 /// What a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -343,31 +343,9 @@ impl<'a> Peeked<'a> {
     /// Returns the texts of the messages of a batch, in order; no texts for any other message.
     #[must_use]
     pub fn elements(&self) -> Elements<'a> {
-        let text = if self.kind == MessageKind::Batch {
-            self.text
-        } else {
-            "[]"
-        };
-        let mut reader = Reader::new(text);
-        let array = reader.array().ok();
-        Elements { reader, array }
-    }
-}
-
-/// The texts of the messages of a batch.
-#[derive(Debug)]
-pub struct Elements<'a> {
-    reader: Reader<'a>,
-    array: Option<Array>,
-}
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        match self.array.as_mut()?.next(&mut self.reader) {
-            Ok(true) => self.reader.text_of_value().ok(),
-            _ => None,
-        }
+        Elements::of(match self.kind {
+            MessageKind::Batch => self.text,
+            _ => "[]",
+        })
     }
 }

@@ -49,9 +49,7 @@ impl JsonObject {
 impl JsonArray {
     /// Returns the texts of the elements.
     pub fn iter(&self) -> Elements<'_> {
-        let mut reader = Reader::new(self.text());
-        let array = reader.array().ok();
-        Elements { reader, array }
+        Elements::of(self.text())
     }
 
     /// Returns whether there are no elements.
@@ -96,11 +94,20 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// The elements of a [`JsonArray`].
+/// The texts of the elements of a [`JsonArray`], or of the messages of a batch.
 #[derive(Debug)]
 pub struct Elements<'a> {
     reader: Reader<'a>,
     array: Option<Array>,
+}
+
+impl<'a> Elements<'a> {
+    /// The elements of a text that is known to be JSON; none if it is no array.
+    pub(crate) fn of(text: &'a str) -> Self {
+        let mut reader = Reader::new(text);
+        let array = reader.array().ok();
+        Self { reader, array }
+    }
 }
 
 impl<'a> Iterator for Elements<'a> {

@@ -1,8 +1,7 @@
 //! Which sort of message a text is.
 
 use mcp_wire::{
-    ErrorKind, ErrorObject, Json, Message, Packet, RawError, RawNotification, RawRequest,
-    RawResponse, Unreadable, from_str, peek, to_string,
+    ErrorKind, ErrorObject, Json, Message, Packet, RawError, Unreadable, from_str, peek, to_string,
 };
 
 fn refusal(text: &str) -> (ErrorKind, String, String) {
@@ -180,27 +179,18 @@ fn refuses_what_is_no_message() {
 
 #[test]
 fn writes_messages() {
-    let params = Json::from_text(r#"{"a":1}"#).unwrap();
-    let request = RawRequest::new(1, "m").with_params(params.clone());
-    assert_eq!(
-        to_string(&request),
-        r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}"#
-    );
-    let notification = RawNotification::new("n").with_params(params);
-    assert_eq!(
-        to_string(&notification),
-        r#"{"jsonrpc":"2.0","method":"n","params":{"a":1}}"#
-    );
-    assert_eq!(
-        to_string(&RawResponse::new("a", Json::null())),
-        r#"{"jsonrpc":"2.0","id":"a","result":null}"#
-    );
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}"#,
+        r#"{"jsonrpc":"2.0","method":"n","params":{"a":1}}"#,
+        r#"{"jsonrpc":"2.0","id":"a","result":null}"#,
+        r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no","data":null}}"#,
+    ] {
+        let message: Message = from_str(text).unwrap();
+        assert_eq!(to_string(&message), text);
+    }
     let error = ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, "no").with_data(Json::null());
-    let error = RawError::new(None, error);
-    assert_eq!(
-        to_string(&error),
-        r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"no","data":null}}"#
-    );
+    let text = r#"{"code":-32601,"message":"no","data":null}"#;
+    assert_eq!(to_string(&error), text);
 }
 
 #[test]

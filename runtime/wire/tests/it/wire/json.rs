@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcp_wire::{
-    ErrorKind, Json, JsonArray, JsonObject, Kind, MAX_DEPTH, from_str, to_line, to_string,
+    ErrorKind, Json, JsonArray, JsonObject, Kind, MAX_DEPTH, from_str, one_line, to_string,
 };
 use serde_json::{Value, json};
 
@@ -190,8 +190,9 @@ fn objects_and_arrays_are_walked() {
 #[test]
 fn a_line_has_no_line_breaks() {
     let json = parse("{\n  \"a\\n\": [\r\n1]\n}");
-    assert_eq!(to_line(&json), r#"{   "a\n": [  1] }"#);
-    assert_eq!(parse(&to_line(&json)), json);
+    let line = one_line(json.text());
+    assert_eq!(line, r#"{   "a\n": [  1] }"#);
+    assert_eq!(parse(&line), json);
     assert_eq!(to_string(&json), json.text());
 }
 
