@@ -43,6 +43,8 @@ pub struct Context {
     policy: UnknownFields,
     session: Option<Arc<Session>>,
     supplied: Option<(Adapter, Json)>,
+    /// Whether what is left to the session is no loss.
+    knows_session: bool,
     hop: &'static str,
     root: Vec<Step>,
     path: Vec<Step>,
@@ -62,6 +64,13 @@ impl Context {
     #[must_use]
     pub fn with_session(mut self, session: impl Into<Arc<Session>>) -> Self {
         self.session = Some(session.into());
+        self
+    }
+
+    /// Says that the receiver knows the session: what is left to that is recorded nowhere.
+    #[must_use]
+    pub fn with_known_session(mut self) -> Self {
+        self.knows_session = true;
         self
     }
 
@@ -196,7 +205,7 @@ impl Context {
         name: &'static str,
         value: Option<T>,
     ) {
-        if let Some(value) = value {
+        if let Some(value) = value.filter(|_| !self.knows_session) {
             let value: Arc<dyn Spell> = Arc::new(value);
             let step = Step::Member(name);
             self.record(rule, false, step, Change::InSession, Some(value));

@@ -128,7 +128,8 @@ impl Translator {
         if same(peer, self.app) {
             return Ok((params.clone(), Vec::new()));
         }
-        self.convert_params(way, method, params.text(), peer, self.session.as_ref())
+        let context = self.context(self.session.as_ref());
+        self.convert_params(way, method, params.text(), peer, context)
     }
 
     /// Converts params between revisions that differ.
@@ -138,7 +139,7 @@ impl Translator {
         method: &str,
         text: &str,
         peer: Revision,
-        session: Option<&Arc<Session>>,
+        context: Context,
     ) -> Translated<Json> {
         let (from, to) = self.ends(way, peer);
         let sender = match way {
@@ -147,7 +148,7 @@ impl Translator {
         };
         let called = |revision| self.name_in(revision, method, sender);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
-        let carried = self.convert(self.context(session), way, subject, text, peer);
+        let carried = self.convert(context.clone(), way, subject, text, peer);
         let Err(Stopped::RequiresState(needs)) = &carried else {
             return carried;
         };
@@ -155,7 +156,7 @@ impl Translator {
         if needs.adapter == Adapter::UrlElicitationId
             && let Some(id) = unguessable()
         {
-            let context = (self.context(session)).with_supplied(needs.adapter, Json::of(&*id));
+            let context = context.with_supplied(needs.adapter, Json::of(&*id));
             return self.convert(context, way, subject, text, peer);
         }
         // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
@@ -166,10 +167,7 @@ impl Translator {
         let named = |revision| find_method(revision, called(revision), sender, kind);
         let both = named(from).filter(|_| named(to).is_some());
         match both.and_then(|row| row.params) {
-            Some(ty) if unasked => {
-                let subject = Subject::Type(ty);
-                self.convert(self.context(session), way, subject, text, peer)
-            }
+            Some(ty) if unasked => self.convert(context, way, Subject::Type(ty), text, peer),
             _ => carried,
         }
     }
@@ -306,7 +304,8 @@ impl Translator {
         }
     }
 
-    fn context(&self, session: Option<&Arc<Session>>) -> Context {
+    /// Returns what a conversion works in.
+    pub(crate) fn context(&self, session: Option<&Arc<Session>>) -> Context {
         let context = Context::new(self.policy);
         match session {
             Some(session) => context.with_session(Arc::clone(session)),

@@ -321,33 +321,23 @@ impl Connection<Client> {
 
     /// Cancels a request of the application: its response is not waited for any more, and the server is notified.
     pub fn cancel(&mut self, token: Token, reason: Option<&str>, _: Duration) {
-        if let Some(index) = self
-            .state
-            .waiting
-            .iter()
-            .position(|request| request.token == token)
-        {
-            if let Some(request) = self.state.waiting.remove(index) {
-                self.tell_answer(request, Answer::Failed(Failure::Cancelled));
-            }
-            return;
-        }
         let cancelled = Answer::Failed(Failure::Cancelled);
-        if let Some(request) = self.end_round(token) {
-            return self.tell_answer(request, cancelled);
-        }
         if self.has_task(token) {
             return self.give_up_task(token, cancelled);
         }
-        if let Some(refused) = self.state.tools.take(token) {
-            return self.tell_answer(refused.request, cancelled);
-        }
-        if let Some(request) = self.close_stream(token) {
-            return self.tell_answer(request, cancelled);
-        }
-        let Some(id) = self.id_of(token) else { return };
-        if let Some(Purpose::Application(request)) = self.withdraw(id, reason) {
-            self.tell_answer(*request, cancelled);
+        let mut waiting = self.state.waiting.iter();
+        let request = match waiting.position(|request| request.token == token) {
+            Some(index) => self.state.waiting.remove(index),
+            None => (self.end_round(token))
+                .or_else(|| self.state.tools.take(token))
+                .or_else(|| self.close_stream(token))
+                .or_else(|| match self.withdraw(self.id_of(token)?, reason)? {
+                    Purpose::Application(request) => Some(*request),
+                    _ => None,
+                }),
+        };
+        if let Some(request) = request {
+            self.tell_answer(request, cancelled);
         }
     }
 

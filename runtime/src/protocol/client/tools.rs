@@ -9,7 +9,7 @@ use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
 use crate::protocol::params::{self, Learned};
-use crate::protocol::{Answer, Connection, Failure, Ignored, Token};
+use crate::protocol::{Connection, Ignored, Token};
 
 /// What was learned of tools.
 #[derive(Debug)]
@@ -51,10 +51,16 @@ impl Tools {
     }
 
     /// Takes out the call of a token.
-    pub(in crate::protocol) fn take(&mut self, token: Token) -> Option<RefusedCall> {
+    pub(in crate::protocol) fn take(&mut self, token: Token) -> Option<Waiting> {
         let mut refused = self.refused.iter();
         let index = refused.position(|refused| refused.request.token == token)?;
-        Some(self.refused.remove(index))
+        Some(self.refused.remove(index).request)
+    }
+
+    /// Takes out all calls: the server is left.
+    pub(in crate::protocol) fn drain(&mut self) -> impl Iterator<Item = Waiting> + use<> {
+        let refused = std::mem::take(&mut self.refused).into_iter();
+        refused.map(|refused| refused.request)
     }
 }
 
@@ -178,14 +184,6 @@ impl Connection<Client> {
                 revision,
             } = refused;
             self.tell_error(request, None, error, revision);
-        }
-    }
-
-    /// Ends the listing of tools, because the connection ends.
-    pub(in crate::protocol) fn end_relisting(&mut self, failure: &Failure) {
-        for refused in std::mem::take(&mut self.state.tools.refused) {
-            let answer = Answer::Failed(failure.clone());
-            self.tell_answer(refused.request, answer);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::RevisionSet;
 use crate::meta::SERVER_INFO;
 use crate::methods;
 use crate::protocol::ask::outcome;
-use crate::protocol::client::requests::{Pending, Purpose};
+use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::client::{Channel, Client, Verdict};
 use crate::protocol::translate::Way;
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
@@ -238,14 +238,19 @@ impl Connection<Client> {
         for call in calls {
             self.call_off(call, None);
         }
-        for Pending { purpose, .. } in std::mem::take(&mut self.state.pending).into_values() {
-            if let Purpose::Application(request) = purpose {
-                self.tell_answer(*request, Answer::Failed(Failure::Closed));
-            }
-        }
-        self.end_changes(&Failure::Closed);
-        self.end_relisting(&Failure::Closed);
-        self.fail_waiting(&Failure::Closed);
+        let pending = std::mem::take(&mut self.state.pending).into_values();
+        let mut left: Vec<Waiting> = pending
+            .filter_map(|pending| match pending.purpose {
+                Purpose::Application(request) => Some(*request),
+                _ => None,
+            })
+            .collect();
+        left.extend(self.state.changes.drain());
+        left.extend(self.end_rounds());
+        left.extend(self.end_tasks());
+        left.extend(self.state.tools.drain());
+        left.extend(std::mem::take(&mut self.state.waiting));
+        self.fail(left, &Failure::Closed);
     }
 
     /// Forgets the probe or `initialize`; an answer that still comes is one to nothing.
@@ -377,7 +382,12 @@ impl Connection<Client> {
     }
 
     fn fail_waiting(&mut self, failure: &Failure) {
-        for request in std::mem::take(&mut self.state.waiting) {
+        let waiting = std::mem::take(&mut self.state.waiting);
+        self.fail(waiting, failure);
+    }
+
+    fn fail(&mut self, requests: impl IntoIterator<Item = Waiting>, failure: &Failure) {
+        for request in requests {
             self.tell_answer(request, Answer::Failed(failure.clone()));
         }
     }

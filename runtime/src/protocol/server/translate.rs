@@ -9,7 +9,7 @@ use super::Server;
 use super::state::Opened;
 use crate::meta;
 use crate::protocol::revisions::{is_legacy, same};
-use crate::protocol::translate::{NO_PARAMS, Translated, Way, no_params, without_claims};
+use crate::protocol::translate::{NO_PARAMS, Translated, Way, no_params};
 
 impl Server {
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.
@@ -24,23 +24,22 @@ impl Server {
             return Ok((params.map_or_else(no_params, Raw::to_json), Vec::new()));
         }
         let text = params.map_or(NO_PARAMS, Raw::text);
-        let translate = |text: &str, session| {
-            self.translator
-                .convert_params(Way::In, method, text, peer, session)
-        };
+        let translator = &self.translator;
+        let translate =
+            |text: &str, context| translator.convert_params(Way::In, method, text, peer, context);
         match (is_legacy(peer), self.modern) {
-            (true, true) => translate(text, Some(upgraded(session)))
+            (true, true) => translate(text, translator.context(Some(upgraded(session))))
                 .map(|(json, losses)| (stamped(json, session), losses)),
-            // The level is told to the handlers beside the params.
-            (false, false) if text.contains(meta::LOG_LEVEL) => {
+            (_, true) => translate(text, translator.context(None)),
+            // The level is told to the handlers beside the params, and so is who the client is.
+            (is_legacy, false) => {
+                let context = translator.context(None).with_known_session();
+                if is_legacy || !text.contains(meta::LOG_LEVEL) {
+                    return translate(text, context);
+                }
                 let params = params.map_or_else(no_params, Raw::to_json);
-                translate(meta::without(&params, meta::LOG_LEVEL).text(), None)
-                    .map(|(json, losses)| (json, without_claims(losses)))
+                translate(meta::without(&params, meta::LOG_LEVEL).text(), context)
             }
-            (_, modern) => translate(text, None).map(|(json, losses)| match modern {
-                true => (json, losses),
-                false => (json, without_claims(losses)),
-            }),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::json::declares;
 use crate::protocol::numbered::Numbered;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answer, Connection, Event, Failure, LogLevel, Notification, Token};
+use crate::protocol::{Answer, Connection, Event, LogLevel, Notification, Token};
 
 /// The changes for which the application wants notifications.
 #[derive(Debug, Default)]
@@ -60,15 +60,12 @@ impl Changes {
     }
 
     /// Everything that waits, as the server is left.
-    pub(in crate::protocol) fn drain(&mut self) -> Vec<Waiting> {
+    pub(in crate::protocol) fn drain(&mut self) -> impl Iterator<Item = Waiting> + use<> {
         self.listening = None;
         self.again = None;
         let streams = std::mem::take(&mut self.streams).into_values();
         let waiting = std::mem::take(&mut self.subscribing);
-        streams
-            .map(|stream| stream.request)
-            .chain(waiting)
-            .collect()
+        streams.map(|stream| stream.request).chain(waiting)
     }
 }
 
@@ -309,16 +306,6 @@ impl Connection<Client> {
     pub(in crate::protocol) fn listen_again(&mut self, now: Duration) {
         if self.state.changes.again.is_some_and(|again| again <= now) {
             self.listen();
-        }
-    }
-
-    /// The server is left: what listens to it ends.
-    pub(in crate::protocol) fn end_changes(&mut self, failure: &Failure) {
-        let mut ended = self.state.changes.drain();
-        ended.extend(self.end_rounds());
-        ended.extend(self.end_tasks());
-        for request in ended {
-            self.tell_answer(request, Answer::Failed(failure.clone()));
         }
     }
 }
