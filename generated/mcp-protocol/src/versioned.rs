@@ -6,7 +6,7 @@
 use crate::Revision;
 
 /// A type that takes part in conversions.
-pub trait Versioned: Sized + 'static {
+pub trait Versioned: mcp_wire::Decode + mcp_wire::Encode + Sized + 'static {
     /// The revisions that have it exactly so, oldest first.
     const REVISIONS: &'static [Revision];
     /// Its name.

@@ -7,7 +7,7 @@ mod plan;
 mod route;
 mod tables;
 
-use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Extra, Json, MethodInfo};
+use mcp_wire::{AnyValue, Decode, Direction, Encode, Error, ErrorObject, Extra, Json, MethodInfo};
 
 use crate::context::Context;
 use crate::outcome::Stop;
@@ -24,7 +24,7 @@ pub use tables::{
 /// # Errors
 /// The [`Stop`] of the function, and a value of another type than the function takes: the tables are wrong.
 #[doc(hidden)]
-pub fn fallible<A: 'static, B: 'static>(
+pub fn fallible<A: 'static, B: Decode + Encode + 'static>(
     value: &mut AnyValue,
     cx: &mut Context,
     convert: fn(A, &mut Context) -> Result<B, Stop>,
@@ -40,7 +40,7 @@ pub fn fallible<A: 'static, B: 'static>(
 /// # Errors
 /// A value of another type than the function takes.
 #[doc(hidden)]
-pub fn exact<A: 'static, B: 'static>(
+pub fn exact<A: 'static, B: Decode + Encode + 'static>(
     value: &mut AnyValue,
     cx: &mut Context,
     convert: fn(A) -> B,
@@ -212,7 +212,7 @@ impl Tables {
     ///
     /// # Errors
     /// As the conversions; and a rejection if no chain of conversions leads from the one type to the other.
-    pub fn convert_value<A: 'static, B: 'static>(
+    pub fn convert_value<A: Decode + Encode + 'static, B: 'static>(
         &self,
         from: (usize, &str),
         to: (usize, &str),

@@ -1,6 +1,6 @@
 //! What generated crates say about their methods and types: traits, tables, and open cases.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 
 use crate::codec::{Decode, Encode};
@@ -174,21 +174,57 @@ pub struct CapabilityPart {
     pub value: Option<&'static str>,
 }
 
-/// A value of a type that its row in a table knows.
+/// A value of a type that is only known at run time.
 ///
-/// It is taken out where it lies, not with its box: what each conversion would do about the box is compiled once.
-#[derive(Debug)]
-pub struct AnyValue(Box<dyn Any>);
+/// It is taken out where it lies, not with its box, and reads and writes itself: what is done about boxes and texts whatever the
+/// type is compiled once, and not for each type.
+pub struct AnyValue(Box<dyn Codec>);
 
 impl AnyValue {
     /// Creates one from a value.
-    pub fn new<T: 'static>(value: T) -> Self {
+    pub fn new<T: Decode + Encode + 'static>(value: T) -> Self {
         Self(Box::new(Some(value)))
     }
 
     /// Takes the value out; `None` if it is of another type, or was taken before.
     pub fn take<T: 'static>(&mut self) -> Option<T> {
-        self.0.downcast_mut::<Option<T>>()?.take()
+        let value: &mut dyn Any = &mut *self.0;
+        value.downcast_mut::<Option<T>>()?.take()
+    }
+
+    fn is(&self, id: TypeId) -> bool {
+        let value: &dyn Any = &*self.0;
+        value.type_id() == id
+    }
+}
+
+impl fmt::Debug for AnyValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyValue").finish_non_exhaustive()
+    }
+}
+
+/// A value that may be taken out, read and written as its type is.
+trait Codec: Any {
+    /// As [`Decode::fill`].
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault>;
+
+    /// As [`Encode::encode`].
+    fn write(&self, writer: &mut Writer);
+}
+
+impl<T: Decode + Encode + 'static> Codec for Option<T> {
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match self {
+            Some(value) => value.fill(reader),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        if let Some(value) = self {
+            value.encode(writer);
+        }
     }
 }
 
@@ -201,8 +237,8 @@ pub struct TypeInfo {
     pub rust_name: &'static str,
     /// Whether the schema defines it by name; else it was hoisted from an inline schema.
     pub definition: bool,
-    read: fn(&mut Reader<'_>) -> Result<AnyValue, Fault>,
-    write: fn(&dyn Any, &mut Writer) -> bool,
+    blank: fn() -> AnyValue,
+    id: fn() -> TypeId,
 }
 
 impl TypeInfo {
@@ -215,8 +251,8 @@ impl TypeInfo {
             name,
             rust_name,
             definition: true,
-            read: read::<T>,
-            write: write::<T>,
+            blank: || AnyValue::new(T::blank()),
+            id: TypeId::of::<Option<T>>,
         }
     }
 
@@ -244,8 +280,12 @@ impl TypeInfo {
     /// As [`from_str`](crate::from_str).
     pub fn read(&self, text: &str) -> Result<AnyValue, Error> {
         let mut reader = Reader::new(text);
-        let value = (self.read)(&mut reader).and_then(|value| reader.finish().map(|()| value));
-        value.map_err(|fault| Error::new(&fault, text))
+        let mut value = (self.blank)();
+        let result = (value.0.read(&mut reader)).and_then(|()| reader.finish());
+        match result {
+            Ok(()) => Ok(value),
+            Err(fault) => Err(Error::new(&fault, text)),
+        }
     }
 
     /// Writes a value; `None` if it is of another type.
@@ -270,26 +310,10 @@ impl TypeInfo {
     }
 
     fn written(&self, value: &AnyValue, mut writer: Writer) -> Option<String> {
-        (self.write)(&*value.0, &mut writer).then(|| writer.into_text())
-    }
-}
-
-// One of each is compiled for every type: whatever need not know the type stands above.
-fn read<T: Decode + 'static>(reader: &mut Reader<'_>) -> Result<AnyValue, Fault> {
-    let mut value = Box::new(Some(T::blank()));
-    if let Some(value) = &mut *value {
-        value.fill(reader)?;
-    }
-    Ok(AnyValue(value))
-}
-
-fn write<T: Encode + 'static>(value: &dyn Any, writer: &mut Writer) -> bool {
-    match value.downcast_ref() {
-        Some(Some(value)) => {
-            T::encode(value, writer);
-            true
-        }
-        _ => false,
+        value.is((self.id)()).then(|| {
+            value.0.write(&mut writer);
+            writer.into_text()
+        })
     }
 }
 
