@@ -176,8 +176,8 @@ pub struct CapabilityPart {
 
 /// A value of a type that is only known at run time.
 ///
-/// It is taken out where it lies, not with its box, and reads and writes itself: what is done about boxes and texts whatever the
-/// type is compiled once, and not for each type.
+/// A conversion takes the value out of its box, and the value reads and writes itself: the code for boxes and texts is compiled
+/// once, and not once for each type.
 pub struct AnyValue(Box<dyn Codec>);
 
 impl AnyValue {
