@@ -30,13 +30,13 @@ const VALUES: usize = 6;
 /// What the tests of the compiled crates begin with: a conversion that loses nothing comes back as it went.
 const LAW: &str = r#"#![cfg(test)]
 use mcp_shims::{Context, Hop, Outcome, PAIRS};
-use mcp_wire::{Decode, Encode};
+use mcp_wire::{AnyValue, Decode, Encode};
 
-fn converted<A: 'static, B: 'static>(hops: &[Hop], [from, to]: [&str; 2], value: A) -> Outcome<B> {
+fn converted<A: Decode + Encode + 'static, B: 'static>(hops: &[Hop], [from, to]: [&str; 2], value: A) -> Outcome<B> {
     let hop = hops.iter().find(|hop| hop.from == from && hop.to == to).expect(from);
     let mut cx = Context::default();
-    let result = (hop.run)(Box::new(value), &mut cx);
-    cx.finish(result.map(|value| *value.downcast::<B>().expect(to)))
+    let result = hop.convert(AnyValue::new(value), &mut cx);
+    cx.finish(result.map(|mut value| value.take::<B>().expect(to)))
 }
 
 fn comes_back<A, B>([there, back]: [&[Hop]; 2], [one, other]: [&str; 2], texts: &[&str]) -> usize
