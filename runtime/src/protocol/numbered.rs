@@ -41,63 +41,71 @@ impl Number for u64 {
 /// Values by number, in the order of the numbers.
 ///
 /// The tree holds places and no values, so that it is compiled once for all the maps of a connection: those of a `BTreeMap`
-/// each were a third of this crate. The values stay where they are while others come and go.
+/// each were a third of this crate. The values stay where they are while others come and go. An empty map is a word, because
+/// most maps of most sessions are empty.
 #[derive(Debug)]
-pub(crate) struct Numbered<K, V> {
+pub(crate) struct Numbered<K, V>(Option<Box<Entries<K, V>>>);
+
+#[derive(Debug)]
+struct Entries<K, V> {
     places: BTreeMap<u64, usize>,
-    entries: Slab<(K, V)>,
+    values: Slab<(K, V)>,
 }
 
 impl<K, V> Default for Numbered<K, V> {
     fn default() -> Self {
-        Self {
-            places: BTreeMap::new(),
-            entries: Slab::new(),
-        }
+        Self(None)
     }
 }
 
 impl<K: Number, V> Numbered<K, V> {
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.0.as_ref().map_or(0, |entries| entries.values.len())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     pub(crate) fn contains_key(&self, key: &K) -> bool {
-        self.places.contains_key(&key.number())
+        self.get(key).is_some()
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<&V> {
-        let (_, value) = self.entries.get(*self.places.get(&key.number())?)?;
+        let entries = self.0.as_ref()?;
+        let (_, value) = entries.values.get(*entries.places.get(&key.number())?)?;
         Some(value)
     }
 
     pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        let (_, value) = self.entries.get_mut(*self.places.get(&key.number())?)?;
+        let entries = self.0.as_mut()?;
+        let (_, value) = (entries.values).get_mut(*entries.places.get(&key.number())?)?;
         Some(value)
     }
 
     /// Puts a value at a number, and returns the one that was there.
     pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
-        let place = self.entries.insert((key, value));
-        let before = self.places.insert(key.number(), place)?;
-        self.entries.try_remove(before).map(|(_, value)| value)
+        let entries = self.0.get_or_insert_with(|| {
+            let (places, values) = (BTreeMap::new(), Slab::new());
+            Box::new(Entries { places, values })
+        });
+        let place = entries.values.insert((key, value));
+        let before = entries.places.insert(key.number(), place)?;
+        entries.values.try_remove(before).map(|(_, value)| value)
     }
 
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
-        let place = self.places.remove(&key.number())?;
-        self.entries.try_remove(place).map(|(_, value)| value)
+        let entries = self.0.as_mut()?;
+        let place = entries.places.remove(&key.number())?;
+        entries.values.try_remove(place).map(|(_, value)| value)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        let entries = self
-            .places
-            .values()
-            .filter_map(|&place| self.entries.get(place));
-        entries.map(|(key, value)| (key, value))
+        self.0.iter().flat_map(|entries| {
+            let places = entries.places.values();
+            let found = places.filter_map(|&place| entries.values.get(place));
+            found.map(|(key, value)| (key, value))
+        })
     }
 
     /// Returns the first number whose value is the one looked for.
@@ -116,13 +124,15 @@ impl<K: Number, V> Numbered<K, V> {
 
     /// Returns the values in any order, to be changed where they are.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.entries.iter_mut().map(|(_, (_, value))| value)
+        let values = self.0.iter_mut().flat_map(|entries| &mut entries.values);
+        values.map(|(_, (_, value))| value)
     }
 
     /// Removes the values that do not pass, asked in any order.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(&K, &mut V) -> bool) {
-        let places = &mut self.places;
-        self.entries.retain(|_, (key, value)| {
+        let Some(entries) = &mut self.0 else { return };
+        let places = &mut entries.places;
+        entries.values.retain(|_, (key, value)| {
             let stays = stays(key, value);
             if !stays {
                 places.remove(&key.number());
@@ -132,9 +142,12 @@ impl<K: Number, V> Numbered<K, V> {
     }
 
     /// Returns the values with their numbers, and ends the map.
-    pub(crate) fn into_entries(mut self) -> impl Iterator<Item = (K, V)> {
-        let places = self.places.into_values();
-        places.filter_map(move |place| self.entries.try_remove(place))
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = (K, V)> {
+        self.0.into_iter().flat_map(|entries| {
+            let Entries { places, mut values } = *entries;
+            let places = places.into_values();
+            places.filter_map(move |place| values.try_remove(place))
+        })
     }
 
     /// Returns the values, and ends the map.
