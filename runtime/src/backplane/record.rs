@@ -1,6 +1,7 @@
 //! What a replica must know of a session to run it: the messages that made it what it is.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use mcp_wire::{Json, Map, MessageKind, Peeked, peek};
 
@@ -38,8 +39,8 @@ pub struct SessionRecord {
     /// Whether another replica may run it; else it ends with its home.
     pub can_move: bool,
     /// The messages of its client that made it what it is, in order: `initialize`, `notifications/initialized`, the last
-    /// `logging/setLevel`, and its subscriptions; at most 256 KiB of them.
-    pub messages: Vec<String>,
+    /// `logging/setLevel`, and its subscriptions; at most 256 KiB of them. Copies of a record share them.
+    pub messages: Vec<Arc<str>>,
 }
 
 /// A text that is the record of no session.
@@ -81,14 +82,14 @@ impl SessionRecord {
         if method == methods::RESOURCES_UNSUBSCRIBE {
             return true;
         }
-        let kept: usize = self.messages.iter().map(String::len).sum();
+        let kept: usize = self.messages.iter().map(|text| text.len()).sum();
         let is_first = method == methods::INITIALIZE;
         if kept + message.text.len() > MAX_BYTES {
             self.can_move &= !is_first;
             return true;
         }
         let place = if is_first { 0 } else { self.messages.len() };
-        self.messages.insert(place, message.text.to_owned());
+        self.messages.insert(place, message.text.into());
         true
     }
 
@@ -109,12 +110,13 @@ impl SessionRecord {
             Owner::Principal(name) => format!("principal:{name}"),
             Owner::Address(address) => format!("address:{address}"),
         };
+        let messages: Vec<&str> = self.messages.iter().map(|text| &**text).collect();
         let members = [
             ("home", Json::of(self.home.as_str())),
             ("generation", Json::of(&i64::from(self.generation))),
             ("owner", Json::of(owner.as_str())),
             ("canMove", Json::of(&self.can_move)),
-            ("messages", Json::of(&self.messages)),
+            ("messages", Json::of(&messages)),
         ];
         Json::of(&Map::from_iter(members)).text().to_owned()
     }
@@ -144,12 +146,13 @@ impl SessionRecord {
             _ => Owner::Unknown,
         };
         let generation = member("generation")?.text().parse();
+        let messages: Vec<String> = (member("messages")?.read()).map_err(|error| broken(&error))?;
         Ok(Self {
             home: text_of("home")?,
             generation: generation.map_err(|error| broken(&error))?,
             owner,
             can_move: member("canMove")?.text() == "true",
-            messages: (member("messages")?.read()).map_err(|error| broken(&error))?,
+            messages: messages.into_iter().map(Arc::from).collect(),
         })
     }
 }

@@ -224,7 +224,7 @@ impl Inner {
     }
 
     /// Makes the lane of a session from its record.
-    fn restore(self: &Arc<Self>, session: &str, mut record: SessionRecord) {
+    fn restore(self: &Arc<Self>, session: &str, record: SessionRecord) {
         let lane = self.new_lane();
         lane.owned_by(record.owner.clone());
         lane.count_from(record.generation);
@@ -234,18 +234,16 @@ impl Inner {
             let looked = self.server.look_in_session(text.as_bytes());
             lane.take(None, looked, &texts, Facts::default());
         };
-        let mut messages = std::mem::take(&mut record.messages).into_iter();
-        let opened = messages.next().unwrap_or_default();
-        say(&opened);
-        let messages: Vec<String> = messages.collect();
-        record.messages = std::iter::once(opened)
-            .chain(messages.iter().cloned())
-            .collect();
+        let messages = record.messages.clone();
+        let mut messages = messages.iter();
+        if let Some(opened) = messages.next() {
+            say(opened);
+        }
         let session: Arc<str> = session.into();
         if self.keep(&session, &lane, record).is_err() {
             return lane.leave();
         }
-        for text in &messages {
+        for text in messages {
             say(text);
         }
         lane.missed_changes();
