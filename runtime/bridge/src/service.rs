@@ -38,6 +38,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many first messages are read at a time, each of which may be as long as a message may be.
 const READS: usize = 16;
 
+/// How long a first message waits until it is read.
+const TURN_TIME: Duration = Duration::from_secs(10);
+
 /// How long a first message may take to arrive.
 const READ_TIME: Duration = Duration::from_secs(10);
 
@@ -179,9 +182,15 @@ impl Shared {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let status = |status, why: &str| plain(status, why.to_owned());
-        let Ok(turn) = self.reads.try_acquire() else {
-            let why = "many first messages are being read: try again";
-            return status(StatusCode::SERVICE_UNAVAILABLE, why);
+        // A request that waits has not been read: it takes up no more than its connection does.
+        let turn = tokio::time::timeout(TURN_TIME, self.reads.acquire()).await;
+        let Ok(turn) = turn else {
+            let why = "the server is not started yet, and many clients wait for it: try again";
+            let mut busy = status(StatusCode::SERVICE_UNAVAILABLE, why);
+            let seconds = http::HeaderValue::from_static("1");
+            busy.headers_mut()
+                .insert(http::header::RETRY_AFTER, seconds);
+            return busy;
         };
         let body = Limited::new(body, Limits::default().max_message_bytes);
         let bytes: Bytes = match tokio::time::timeout(READ_TIME, body.collect()).await {

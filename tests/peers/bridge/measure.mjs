@@ -157,7 +157,7 @@ for (const [name, make] of Object.entries(through)) {
 }
 
 // Many clients: one process of ours for all of them; the other has a process a client, of which ten are measured.
-const listener = start(bridge, ['bridge', '--loss-log', 'off', '--log', 'info', '--listen', 'http://127.0.0.1:0/mcp', url]);
+const listener = start(bridge, ['bridge', '--loss-log', 'off', '--log', 'info', '--listen', 'http://127.0.0.1:0/mcp', '--max-servers', '2000', '--max-servers-per-client', '2000', url]);
 const front = await address(listener);
 const empty = memory(listener.pid);
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });

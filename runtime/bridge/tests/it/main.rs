@@ -166,6 +166,36 @@ async fn one_client_is_served_over_two_streams_and_one_pair_of_them() {
 }
 
 /// What the server is sent of clients is what tells them apart: without their names they share a connection.
+/// All of them are there before the server is.
+#[tokio::test]
+async fn clients_that_come_at_once_are_served_and_none_is_sent_away() {
+    let upstream = Upstream::streams("greets", || async {
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        let server = server(Revision::V2025_06_18);
+        tokio::spawn(stdio::serve_on(server, greets, ours.0, theirs.0));
+        Ok((theirs.1, ours.1))
+    });
+    let service = Bridge::new(upstream).into_service();
+    let clients: Vec<_> = (0..60)
+        .map(|_| {
+            let client = client(Revision::V2025_11_25)
+                .http(Http::in_process(service.clone()).with_max_attempts(1));
+            tokio::spawn(async move {
+                let listed = client.request("tools/list", None).await.map(drop);
+                let _ = client.close().await;
+                listed
+            })
+        })
+        .collect();
+    for client in clients {
+        client.await.unwrap().unwrap();
+    }
+    service.shutdown().await;
+}
+
 #[tokio::test]
 async fn clients_under_one_name_share_a_connection() {
     for (is_named, expected) in [(false, 2), (true, 1)] {
