@@ -177,7 +177,7 @@ fn a_rule_that_says_too_little_is_an_error() {
         (
             "output = 'rejected -32602'",
             "output = 'refused'",
-            "what is no value is `needs ADAPTER`, `rejected CODE` or `dropped`",
+            "if the conversion returns no value, write `needs ADAPTER`, `rejected CODE` or `dropped`",
         ),
         (
             "input = '{\"completions\":{}}'",

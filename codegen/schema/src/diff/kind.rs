@@ -178,7 +178,7 @@ kinds! {
         "Send old peers the code that their revision names for the case.",
         "2025-06-18..2025-11-25: -32042 URLElicitationRequired";
     ErrorCodeRemoved = "error-code-removed", crate Patch, DROPPED up, FINE down:
-        "An error that is no longer sent and has no replacement. Old peers can still send it.",
+        "New peers no longer send the error, and no other error replaces it. Old peers can still send it.",
         "Old peers that expect this code.",
         "Look for its replacement: a result, or nothing.",
         "2025-11-25..2026-07-28: -32042 URLElicitationRequired";

@@ -113,7 +113,7 @@ pub struct SplitPlan {
 /// What a value becomes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Becomes {
-    /// The variant of the target; the target itself where that is no union.
+    /// The variant of the target that the value becomes; the target itself if it is not a union.
     pub variant: Option<String>,
     /// Whether it is in a box there.
     pub boxed: bool,

@@ -179,7 +179,7 @@ fn gives_its_facts_back(id: &str, anew: &Anew) {
         imported.stale
     );
     for name in ["revisions.toml".to_owned(), format!("{id}/schema.json")] {
-        // Without the upstream file there is no digest of it.
+        // Without the upstream file the import writes no digest.
         let row = before.spec().unwrap().revision(id).unwrap().clone();
         if name == "revisions.toml" && imported_file(&row).is_none() {
             continue;
@@ -262,7 +262,7 @@ fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
         let mut restored = after.files().clone();
         for (name, text) in before.files() {
             let written = name.ends_with("/schema.json") || name == "revisions.toml";
-            // Without the upstream file there is no digest of it.
+            // Without the upstream file the import writes no digest.
             if !written || (name == "revisions.toml" && !whole) {
                 restored.insert(name.clone(), text.clone());
             }

@@ -83,7 +83,7 @@ fn ending(output: &str) -> Result<Ending<'_>, String> {
         return Ok(Ending::Dropped);
     }
     json("output", output).map_err(|error| {
-        format!("{error}; what is no value is `needs ADAPTER`, `rejected CODE` or `dropped`")
+        format!("{error}; if the conversion returns no value, write `needs ADAPTER`, `rejected CODE` or `dropped`")
     })?;
     Ok(Ending::Value(output))
 }

@@ -110,7 +110,7 @@ fn able() -> Value {
     opening
 }
 
-/// No server runs until there is a client, and one for the first, whatever that can do.
+/// The bridge starts no server before its first client, and one server for that client, with or without capabilities.
 #[test]
 fn a_listener_starts_no_server_in_vain() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("started-by-listener");
@@ -288,7 +288,7 @@ fn one_address_has_its_share_of_servers() {
     let options = [&LISTENING[..], &["--max-servers-per-client", "2"]].concat();
     let own = ["--started", file.to_str().unwrap()];
     let (_child, port) = port_of(bridge_to(&options, Revision::V2025_06_18, &own));
-    // Those that nobody uses make room.
+    // The bridge ends servers that no client uses, to make room.
     for number in 0..5 {
         let name = format!("idle {number}");
         let answer = post(port, Revision::LATEST, &call(&name, "add"));
@@ -296,7 +296,7 @@ fn one_address_has_its_share_of_servers() {
     }
     for number in 0..2 {
         let body = call(&format!("busy {number}"), "sleep");
-        // One that finds no room comes again.
+        // A client that finds no room tries again.
         thread::spawn(move || {
             while post(port, Revision::LATEST, &body).contains("are at work") {
                 thread::sleep(Duration::from_millis(50));
