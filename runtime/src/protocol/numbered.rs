@@ -201,6 +201,9 @@ mod tests {
         map.retain(|number, _| number % 2 == 1);
         assert_eq!(map.keys().copied().collect::<Vec<_>>(), [1, 3]);
         assert_eq!((map.get(&2), map.get(&3)), (None, Some(&"c")));
+        // The next value lies where the removed one did, and is not found by its number.
+        map.insert(4, "d");
+        assert_eq!((map.get(&2), map.get(&4)), (None, Some(&"d")));
         assert!(!map.is_empty());
     }
 }
