@@ -115,10 +115,10 @@ async fn serve_lines(
 async fn write(mut queue: Queue, mut output: Output) -> io::Result<()> {
     while let Some(next) = queue.recv().await {
         let Next::Item(item) = next else { continue };
-        output
-            .write_all(one_line(item.text.body).as_bytes())
-            .await?;
-        output.write_all(b"\n").await?;
+        // Standard output hands each write to another thread: the line and its end are one.
+        let mut line = one_line(item.text.body).into_owned();
+        line.push('\n');
+        output.write_all(line.as_bytes()).await?;
         if queue.is_empty() {
             output.flush().await?;
         }

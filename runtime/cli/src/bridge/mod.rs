@@ -236,10 +236,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         );
     }
     log::begin(arguments.log).map_err(anyhow::Error::msg)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start")?;
+    // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
+    let mut runtime = match arguments.listen {
+        Listen::Stdio => tokio::runtime::Builder::new_current_thread(),
+        Listen::Http(_) => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = runtime.enable_all().build().context("cannot start")?;
     let done = runtime.block_on(bridged(arguments));
     // A thread that reads standard input would be waited for as long as the client is silent.
     runtime.shutdown_background();
