@@ -7,20 +7,22 @@ mod client;
 mod table;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Output};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use toml::Table;
-
-use crate::progress::Progress;
 use mcp_schema::command::Outcome;
 
-use crate::replicas::{Balancer, Redis};
-use table::{Expected, Score, Scores};
+use crate::generate::root;
+use crate::process::{Built, Running, npm_install, output};
+use crate::progress::Progress;
+use crate::replicas::{Balancer, Redis, SKIPPED};
+use table::{Expectations, Expected, Score, Scores};
 
+/// The package of the programs that the suite tries, and its server.
+const PROGRAMS: &str = "mcp-test-programs";
+const SERVER: &str = "conformance_server";
 /// The suite, as its package is named, and the version that the expectations were written for.
 const SUITE: &str = "@modelcontextprotocol/conformance";
 const VERSION: &str = "0.2.0-alpha.12";
@@ -89,43 +91,68 @@ impl Suite {
         command.arg((self.folder.join("node_modules").join(SUITE)).join("dist/index.js"));
         command
     }
+
+    /// Runs a command of it that writes into a folder of its own; returns what it prints, and what its checks came to by
+    /// the names of their folders.
+    fn checks(
+        &self,
+        command: &mut Command,
+        results: &Path,
+    ) -> anyhow::Result<(Output, BTreeMap<String, Score>)> {
+        if results.exists() {
+            std::fs::remove_dir_all(results)?;
+        }
+        let output = command
+            .arg("--output-dir")
+            .arg(results)
+            .output()
+            .with_context(|| format!("cannot run {}", self.node.display()))?;
+        let written = std::fs::read_dir(results).with_context(|| {
+            let why = String::from_utf8_lossy(&output.stderr);
+            format!("the suite has written nothing: {}", why.trim())
+        })?;
+        let mut scores = BTreeMap::new();
+        for entry in written {
+            let entry = entry?;
+            let checks = entry.path().join("checks.json");
+            let Ok(text) = std::fs::read_to_string(&checks) else {
+                continue;
+            };
+            let mut score = Score::default();
+            score
+                .count(&text)
+                .with_context(|| format!("cannot read {}", checks.display()))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            scores.insert(name, score);
+        }
+        Ok((output, scores))
+    }
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let expected = expectations(&workspace.join("xtask/conformance.toml"))?;
-    let folder = workspace.join("target/conformance");
+    let Expectations { expected } = expectations()?;
+    let folder = root().join("target/conformance");
     let node = match install(&folder) {
         Ok(node) => node,
-        Err(why) => {
-            let text = format!("skipped: {why:#}\n");
-            return Ok(Outcome { text, passed: true });
-        }
+        Err(why) => return Ok(Outcome::passed(format!("skipped: {why:#}\n"))),
     };
     let suite = Suite { folder, node };
     let only = arguments.scenario.as_deref();
-    let mut outcome = Outcome {
-        text: String::new(),
-        passed: true,
-    };
+    let mut outcome = Outcome::passed(String::new());
     for side in [Side::Server, Side::Client] {
         if arguments.side.is_some_and(|wanted| wanted != side) {
             continue;
         }
         let (scores, notes) = match side {
-            Side::Server if arguments.haproxy => match balanced(&workspace, &suite, only)? {
+            Side::Server if arguments.haproxy => match balanced(&suite, only)? {
                 Some(scores) => (scores, Vec::new()),
                 None => {
-                    let missing = "skipped: haproxy and redis-server have to be on the PATH (apt-get install haproxy redis-server)\n";
-                    outcome.text.push_str(missing);
+                    outcome.text.push_str(SKIPPED);
                     continue;
                 }
             },
-            Side::Server => (
-                served(&workspace, &suite, only, arguments.replicas)?,
-                Vec::new(),
-            ),
-            Side::Client => client::run(&workspace, &suite, only)?,
+            Side::Server => (served(&suite, only, arguments.replicas)?, Vec::new()),
+            Side::Client => client::run(&suite, only)?,
         };
         let of_side = expected.iter().filter(|one| one.side == side.name());
         let expected: Vec<&Expected> = of_side.collect();
@@ -141,12 +168,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// The server's side: all scenarios of all revisions.
-fn served(
-    workspace: &Path,
-    suite: &Suite,
-    only: Option<&str>,
-    replicas: u32,
-) -> anyhow::Result<Scores> {
+fn served(suite: &Suite, only: Option<&str>, replicas: u32) -> anyhow::Result<Scores> {
     let redis = match replicas {
         0 | 1 => None,
         _ => Redis::start(&suite.folder),
@@ -154,25 +176,30 @@ fn served(
     if replicas > 1 && redis.is_none() {
         eprintln!("redis-server is not on the PATH: the replicas share memory");
     }
-    let server = Server::start(workspace, replicas, redis.as_ref())?;
-    scored(suite, &server.url, only)
+    let (_server, url) = start(replicas, redis.as_ref())?;
+    scored(suite, &url, only)
 }
 
 /// The server's side, against three processes behind haproxy; `None` without it, or without Redis.
-fn balanced(workspace: &Path, suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>> {
+fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>> {
     let Some(redis) = Redis::start(&suite.folder) else {
         return Ok(None);
     };
-    let servers = (0..3).map(|_| Server::start(workspace, 1, Some(&redis)));
-    let servers: Vec<Server> = servers.collect::<anyhow::Result<_>>()?;
-    let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
-    match Balancer::start(workspace, &urls)? {
-        Some(balancer) => {
-            let url = format!("http://{}/mcp", balancer.address);
-            scored(suite, &url, only).map(Some)
-        }
-        None => Ok(None),
-    }
+    let servers = (0..3).map(|_| start(1, Some(&redis)));
+    let servers: Vec<(Running, String)> = servers.collect::<anyhow::Result<_>>()?;
+    let urls: Vec<String> = servers.iter().map(|(_, url)| url.clone()).collect();
+    let balancer = Balancer::start(&urls)?;
+    let scores = balancer.map(|balancer| scored(suite, &balancer.url, only));
+    scores.transpose()
+}
+
+/// Builds the example server, and starts it.
+fn start(replicas: u32, redis: Option<&Redis>) -> anyhow::Result<(Running, String)> {
+    let features = redis.map_or("", |_| " --features redis");
+    let built = Built::of(&format!("--package {PROGRAMS} --bin {SERVER}{features}"))?;
+    let mut server = Command::new(built.program(SERVER)?);
+    server.args(["0", &replicas.to_string()]);
+    Running::listening(server.args(redis.map(|redis| &redis.url)), None)
 }
 
 /// All scenarios of all revisions, against the server at a URL.
@@ -200,37 +227,29 @@ fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores
 }
 
 /// The list of the failures that are expected.
-fn expectations(path: &Path) -> anyhow::Result<Vec<Expected>> {
+fn expectations() -> anyhow::Result<Expectations> {
+    let path = root().join("xtask/conformance.toml");
     let place = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {place}"))?;
-    let table: Table = text
-        .parse()
-        .with_context(|| format!("cannot read {place}"))?;
-    let rows = table.get("expected").and_then(toml::Value::as_array);
-    let expected = rows.into_iter().flatten().map(|row| {
-        let member = |name: &str| {
-            let text = row
-                .get(name)
-                .and_then(toml::Value::as_str)
-                .filter(|text| !text.trim().is_empty());
-            text.map(str::to_owned)
-                .with_context(|| format!("{place}: an [[expected]] without `{name}`"))
-        };
-        Ok(Expected {
-            side: member("side")?,
-            scenario: member("scenario")?,
-            revision: member("revision")?,
-            reason: member("reason")?,
-        })
-    });
-    expected.collect()
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {place}"))?;
+    let all: Expectations =
+        toml::from_str(&text).with_context(|| format!("cannot read {place}"))?;
+    let is_said = |one: &Expected| !one.reason.trim().is_empty();
+    ensure!(
+        all.expected.iter().all(is_said),
+        "{place}: an [[expected]] without `reason`"
+    );
+    Ok(all)
 }
 
 /// Installs the suite; the program that runs it.
 fn install(folder: &Path) -> anyhow::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
-    let mut packages = vec![format!("{SUITE}@{VERSION}")];
-    let own = newest_enough();
+    output(Command::new("npm").arg("--version"))
+        .context("there is no npm: install Node with npm, then run this again")?;
+    eprintln!("installing {SUITE}@{VERSION}");
+    npm_install(&format!("{SUITE}@{VERSION}"), folder)?;
+    if newest_enough() {
+        return Ok(PathBuf::from("node"));
+    }
     let arch = match std::env::consts::ARCH {
         "x86_64" => "x64",
         "aarch64" => "arm64",
@@ -241,95 +260,18 @@ fn install(folder: &Path) -> anyhow::Result<PathBuf> {
         "windows" => "win",
         other => other,
     };
-    let package = format!("node-{os}-{arch}");
-    if !own {
-        packages.push(format!("{package}@{NODE}"));
-    }
-    let manifest = folder.join("package.json");
-    if !manifest.exists() {
-        std::fs::write(&manifest, "{\"private\": true}\n")?;
-    }
-    eprintln!("installing {}", packages.join(" "));
-    let output = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--silent"])
-        .args(&packages)
-        .current_dir(folder)
-        .output()
-        .context("there is no npm: install Node with npm, then run this again")?;
-    if !output.status.success() {
-        bail!(
-            "npm cannot install {}: {}",
-            packages.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
-    Ok(match own {
-        true => PathBuf::from("node"),
-        false => folder.join("node_modules").join(package).join("bin/node"),
-    })
+    let package = format!("node-{os}-{arch}@{NODE}");
+    eprintln!("installing {package}");
+    let (folder, _) = npm_install(&package, folder)?;
+    Ok(folder.join("bin/node"))
 }
 
 /// Whether the Node on the path is new enough.
 fn newest_enough() -> bool {
-    let output = Command::new("node").arg("--version").output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let major = text.ok().and_then(|text| {
-        text.trim_start_matches('v')
-            .split('.')
-            .next()?
-            .parse::<u32>()
-            .ok()
-    });
+    let version = output(Command::new("node").arg("--version")).unwrap_or_default();
+    let mut numbers = version.trim_start_matches('v').split('.');
+    let major = numbers.next().and_then(|major| major.parse::<u32>().ok());
     major.is_some_and(|major| major >= NODE)
-}
-
-/// The example server, which ends with this.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(workspace: &Path, replicas: u32, redis: Option<&Redis>) -> anyhow::Result<Self> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut child = Command::new(cargo)
-            .args([
-                "run",
-                "--quiet",
-                "-p",
-                "mcp-test-programs",
-                "--bin",
-                "conformance_server",
-            ])
-            .args(redis.map(|_| ["--features", "redis"]).into_iter().flatten())
-            .args(["--", "0", &replicas.to_string()])
-            .args(redis.map(|redis| &redis.url))
-            .current_dir(workspace)
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("cannot start the conformance server")?;
-        let stdout = child
-            .stdout
-            .take()
-            .context("the conformance server has no output")?;
-        let mut url = String::new();
-        BufReader::new(stdout).read_line(&mut url)?;
-        let url = url.trim().to_owned();
-        let server = Self { child, url };
-        ensure!(
-            server.url.starts_with("http://"),
-            "the conformance server did not say where it listens"
-        );
-        Ok(server)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Runs the suite in a revision, and reads what it has written.
@@ -339,15 +281,8 @@ fn run_server(
     revision: &str,
     scenario: Option<&str>,
 ) -> anyhow::Result<BTreeMap<String, Score>> {
-    let results = suite.folder.join("results").join(revision);
-    if results.exists() {
-        std::fs::remove_dir_all(&results)?;
-    }
     let mut command = suite.command();
-    command
-        .args(["server", "--url", url, "--spec-version", revision])
-        .arg("--output-dir")
-        .arg(&results);
+    command.args(["server", "--url", url, "--spec-version", revision]);
     match scenario {
         Some(scenario) if TASKS.contains(&scenario) => {
             command.args(["--scenario", scenario, "--force"])
@@ -356,31 +291,11 @@ fn run_server(
         None => command.args(["--suite", "all"]),
     };
     // It fails if a check does; which ones stands in its files.
-    let output = command
-        .output()
-        .with_context(|| format!("cannot run {}", suite.node.display()))?;
-    if !results.exists() {
-        bail!(
-            "the suite has written nothing: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
+    let results = suite.folder.join("results").join(revision);
+    let (_, written) = suite.checks(&mut command, &results)?;
     let mut scores: BTreeMap<String, Score> = BTreeMap::new();
-    for entry in std::fs::read_dir(&results)? {
-        let path = entry?.path();
-        let checks = path.join("checks.json");
-        let Ok(text) = std::fs::read_to_string(&checks) else {
-            continue;
-        };
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        let score = scores
-            .entry(scenario_of(&name.unwrap_or_default()))
-            .or_default();
-        score
-            .count(&text)
-            .with_context(|| format!("cannot read {}", checks.display()))?;
+    for (folder, score) in written {
+        scores.entry(scenario_of(&folder)).or_default().add(score);
     }
     Ok(scores)
 }

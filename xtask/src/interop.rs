@@ -9,19 +9,16 @@ mod peers;
 mod run;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use anyhow::{Context, ensure};
 use clap::Args;
 use mcp_schema::Spec;
+use mcp_schema::command::Outcome;
 use mcp_schema::spec::Status;
-use serde_json::Value;
 
 use crate::progress::Progress;
+use crate::replicas::SKIPPED;
 use crate::spec::default_dir;
 use crate::tally::Tally;
-use mcp_schema::command::Outcome;
 use peers::Peer;
 
 #[derive(Args)]
@@ -37,7 +34,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let spec = Spec::read(&default_dir())?;
     let released = spec.revisions.iter();
     let revisions: Vec<&str> = released
@@ -47,13 +43,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     if arguments.bridge {
         return bridge::run(&arguments.peers, &revisions);
     }
-    let mut examples = run::Examples::build(&workspace)?;
-    if arguments.haproxy && !examples.share(workspace.clone()) {
-        let text = "skipped: haproxy and redis-server have to be on the PATH (apt-get install haproxy redis-server)\n";
-        return Ok(Outcome {
-            text: text.to_owned(),
-            passed: true,
-        });
+    let mut examples = run::Examples::build()?;
+    if arguments.haproxy && !examples.share() {
+        return Ok(Outcome::passed(SKIPPED.to_owned()));
     }
     let mut table = Tally::new(&["peer", "is the", "opens with", "over"], &revisions);
     let names = &arguments.peers;
@@ -70,7 +62,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut progress = Progress::of(cells.count());
     for peer in peers {
         eprintln!("{}: installing", peer.name);
-        let installed = match peers::install(&peer, &workspace, &examples.folder) {
+        let installed = match peers::install(&peer, &examples.folder) {
             Ok(installed) => installed,
             Err(why) => {
                 (table.notes).insert(format!("{} was skipped: {why:#}", peer.name));
@@ -119,46 +111,4 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         }
     }
     Ok(table.outcome())
-}
-
-/// What cargo built of this workspace, by its messages.
-struct Built(Vec<Value>);
-
-impl Built {
-    /// Builds what the arguments of `cargo build` name.
-    fn of(arguments: &str, workspace: &Path) -> anyhow::Result<Self> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo)
-            .args(["build", "--message-format", "json"])
-            .args(arguments.split(' '))
-            .current_dir(workspace)
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cargo cannot be started")?;
-        ensure!(output.status.success(), "{arguments}: it does not build");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let messages = text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        Ok(Self(messages.collect()))
-    }
-
-    /// Returns the program of a target.
-    fn program(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let path = self.0.iter().find_map(|message| {
-            let path = message["executable"].as_str()?;
-            (message["target"]["name"] == name).then(|| PathBuf::from(path))
-        });
-        path.with_context(|| format!("cargo did not build `{name}`"))
-    }
-
-    /// Returns the folder that peers are installed in, beside the programs.
-    fn folder(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let program = self.program(name)?;
-        let mut folders = program.ancestors();
-        let debug = folders.find(|folder| folder.ends_with("debug"));
-        let target = debug.and_then(Path::parent);
-        let target = target.with_context(|| format!("{name} is not below a target folder"))?;
-        Ok(target.join("interop"))
-    }
 }

@@ -14,6 +14,7 @@ mod conformance;
 mod generate;
 mod interop;
 mod model;
+mod process;
 mod progress;
 mod replay;
 mod replicas;

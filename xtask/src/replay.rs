@@ -37,13 +37,8 @@ pub(crate) struct Arguments {
     spec: Option<PathBuf>,
 }
 
-/// The levels of a diff, worst first.
-const LEVELS: [Level; 4] = [
-    Level::Breaking,
-    Level::Risky,
-    Level::Compatible,
-    Level::Representation,
-];
+/// The columns of the rows of a diff by level, worst first.
+const WIDTHS: [usize; 4] = [9, 7, 12, 16];
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let Arguments {
@@ -66,11 +61,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         let begun = Instant::now();
         let made = replay.step(&name, &text);
         let ms = begun.elapsed().as_millis();
-        let made = match made {
-            Err(Refused::Invalid(error)) => Err(Fate::Invalid(error.to_string())),
-            Err(Refused::Unanswered(problems)) => Err(Fate::Refused(first(&problems))),
-            Ok(step) => compiled(step, workshop.as_ref()),
-        };
+        let made = made.and_then(|step| compiled(step, workshop.as_ref()));
         tell(&history.line(&name, made, ms));
     }
     Ok(Outcome {
@@ -84,21 +75,16 @@ fn tell(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// Why a schema did not go through, in words.
-enum Fate {
-    /// It is no schema by itself.
-    Invalid(String),
-    /// The generator refused it, or the compiler what came of it.
-    Refused(String),
-}
-
 /// A step, with the seconds that compiling took where that was asked for.
-fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<(Step, Option<u64>), Fate> {
+type Compiled = (Step, Option<u64>);
+
+/// Compiles a step where that is asked for.
+fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<Compiled, Refused> {
     let Some(workshop) = workshop else {
         return Ok((step, None));
     };
     let begun = Instant::now();
-    workshop.compile(&step.generated).map_err(Fate::Refused)?;
+    workshop.compile(&step.generated)?;
     Ok((step, Some(begun.elapsed().as_secs())))
 }
 
@@ -157,23 +143,28 @@ struct History {
 
 impl History {
     fn heading(&self, compile: bool) -> String {
-        let levels = ["breaking", "risky", "compatible", "representation"];
+        let levels = Level::ALL.iter().zip(WIDTHS);
+        let levels: String = levels
+            .map(|(level, width)| format!("{level:>width$}"))
+            .collect();
         let compile = if compile { "  compiled" } else { "" };
         format!(
-            "{:24}{:>9}{:>7}{:>12}{:>16}{:>7}{:>6}{:>7}{compile}",
-            "schema", levels[0], levels[1], levels[2], levels[3], "open", "new", "ms"
+            "{:24}{levels}{:>7}{:>6}{:>7}{compile}",
+            "schema", "open", "new", "ms"
         )
     }
 
     /// The line of a step: rows of the diff by level, decisions, those newly open, time.
-    fn line(&mut self, name: &str, made: Result<(Step, Option<u64>), Fate>, ms: u128) -> String {
+    fn line(&mut self, name: &str, made: Result<Compiled, Refused>, ms: u128) -> String {
         self.slowest = self.slowest.max(ms);
         let (step, seconds) = match made {
             Ok(made) => made,
-            Err(fate) => {
-                let (word, count, problem) = match fate {
-                    Fate::Invalid(problem) => ("invalid by itself", &mut self.invalid, problem),
-                    Fate::Refused(problem) => ("refused", &mut self.refused, problem),
+            Err(refused) => {
+                let (word, count, problem) = match refused {
+                    Refused::Invalid(error) => {
+                        ("invalid by itself", &mut self.invalid, error.to_string())
+                    }
+                    Refused::Unanswered(error) => ("refused", &mut self.refused, first(&error)),
                 };
                 *count += 1;
                 let problem = problem.trim_end().replace('\n', "\n    ");
@@ -182,11 +173,11 @@ impl History {
         };
         self.through += 1;
         let mut line = format!("{name:24}");
-        for (level, width) in LEVELS.into_iter().zip([9, 7, 12, 16]) {
+        for (level, width) in Level::ALL.iter().zip(WIDTHS) {
             let rows = step
                 .rows
                 .as_ref()
-                .map(|rows| rows.get(&level).copied().unwrap_or_default());
+                .map(|rows| rows.get(level).copied().unwrap_or_default());
             let rows = rows.map_or_else(|| "-".to_owned(), |rows| rows.to_string());
             let _ = write!(line, "{rows:>width$}");
         }

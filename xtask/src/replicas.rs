@@ -2,17 +2,20 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+
+use crate::generate::root;
+use crate::process::Running;
 
 /// The replicas in the configuration of haproxy, by the variables that name their addresses.
 const REPLICAS: [&str; 3] = ["ONE", "TWO", "THREE"];
 
 /// A Redis server, which ends with this.
 pub(crate) struct Redis {
-    child: Child,
+    _server: Running,
     pub(crate) url: String,
 }
 
@@ -22,35 +25,30 @@ impl Redis {
         let socket = folder.join("redis.socket");
         // One of an earlier run.
         let _ = std::fs::remove_file(&socket);
-        let child = Command::new("redis-server")
-            .args(["--port", "0", "--save", "", "--unixsocket"])
-            .arg(&socket)
-            .stdout(Stdio::null())
-            .spawn();
-        let child = child.ok()?;
-        let url = format!("redis+unix://{}", socket.display());
-        let redis = Self { child, url };
+        let mut server = Command::new("redis-server");
+        server.args(["--port", "0", "--save", "", "--unixsocket"]);
+        let redis = Self {
+            _server: Running::start(server.arg(&socket).stdout(Stdio::null())).ok()?,
+            url: format!("redis+unix://{}", socket.display()),
+        };
         let is_there = wait(|| socket.exists());
         is_there.then_some(redis)
     }
 }
 
-impl Drop for Redis {
-    fn drop(&mut self) {
-        end(&mut self.child);
-    }
-}
-
 /// A load balancer that gives each request to the next replica, which ends with this.
 pub(crate) struct Balancer {
-    child: Child,
-    /// Where it listens: `127.0.0.1:PORT`.
-    pub(crate) address: String,
+    _server: Running,
+    /// Where clients reach the replicas.
+    pub(crate) url: String,
 }
+
+/// Why nothing was tried with replicas behind haproxy.
+pub(crate) const SKIPPED: &str = "skipped: haproxy and redis-server have to be on the PATH (apt-get install haproxy redis-server)\n";
 
 impl Balancer {
     /// Starts haproxy before three replicas, which are named by their URLs; `None` without it on the PATH.
-    pub(crate) fn start(workspace: &Path, replicas: &[String]) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn start(replicas: &[String]) -> anyhow::Result<Option<Self>> {
         let number = REPLICAS.len();
         ensure!(
             replicas.len() == number,
@@ -63,29 +61,22 @@ impl Balancer {
             let address = url.trim_start_matches("http://").split('/').next();
             command.env(variable, address.context("a replica without an address")?);
         }
-        let child = command
+        command
             .arg("-f")
-            .arg(workspace.join("docs/replicas/haproxy.cfg"))
+            .arg(root().join("docs/replicas/haproxy.cfg"))
             .env("BIND", free.to_string())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(child) = child else {
+            .stderr(Stdio::null());
+        let Ok(server) = Running::start(&mut command) else {
             return Ok(None);
         };
         let balancer = Self {
-            child,
-            address: free.to_string(),
+            _server: server,
+            url: format!("http://{free}/mcp"),
         };
         let is_there = wait(|| std::net::TcpStream::connect(free).is_ok());
         ensure!(is_there, "haproxy does not listen on {free}");
         Ok(Some(balancer))
-    }
-}
-
-impl Drop for Balancer {
-    fn drop(&mut self) {
-        end(&mut self.child);
     }
 }
 
@@ -95,10 +86,4 @@ fn wait(is_so: impl Fn() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(10));
         is_so()
     })
-}
-
-fn end(child: &mut Child) {
-    // It may have ended by itself.
-    let _ = child.kill();
-    let _ = child.wait();
 }

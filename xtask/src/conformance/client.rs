@@ -4,26 +4,25 @@
 //! authorization, which is left to crates made for it: they are counted, and not run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
-use serde_json::Value;
+use anyhow::{Context, ensure};
 
 use super::table::{Score, Scores};
-use super::{REVISIONS, Suite};
+use super::{PROGRAMS, REVISIONS, Suite};
+use crate::process::Built;
 use crate::progress::Progress;
+
+/// The client that the suite tries.
+const CLIENT: &str = "conformance_client";
 
 /// How the scenarios begin that are out of scope.
 const AUTHORIZATION: &str = "auth/";
 
 /// Runs the scenarios; what they came to, and what was left out.
-pub(super) fn run(
-    workspace: &Path,
-    suite: &Suite,
-    only: Option<&str>,
-) -> anyhow::Result<(Scores, Vec<String>)> {
-    let client = build(workspace)?;
+pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, Vec<String>)> {
+    let built = Built::of(&format!("--package {PROGRAMS} --bin {CLIENT}"))?;
+    let client = built.program(CLIENT)?;
     let mut scored = BTreeSet::new();
     for revision in REVISIONS {
         // Not every revision has a list of requirements.
@@ -94,59 +93,23 @@ fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<BTreeSet<Stri
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Builds the conformance client; where it is.
-fn build(workspace: &Path) -> anyhow::Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["build", "-p", "mcp-test-programs", "--bin"])
-        .args(["conformance_client", "--message-format", "json"])
-        .current_dir(workspace)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
-    ensure!(
-        output.status.success(),
-        "the conformance client does not build"
-    );
-    let text = String::from_utf8_lossy(&output.stdout);
-    let messages = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut built = messages.filter(|message| message["target"]["kind"][0] == "bin");
-    let path = built.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path.context("cargo did not say where the conformance client is")
-}
-
 /// One scenario. What only warns, and a client that fails, count as failed, as they do with the suite.
 fn one(suite: &Suite, client: &Path, revision: &str, scenario: &str) -> anyhow::Result<Score> {
     let results = suite.folder.join("results/client").join(revision);
-    let results = results.join(scenario);
-    if results.exists() {
-        std::fs::remove_dir_all(&results)?;
-    }
-    let output = suite
-        .command()
+    let mut command = suite.command();
+    command
         .args(["client", "--scenario", scenario, "--spec-version", revision])
         .arg("--command")
-        .arg(client)
-        .arg("--output-dir")
-        .arg(&results)
-        .output()
-        .with_context(|| format!("cannot run {}", suite.node.display()))?;
+        .arg(client);
+    let (output, written) = suite
+        .checks(&mut command, &results.join(scenario))
+        .context(scenario.to_owned())?;
     let mut score = Score::default();
-    let written = std::fs::read_dir(&results).with_context(|| {
-        let why = String::from_utf8_lossy(&output.stderr);
-        format!("{scenario}: the suite has written nothing: {}", why.trim())
-    })?;
-    for folder in written {
-        let checks = folder?.path().join("checks.json");
-        let text = std::fs::read_to_string(&checks)
-            .with_context(|| format!("cannot read {}", checks.display()))?;
-        (score.count(&text)).with_context(|| format!("cannot read {}", checks.display()))?;
-    }
-    if score.passed + score.failed.len() == 0 {
-        bail!("{scenario}: the suite has checked nothing");
-    }
+    written.into_values().for_each(|one| score.add(one));
+    ensure!(
+        score.passed + score.failed.len() > 0,
+        "{scenario}: the suite has checked nothing"
+    );
     if !output.status.success() && score.failed.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr);
         let why = said

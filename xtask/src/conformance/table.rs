@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcp_schema::command::Outcome;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::REVISIONS;
@@ -12,7 +13,17 @@ use crate::tally::Tally;
 /// What scenarios came to, by revision.
 pub(super) type Scores = BTreeMap<String, BTreeMap<&'static str, Score>>;
 
+/// The failures that are expected.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expectations {
+    #[serde(default)]
+    pub(super) expected: Vec<Expected>,
+}
+
 /// A failure that is expected, with its reason.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Expected {
     pub(super) side: String,
     pub(super) scenario: String,
@@ -42,6 +53,12 @@ impl Score {
             }
         }
         Ok(())
+    }
+
+    /// Adds what another run of the scenario came to.
+    pub(super) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed.extend(other.failed);
     }
 }
 

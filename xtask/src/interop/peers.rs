@@ -3,9 +3,12 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+
+use crate::generate::root;
+use crate::process::{self, npm_install, output};
 
 /// What a peer is in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,8 +238,8 @@ pub(super) struct Installed {
 }
 
 /// Installs the latest version of a peer into a folder of its own.
-pub(super) fn install(peer: &Peer, workspace: &Path, folder: &Path) -> anyhow::Result<Installed> {
-    let scripts = workspace.join("tests/interop");
+pub(super) fn install(peer: &Peer, folder: &Path) -> anyhow::Result<Installed> {
+    let scripts = root().join("tests/interop");
     match peer.source {
         Source::Npm(package, script) => npm(peer.role, package, script, &scripts, folder),
         Source::PyPi(package, script) => {
@@ -279,25 +282,6 @@ fn npm(
     })
 }
 
-/// Installs a package of npm into a folder; returns where it lies, and its version.
-pub(super) fn npm_install(package: &str, folder: &Path) -> anyhow::Result<(PathBuf, String)> {
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("package.json"), "{\"private\":true}")?;
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", package]);
-    output(npm.current_dir(folder))?;
-    let named = package
-        .rsplit_once('@')
-        .filter(|(name, _)| !name.is_empty());
-    let installed = folder
-        .join("node_modules")
-        .join(named.map_or(package, |(name, _)| name));
-    let manifest = fs::read_to_string(installed.join("package.json"))?;
-    let manifest: serde_json::Value = serde_json::from_str(&manifest)?;
-    let version = manifest["version"].as_str().unwrap_or("?").to_owned();
-    Ok((installed, version))
-}
-
 fn pypi(role: Role, packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Installed> {
     let program = folder.join("venv/bin/python");
     if !program.exists() {
@@ -336,17 +320,14 @@ fn cargo(
         copy(&scripts.join(name).join(file), &folder.join(file))?;
     }
     let target = folder.join("target");
-    let cargo = |arguments: &[&str]| {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command
-            .args(arguments)
-            .current_dir(&folder)
-            .env("CARGO_TARGET_DIR", &target);
-        output(&mut command)
+    let cargo = |command: &str, arguments: &[&str]| {
+        let mut command = process::cargo(command);
+        command.args(arguments).current_dir(&folder);
+        output(command.env("CARGO_TARGET_DIR", &target))
     };
-    cargo(&["update"])?;
-    cargo(&["build", "--bin", binary])?;
-    let package = cargo(&["pkgid", name])?;
+    cargo("update", &[])?;
+    cargo("build", &["--bin", binary])?;
+    let package = cargo("pkgid", &[name])?;
     let version = package
         .trim()
         .rsplit(['@', '#'])
@@ -371,22 +352,4 @@ pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::copy(from, to)
         .with_context(|| format!("cannot copy {}", from.display()))
         .map(drop)
-}
-
-/// What a command prints; the last thing that it complained of, if it fails.
-pub(super) fn output(command: &mut Command) -> anyhow::Result<String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("`{program}` cannot be started"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    let last = complaint
-        .lines()
-        .rfind(|line| !line.trim().is_empty())
-        .unwrap_or("no reason given");
-    bail!("`{program}` failed: {last}")
 }

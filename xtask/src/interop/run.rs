@@ -1,15 +1,15 @@
 //! One conversation: starts both ends, and collects what the client tells of its steps.
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use super::Built;
 use super::peers::{Installed, Mode, Role};
+use crate::process::{Built, Running};
 use crate::replicas::{Balancer, Redis};
 
 /// How long a conversation may take.
@@ -21,16 +21,16 @@ pub(super) struct Examples {
     http_server: PathBuf,
     stdio_client: PathBuf,
     replica: PathBuf,
-    /// What replicas share, and the workspace, if servers over HTTP are several replicas behind haproxy.
-    shared: Option<(Redis, PathBuf)>,
+    /// What replicas share, if servers over HTTP are several replicas behind haproxy.
+    shared: Option<Redis>,
     /// Where peers are installed.
     pub(super) folder: PathBuf,
 }
 
 impl Examples {
     /// Builds them.
-    pub(super) fn build(workspace: &Path) -> anyhow::Result<Self> {
-        let built = Built::of("--package mcp-revisions --examples", workspace)?;
+    pub(super) fn build() -> anyhow::Result<Self> {
+        let built = Built::of("--package mcp-revisions --examples")?;
         Ok(Self {
             http_server: built.program("http_server")?,
             stdio_client: built.program("stdio_client")?,
@@ -42,10 +42,9 @@ impl Examples {
     }
 
     /// Has replicas behind haproxy serve clients over HTTP. Returns whether it, and Redis, are there.
-    pub(super) fn share(&mut self, workspace: PathBuf) -> bool {
+    pub(super) fn share(&mut self) -> bool {
         let has_haproxy = Command::new("haproxy").arg("-v").output().is_ok();
-        let redis = Redis::start(&self.folder).filter(|_| has_haproxy);
-        self.shared = redis.map(|redis| (redis, workspace));
+        self.shared = Redis::start(&self.folder).filter(|_| has_haproxy);
         self.shared.is_some()
     }
 }
@@ -75,8 +74,8 @@ pub(super) fn one(
                 return told(command);
             }
             let mut server = Command::new(&peer.program);
-            let mut server = Server::start(server.args(&peer.arguments))?;
-            command.arg(server.url()?);
+            let (_server, url) = Running::listening(server.args(&peer.arguments), None)?;
+            command.arg(url);
             return told(command);
         }
     };
@@ -97,17 +96,17 @@ pub(super) fn one(
 
 /// The example server over HTTP, or several replicas of it, and where clients reach them.
 struct Served {
-    _servers: Vec<Server>,
+    _servers: Vec<Running>,
     _balancer: Option<Balancer>,
     url: String,
 }
 
 impl Served {
     fn start(examples: &Examples, revision: &str) -> anyhow::Result<Self> {
-        let Some((redis, workspace)) = &examples.shared else {
+        let Some(redis) = &examples.shared else {
             let mut server = Command::new(&examples.http_server);
-            let mut server = Server::start(server.args(["0", "--only", revision]))?;
-            let url = server.url()?;
+            server.args(["0", "--only", revision]);
+            let (server, url) = Running::listening(&mut server, None)?;
             return Ok(Self {
                 _servers: vec![server],
                 _balancer: None,
@@ -120,47 +119,16 @@ impl Served {
             server
                 .env("LISTEN", "127.0.0.1:0")
                 .env("MCP_KEY", "07".repeat(32));
-            Server::start(server.env("REDIS_URL", &redis.url))
+            Running::listening(server.env("REDIS_URL", &redis.url), None)
         };
-        let servers = (0..3).map(replica);
-        let mut servers: Vec<Server> = servers.collect::<anyhow::Result<_>>()?;
-        let urls = servers.iter_mut().map(Server::url);
-        let urls: Vec<String> = urls.collect::<anyhow::Result<_>>()?;
-        let balancer = Balancer::start(workspace, &urls)?.context("haproxy cannot be started")?;
-        let url = format!("http://{}/mcp", balancer.address);
+        let servers = (0..3).map(replica).collect::<anyhow::Result<Vec<_>>>()?;
+        let (servers, urls): (Vec<Running>, Vec<String>) = servers.into_iter().unzip();
+        let balancer = Balancer::start(&urls)?.context("haproxy cannot be started")?;
         Ok(Self {
             _servers: servers,
+            url: balancer.url.clone(),
             _balancer: Some(balancer),
-            url,
         })
-    }
-}
-
-/// A server over HTTP, on a port that was free; ended with this.
-struct Server(Child);
-
-impl Server {
-    fn start(command: &mut Command) -> anyhow::Result<Self> {
-        let started = command.stdout(Stdio::piped()).spawn();
-        started
-            .map(Self)
-            .context("the server over HTTP cannot be started")
-    }
-
-    fn url(&mut self) -> anyhow::Result<String> {
-        let output = self.0.stdout.take().context("no standard output")?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        let url = line.split_whitespace().next_back();
-        url.map(str::to_owned)
-            .context("the server over HTTP does not say where it listens")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context;
 use mcp_codegen::generate::Generated;
+use mcp_schema::Error;
 
 use crate::generate::root;
+use crate::process::cargo;
 
 /// The hand-written crates that generated ones depend on.
 const RUNTIME: [&str; 3] = ["convert", "hooks", "wire"];
@@ -44,24 +45,24 @@ impl Workshop {
         Ok(workshop)
     }
 
-    /// Compiles the crates of a step: what cargo says of it, where it refuses.
-    pub(super) fn compile(&self, generated: &Generated) -> Result<(), String> {
-        generated
-            .files
-            .write(&self.dir)
-            .map_err(|error| error.to_string())?;
-        let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["check", "--quiet", "--offline", "--workspace"])
+    /// Compiles the crates of a step.
+    ///
+    /// # Errors
+    /// What cargo says where it refuses.
+    pub(super) fn compile(&self, generated: &Generated) -> Result<(), Error> {
+        generated.files.write(&self.dir)?;
+        let output = cargo("check")
+            .args(["--quiet", "--offline", "--workspace"])
             .current_dir(&self.dir)
             .env("CARGO_TARGET_DIR", self.dir.join("target"))
             .output()
-            .map_err(|error| format!("cannot run cargo: {error}"))?;
+            .map_err(|cause| Error::io("run cargo in", &self.dir, cause))?;
         match output.status.success() {
             true => Ok(()),
-            false => Err(format!(
-                "does not compile:\n{}",
-                String::from_utf8_lossy(&output.stderr).trim_end()
-            )),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                Err(Error::defect("cargo check", said.trim_end()))
+            }
         }
     }
 

@@ -1,27 +1,24 @@
 //! The clients: what is installed of each, and the program that goes through a plan with it.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Context;
 
-use crate::interop::peers::{Installed, copy, output};
+use crate::generate::root;
+use crate::interop::peers::{Installed, copy};
+use crate::process::{cargo, output};
 
 /// Puts the program that goes through a plan beside what was installed; returns it, and whether it speaks HTTP.
-pub(super) fn prepare(
-    mut client: Installed,
-    workspace: &Path,
-) -> anyhow::Result<(Installed, bool)> {
-    let scripts = workspace.join("tests/interop");
+pub(super) fn prepare(mut client: Installed) -> anyhow::Result<(Installed, bool)> {
+    let scripts = root().join("tests/interop");
     let Some(script) = client.arguments.first_mut() else {
         // target/debug/client, below the folder of the crate
         let folder = client.program.ancestors().nth(3).context("no folder")?;
         let source = "src/bin/bridged.rs";
         copy(&scripts.join("rmcp").join(source), &folder.join(source))?;
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         output(
-            Command::new(cargo)
-                .args(["build", "--bin", "bridged"])
+            cargo("build")
+                .args(["--bin", "bridged"])
                 .env("CARGO_TARGET_DIR", folder.join("target"))
                 .current_dir(folder),
         )?;

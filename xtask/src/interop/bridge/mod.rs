@@ -7,12 +7,12 @@ mod servers;
 mod talk;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcp_schema::command::Outcome;
 
-use super::Built;
 use super::peers::{self, Role};
+use crate::process::Built;
 use crate::tally::Tally;
 
 /// What is built of this workspace for it.
@@ -28,8 +28,7 @@ const CHANNELS: [&str; 2] = ["stdio", "http"];
 
 /// Runs clients whose name starts with one of these, or all.
 pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcome> {
-    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let programs = Programs::build(&workspace)?;
+    let programs = Programs::build()?;
     let servers = servers::all(&programs, revisions)?;
     let mut table = Tally::new(&["client", "server", "over"], revisions);
     let all = [&peers::all()[..], &peers::old()].concat();
@@ -37,8 +36,7 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| name.starts_with(one));
     for peer in clients.filter(|peer| is_wanted(peer.name)) {
         eprintln!("{}: installing", peer.name);
-        let client = peers::install(peer, &workspace, &programs.folder)
-            .and_then(|installed| clients::prepare(installed, &workspace));
+        let client = peers::install(peer, &programs.folder).and_then(clients::prepare);
         let (client, has_http) = match client {
             Ok(client) => client,
             Err(why) => {
@@ -88,8 +86,8 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
 }
 
 impl Programs {
-    fn build(workspace: &Path) -> anyhow::Result<Self> {
-        let built = Built::of("--package mcp-rev --bin mcp-rev --example peer", workspace)?;
+    fn build() -> anyhow::Result<Self> {
+        let built = Built::of("--package mcp-rev --bin mcp-rev --example peer")?;
         Ok(Self {
             folder: built.folder("mcp-rev")?,
             peer: built.program("peer")?,

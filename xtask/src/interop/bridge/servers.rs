@@ -1,13 +1,13 @@
 //! The servers, and what each is asked: a tool, two questions in mid-call, a resource that changes, a prompt.
 
-use std::path::Path;
-
 use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::Programs;
 use super::clients::has_http;
-use crate::interop::peers::{self, Peer, copy, npm_install};
+use crate::generate::root;
+use crate::interop::peers::{self, Peer, copy};
+use crate::process::npm_install;
 
 /// A server, and what a client does with it.
 pub(super) struct Server {
@@ -62,8 +62,7 @@ pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec
 /// A server of an old SDK, which speaks what its client does.
 fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
     eprintln!("{}: installing", peer.name);
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let installed = peers::install(peer, &workspace, &programs.folder)?;
+    let installed = peers::install(peer, &programs.folder)?;
     let script = installed.arguments.first().context("no script")?;
     let has_http = has_http(script);
     let is_python = script.extension().is_some_and(|it| it == "py");
@@ -72,7 +71,7 @@ fn old(peer: &Peer, programs: &Programs) -> anyhow::Result<Server> {
         false => "typescript-1-server.mjs",
     };
     let to = script.with_file_name(server);
-    copy(&workspace.join("tests/interop/bridge").join(server), &to)?;
+    copy(&root().join("tests/interop/bridge").join(server), &to)?;
     let port = free_port()?;
     let command = |more: &[&str]| {
         let program = [&installed.program, &to].map(|it| it.to_string_lossy().into_owned());
