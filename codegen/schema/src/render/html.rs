@@ -7,62 +7,17 @@ mod matrix;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
-use serde::Serialize;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 
-use card::Card;
-use matrix::DirectionLines;
-
-use super::brief::{Line, brief};
+use super::brief::brief;
 use super::text::{conclusion, headline};
 use super::themes::themes;
 use crate::Error;
-use crate::diff::{Count, Diff, History, Kind, Level, Prose};
+use crate::diff::{Diff, History, Kind, Level};
 
 const PAGE: &str = include_str!("../../templates/diff/page.html.jinja");
 const STYLE: &str = include_str!("../../templates/diff/style.css");
 const SCRIPT: &str = include_str!("../../templates/diff/script.js");
-
-#[derive(Serialize)]
-struct Page<'d> {
-    title: String,
-    revisions: &'d [String],
-    directions: Vec<DirectionLines<'d>>,
-    pairs: Vec<Pair<'d>>,
-    levels: Vec<Chip>,
-    kinds: Vec<Chip>,
-    total: usize,
-    /// The changes of the step that has most: the length of a full bar.
-    most: usize,
-}
-
-#[derive(Serialize)]
-struct Chip {
-    id: &'static str,
-    count: usize,
-    hint: &'static str,
-}
-
-#[derive(Serialize)]
-struct Pair<'d> {
-    index: usize,
-    /// What links to it and into it begin with.
-    id: String,
-    /// Whether its summary is open from the start.
-    open: bool,
-    brief: Vec<Line>,
-    old: &'d str,
-    new: &'d str,
-    headline: String,
-    conclusion: String,
-    notes: &'d [String],
-    bar: Vec<Count>,
-    rows: usize,
-    /// The themes, each with its changes.
-    groups: Vec<(String, Vec<Card<'d>>)>,
-    prose: &'d [Prose],
-    ignored: Vec<(String, &'d str)>,
-}
 
 /// Renders the page of a history; that of one pair is a history of two.
 ///
@@ -83,11 +38,10 @@ pub fn render(history: &History) -> Result<String, Error> {
     templates.add_global("style", Value::from_safe_string(STYLE.to_owned()));
     templates.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
     let page = templates.get_template("page.html").map_err(failed)?;
-    page.render(Value::from(Serde(self::page(history))))
-        .map_err(failed)
+    page.render(self::page(history)).map_err(failed)
 }
 
-fn page(history: &History) -> Page<'_> {
+fn page(history: &History) -> Value {
     let History {
         revisions,
         methods,
@@ -104,30 +58,37 @@ fn page(history: &History) -> Page<'_> {
         rows.filter(|row| row.level == Level::Breaking).count()
     };
     let gravest = (0..diffs.len()).max_by_key(|index| breaking(&diffs[*index]));
-    let levels = Level::ALL.iter().map(|level| Chip {
-        id: level.id(),
-        count: rows().filter(|row| row.level == *level).count(),
-        hint: hint(*level),
+    let levels = Level::ALL.iter().map(|level| {
+        let count = rows().filter(|row| row.level == *level).count();
+        (level.id(), count, hint(*level))
     });
-    let kinds = Kind::ALL.iter().map(|kind| Chip {
-        id: kind.id(),
-        count: rows().filter(|row| row.kind == *kind).count(),
-        hint: kind.explain().means,
+    let kinds = Kind::ALL.iter().map(|kind| {
+        let count = rows().filter(|row| row.kind == *kind).count();
+        (kind.id(), count, kind.explain().means)
     });
-    Page {
+    context! {
         title,
         revisions,
-        directions: matrix::lines(methods, diffs),
-        pairs: diffs
+        directions => matrix::lines(methods, diffs),
+        pairs => diffs
             .iter()
             .enumerate()
             .map(|(index, diff)| pair(index, Some(index) == gravest, diff))
-            .collect(),
-        levels: levels.filter(|chip| chip.count > 0).collect(),
-        kinds: kinds.filter(|chip| chip.count > 0).collect(),
-        total: rows().count(),
-        most: diffs.iter().map(|diff| diff.rows.len()).max().unwrap_or(0),
+            .collect::<Value>(),
+        levels => chips(levels),
+        kinds => chips(kinds),
+        total => rows().count(),
+        // The changes of the step that has most: the length of a full bar.
+        most => diffs.iter().map(|diff| diff.rows.len()).max(),
     }
+}
+
+/// The buttons of a filter: each id that occurs, how often it does, and what it means.
+fn chips(all: impl Iterator<Item = (&'static str, usize, &'static str)>) -> Value {
+    let there = all.filter(|(_, count, _)| *count > 0);
+    there
+        .map(|(id, count, hint)| context! { id, count, hint })
+        .collect()
 }
 
 fn hint(level: Level) -> &'static str {
@@ -141,40 +102,39 @@ fn hint(level: Level) -> &'static str {
     }
 }
 
-fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
+fn pair(index: usize, open: bool, diff: &Diff) -> Value {
     let summary = diff.summary();
+    let headline = headline(diff, &summary);
+    // What links to it and into it begin with.
     let id = link(&format!("{}..{}", diff.old, diff.new));
     let groups = themes(diff).into_iter().map(|theme| {
         let cards = theme.changes.iter();
-        (
-            theme.id,
-            cards.map(|change| Card::of(&id, diff, change)).collect(),
-        )
+        let cards: Value = cards.map(|change| card::of(&id, diff, change)).collect();
+        (theme.id, cards)
     });
-    let groups: Vec<(String, Vec<Card<'_>>)> = groups.collect();
+    let groups: Value = groups.collect();
     let ignored = diff.ignored.iter().map(|ignored| {
         let path = ignored.row.paths.first().map(ToString::to_string);
         let what = format!("{} {}", ignored.row.kind, path.unwrap_or_default());
         (what, ignored.reason.as_str())
     });
-    Pair {
+    context! {
         index,
         id,
+        // Whether its summary is open from the start.
         open,
-        brief: brief(diff),
-        old: &diff.old,
-        new: &diff.new,
-        headline: headline(diff, &summary)
-            .split_once(": ")
-            .map(|(_, rest)| rest.to_owned())
-            .unwrap_or_default(),
-        conclusion: conclusion(&summary),
-        notes: &diff.notes,
-        bar: summary.levels,
-        rows: diff.rows.len(),
+        brief => Serde(brief(diff)),
+        old => &diff.old,
+        new => &diff.new,
+        headline => headline.split_once(": ").map_or("", |(_, rest)| rest),
+        conclusion => conclusion(&summary),
+        notes => &diff.notes,
+        bar => Serde(&summary.levels),
+        rows => diff.rows.len(),
+        // The themes, each with its changes.
         groups,
-        prose: &diff.prose,
-        ignored: ignored.collect(),
+        prose => Serde(&diff.prose),
+        ignored => ignored.collect::<Value>(),
     }
 }
 

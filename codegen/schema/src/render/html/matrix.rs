@@ -3,79 +3,46 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
 use crate::diff::{Diff, Level, MethodLine, WirePath, channel, direction_id};
 use crate::model::MethodKind;
 
-#[derive(Serialize)]
-pub(super) struct DirectionLines<'d> {
-    id: &'static str,
-    words: &'static str,
-    lines: Vec<Line<'d>>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Line<'d> {
-    method: &'d str,
-    cells: Vec<Cell>,
-}
-
-/// A message in one revision, and what happened to it on the way there.
-#[derive(Serialize)]
-pub(super) struct Cell {
-    channel: Option<&'static str>,
-    mark: &'static str,
-    level: Option<&'static str>,
-    count: usize,
-    pair: Option<usize>,
-}
-
 /// The lines of the matrix, by direction, those with the gravest changes first.
-pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Vec<DirectionLines<'d>> {
+pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
     let impact = impact(diffs);
-    let mut directions: Vec<DirectionLines<'_>> = Vec::new();
-    for line in methods {
-        let cells = (line.channels.iter().enumerate())
-            .map(|(index, channel)| {
-                let key = (index.wrapping_sub(1), line.direction, line.name.as_str());
-                cell(index, *channel, impact.get(&key))
-            })
-            .collect();
-        let line_view = Line {
-            method: &line.name,
-            cells,
+    let of_direction = methods.chunk_by(|a, b| a.direction == b.direction);
+    let directions = of_direction.map(|lines| {
+        let id = lines.first().map_or("", |line| line.direction);
+        // What happened to a message on the way to each revision, which has none before the first.
+        let met = |line: &'d MethodLine| -> Vec<Option<&(Level, usize)>> {
+            let key = |index| (index, line.direction, line.name.as_str());
+            let steps = (0..line.channels.len()).map(|at| impact.get(&key(at.checked_sub(1)?)));
+            steps.collect()
         };
-        match directions
-            .last_mut()
-            .filter(|last| last.id == line.direction)
-        {
-            Some(last) => last.lines.push(line_view),
-            None => directions.push(DirectionLines {
-                id: line.direction,
-                words: match line.direction {
-                    "C2S" => "client to server",
-                    _ => "server to client",
-                },
-                lines: vec![line_view],
-            }),
-        }
-    }
-    for direction in &mut directions {
-        direction
-            .lines
-            .sort_by_key(|line| Reverse(gravity(&line.cells)));
-    }
-    directions
+        let mut lines: Vec<_> = lines.iter().map(|line| (line, met(line))).collect();
+        lines.sort_by_key(|(_, met)| Reverse(gravity(met)));
+        let lines = lines.into_iter().map(|(line, met)| {
+            let cells = line.channels.iter().zip(met).enumerate();
+            let cells = cells.map(|(index, (channel, met))| cell(index, *channel, met));
+            context! { method => &line.name, cells => cells.collect::<Value>() }
+        });
+        let words = match id {
+            "C2S" => "client to server",
+            _ => "server to client",
+        };
+        context! { id, words, lines => lines.collect::<Value>() }
+    });
+    directions.collect()
 }
 
 /// How often a message had changes of each level, the worst first, and how many in all.
-fn gravity(cells: &[Cell]) -> (Vec<usize>, usize) {
-    let often = Level::ALL.iter().map(|level| {
-        let here = cells.iter().filter(|cell| cell.level == Some(level.id()));
-        here.count()
-    });
-    (often.collect(), cells.iter().map(|cell| cell.count).sum())
+fn gravity(met: &[Option<&(Level, usize)>]) -> (Vec<usize>, usize) {
+    let met = || met.iter().copied().flatten();
+    let often = Level::ALL
+        .iter()
+        .map(|level| met().filter(|(worst, _)| worst == level).count());
+    (often.collect(), met().map(|(_, count)| count).sum())
 }
 
 /// The worst level and the number of changes, by pair, direction of the request and method.
@@ -111,17 +78,18 @@ fn asked_by(path: &WirePath) -> &'static str {
     }
 }
 
-fn cell(index: usize, kind: Option<MethodKind>, impact: Option<&(Level, usize)>) -> Cell {
-    Cell {
-        channel: kind.map(channel),
-        mark: match kind {
+/// A message in one revision, and what happened to it on the way there.
+fn cell(index: usize, kind: Option<MethodKind>, met: Option<&(Level, usize)>) -> Value {
+    context! {
+        channel => kind.map(channel),
+        mark => match kind {
             Some(MethodKind::Request) => "●",
             Some(MethodKind::Notification) => "○",
             Some(MethodKind::Input) => "◆",
             None => "",
         },
-        level: impact.map(|(level, _)| level.id()),
-        count: impact.map_or(0, |(_, count)| *count),
-        pair: index.checked_sub(1).filter(|_| impact.is_some()),
+        level => met.map(|(level, _)| level.id()),
+        count => met.map_or(0, |(_, count)| *count),
+        pair => index.checked_sub(1).filter(|_| met.is_some()),
     }
 }
