@@ -194,6 +194,11 @@ mod tests {
             ),
             (r#"{"_meta":null,"a":1}"#, r#"{"_meta":{"k":"v"},"a":1}"#),
             (r#"{"_meta":{"k":"old"}}"#, r#"{"_meta":{"k":"v"}}"#),
+            // A name with an escape is the same name.
+            (
+                r#"{"a":1,"\u005fmeta":{"x":2}}"#,
+                r#"{"a":1,"\u005fmeta":{"x":2,"k":"v"}}"#,
+            ),
             ("[1]", "[1]"),
         ];
         let json = |text: &str| Json::from_text(text).unwrap();
