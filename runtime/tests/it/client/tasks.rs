@@ -117,6 +117,14 @@ fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
 }
 
 #[test]
+fn a_call_whose_task_is_waited_for_fails_when_the_connection_is_closed() {
+    let (mut client, _) = given(task("working"));
+    client.closed(NOW);
+    hear(&mut client).answer().unwrap_err();
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
+}
+
+#[test]
 fn what_a_stream_tells_of_a_task_is_as_good_as_a_look_at_it() {
     let told = |state: Value| {
         let mut params = state;

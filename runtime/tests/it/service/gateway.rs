@@ -29,13 +29,22 @@ async fn count(cx: RequestContext<Latest>) -> &'static str {
     "done"
 }
 
+async fn flood(cx: RequestContext<Latest>) -> &'static str {
+    let line = "x".repeat(300 << 10);
+    for _ in 0..8 {
+        cx.log(LogLevel::Warning, &line).await;
+    }
+    "done"
+}
+
 fn connect(only: Revision) -> Client {
     let (near, far) = duplex(1 << 16);
     let server = Server::new(&mcp::Implementation::new("example", Version("1")))
         .with_revisions([only].into_iter().collect());
     let router = Router::new()
         .tool("whoami", "Who asks.", whoami)
-        .tool("count", "Counts.", count);
+        .tool("count", "Counts.", count)
+        .tool("flood", "Says too much.", flood);
     let running = router.build_with(server).unwrap();
     tokio::spawn(async move {
         let (input, output) = split(far);
@@ -98,4 +107,18 @@ async fn what_calls_tell_on_their_way_is_a_stream() {
         ];
         assert_eq!(heard, expected, "{revision}");
     }
+}
+
+#[tokio::test]
+async fn updates_that_nobody_takes_are_kept_up_to_a_mebibyte() {
+    let client = connect(Revision::LATEST);
+    let (told, mut updates) = client.with_log_level(LogLevel::Info).updates();
+    assert_eq!(call(&told, "flood").await, "done");
+    drop(told);
+    let mut kept = 0;
+    while let Some(update) = updates.next().await {
+        assert!(matches!(update, Update::Log(_)), "{update:?}");
+        kept += 1;
+    }
+    assert!((1..=3).contains(&kept), "{kept} of 300 KiB");
 }

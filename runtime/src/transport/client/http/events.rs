@@ -259,6 +259,18 @@ mod tests {
     }
 
     #[test]
+    fn only_an_event_that_says_so_is_an_endpoint() {
+        for (text, expected) in [
+            ("data: /one\n\n", false),
+            ("event: endpoint\ndata: /one\n\n", true),
+            ("event: endpoint\ndata: /one\n\ndata: {}\n\n", false),
+        ] {
+            let (_, parser) = read(text.as_bytes(), 1_000, 100);
+            assert_eq!(parser.was_endpoint, expected, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_too_long_is_cut_and_is_the_last() {
         let long = "x".repeat(1_000);
         let lines = "data: x\n".repeat(1_000);

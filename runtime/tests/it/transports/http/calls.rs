@@ -1,5 +1,6 @@
 //! Calls over HTTP: whom they reach, who may make them, and how they end.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -85,13 +86,19 @@ async fn a_server_without_room_is_asked_again() {
     let client = client().http(quick(&url));
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
 
-    let never: Fault = Arc::new(|_, _| Some(status(503, &[])));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let never: Fault = Arc::new(move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Some(status(503, &[]))
+    });
     let url = serve(spoken_over_http(), never).await;
     let client = crate::transports::client().http(quick(&url).with_max_attempts(2));
     assert!(matches!(
         call(&client, "hello").await,
         Err(Error::RequestFailed(_))
     ));
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
 #[derive(Clone, Default)]

@@ -60,6 +60,25 @@ async fn a_session_that_is_gone_is_opened_anew() {
 }
 
 #[tokio::test]
+async fn the_stream_of_a_session_is_asked_for_with_headers_of_its_own() {
+    let (ask, mut asked) = tokio::sync::mpsc::unbounded_channel();
+    let watch: Fault = Arc::new(move |_, request| {
+        if request.method() == "GET" {
+            ask.send(request.headers().clone()).unwrap();
+        }
+        None
+    });
+    let url = serve([Revision::V2025_11_25], watch).await;
+    let client = client().http(quick(&url));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let headers = tokio::time::timeout(Duration::from_secs(20), asked.recv()).await;
+    let headers = headers.expect("no stream is asked for").unwrap();
+    assert_eq!(headers.get("content-type"), None);
+    let accept: Vec<_> = headers.get_all("accept").iter().collect();
+    assert_eq!(accept, ["text/event-stream"]);
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_is_taken_up_again() {
     // Any answer to a tool's call is put off: the stream ends after an id, and a GET with that id has it.
     let kept = Arc::new(Mutex::new(None::<axum::body::Bytes>));
