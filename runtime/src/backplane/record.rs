@@ -231,7 +231,8 @@ mod tests {
         assert_eq!((record.messages.len(), record.can_move), (2, true));
         // A session whose first message is not kept cannot be opened again.
         let mut record = SessionRecord::new("h", Owner::Unknown);
-        noted(&mut record, "initialize", &long("abc"));
+        // That is to be told, although nothing is kept.
+        assert!(noted(&mut record, "initialize", &long("abc")));
         assert_eq!((record.messages.len(), record.can_move), (0, false));
     }
 }

@@ -87,6 +87,8 @@ fn a_batch_whose_last_request_is_cancelled_is_completed() {
     let received = server.receive(&mut channel, None, batch.as_bytes(), NOW);
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     let cancelled = server.receive(&mut channel, None, cancel.as_bytes(), NOW);
+    // The answer ends the exchange: nothing else has to.
+    assert_eq!(cancelled.closes, []);
     let sent = cancelled.send;
     assert_eq!(sent[0].exchange, Some(received.exchange));
     assert_eq!(sent[0].body, r#"[{"jsonrpc":"2.0","id":2,"result":{}}]"#);

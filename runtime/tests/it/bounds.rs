@@ -29,6 +29,64 @@ fn ids_and_tokens_of_any_length_are_not_kept() {
 }
 
 #[test]
+fn an_id_may_be_as_long_as_the_limit_says() {
+    let server = server(Revision::V2025_11_25);
+    let mut channel = open(&server, "2025-11-25");
+    // The quotes count.
+    let longest = "x".repeat(server.limits().max_identifier_bytes - 2);
+    let ping = json!({"jsonrpc": "2.0", "id": longest, "method": "ping"}).to_string();
+    let answer = get(&server, &mut channel, &ping);
+    assert_eq!(answer["result"], json!({}));
+}
+
+#[test]
+fn limits_are_by_default_what_their_docs_say() {
+    let source = include_str!("../../src/protocol/limits.rs");
+    let is = format!("{:?}", Limits::default());
+    let mut docs = String::new();
+    let mut compared = 0;
+    for line in source.lines().map(str::trim) {
+        if let Some(doc) = line.strip_prefix("///") {
+            docs.push_str(doc);
+        } else if let Some((name, _)) = line
+            .strip_prefix("pub max_")
+            .and_then(|it| it.split_once(':'))
+        {
+            let (_, says) = docs.split_once("Default: ").expect(name);
+            let mut words = says.split([' ', '.']).filter(|word| !word.is_empty());
+            let number: u64 = words
+                .next()
+                .unwrap()
+                .replace(',', "")
+                .trim()
+                .parse()
+                .expect(name);
+            let unit = match words.next() {
+                Some("KiB") => 1 << 10,
+                Some("MiB") => 1 << 20,
+                _ => 1,
+            };
+            let says = format!("max_{name}: {}", number * unit);
+            assert!(
+                is.split([',', '{', '}']).any(|it| it.trim() == says),
+                "{says} in {is}"
+            );
+            compared += 1;
+        }
+        if !line.starts_with("///") {
+            docs.clear();
+        }
+    }
+    assert_eq!(compared, is.matches("max_").count());
+    // The only one that is no number.
+    assert!(source.contains("its client. Default: 10 minutes."));
+    assert_eq!(
+        Limits::default().client_response_timeout,
+        Duration::from_secs(600)
+    );
+}
+
+#[test]
 fn requests_without_an_answer_are_bounded_by_their_bytes() {
     let limits = Limits {
         max_pending_bytes: 10_000,

@@ -109,6 +109,19 @@ fn ping_and_unknown_methods_are_answered_before_initialize() {
 }
 
 #[test]
+fn only_a_method_that_is_not_served_has_the_status_of_a_page_that_is_not_there() {
+    let server = server(Revision::V2026_07_28);
+    for (code, status) in [(-32601, 200), (-32021, 400), (-32602, 200)] {
+        let mut channel = Channel::new();
+        let text = claim("tools/list", json!({}));
+        let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+        let error = ErrorObject::new(code, "no");
+        let output = server.answer(&mut channel, call.token, Err(error), NOW);
+        assert_eq!(output.send[0].status, status, "{code}");
+    }
+}
+
+#[test]
 fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer() {
     let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();

@@ -310,6 +310,28 @@ fn changes_are_listened_to_once_however_often_a_client_says_that_it_is_initializ
 }
 
 #[test]
+fn a_stream_that_nobody_listens_to_any_more_is_over_for_its_handler() {
+    let profile = profile_text(r#"{"resources":{"subscribe":true}}"#);
+    let server = Server::new(Revision::V2026_07_28, profile).unwrap();
+    let mut channel = open(&server, "2025-06-18");
+    let of = |method: &str| {
+        json!({"jsonrpc": "2.0", "id": method, "method": method, "params": {"uri": "a:1"}})
+            .to_string()
+    };
+    let subscribe = of("resources/subscribe");
+    let called = calls(&server.receive(&mut channel, None, subscribe.as_bytes(), NOW));
+    assert_eq!(called[0].method, "subscriptions/listen");
+    let unsubscribe = of("resources/unsubscribe");
+    let ended = server.receive(&mut channel, None, unsubscribe.as_bytes(), NOW);
+    let is_it =
+        |event: &Event| matches!(event, Event::Cancelled(it) if it.token == called[0].token);
+    assert!(ended.events.iter().any(is_it), "{ended:?}");
+    let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
+    let late = server.answer(&mut channel, called[0].token, Ok(end), NOW);
+    assert_eq!((late.fate, late.send.len()), (Fate::Unknown, 0));
+}
+
+#[test]
 fn nothing_but_logs_before_the_client_is_initialized() {
     let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();

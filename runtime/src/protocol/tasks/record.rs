@@ -282,7 +282,22 @@ pub(super) fn timestamp(ms: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
     use super::*;
+
+    #[test]
+    fn what_has_ended_keeps_no_question_and_no_answer() {
+        let text = r#"{"id":"t","share":"s","version":1,"status":"input_required","createdMs":0,"updatedMs":0,
+            "ttlMs":1,"pollIntervalMs":1,"method":"tools/call",
+            "questions":[{"key":"k","method":"roots/list","params":{}}],"answers":[{"key":"j","result":{}}]}"#;
+        for result in [Ok(Json::of("done")), Err(ErrorObject::new(-32603, "no"))] {
+            let mut task: Task = mcp_wire::from_str(text).unwrap();
+            task.end(&result).unwrap();
+            assert!(task.status.is_terminal());
+            assert_eq!((task.questions, task.answers), (Vec::new(), Vec::new()));
+        }
+    }
 
     #[test]
     fn times_are_those_of_the_calendar() {

@@ -278,7 +278,8 @@ async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
     let (stop, stopped) = oneshot::channel::<()>();
     let service = Service::new(server(), handler);
     let until = async { drop(stopped.await) };
-    let serving = tokio::spawn(adapter::serve_until(listener, service, until, LONG));
+    let serving = tokio::spawn(adapter::serve_until(listener, service, until, 3 * LONG));
+    let mut idle = TcpStream::connect(address).await.unwrap();
     let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
     begun.notified().await;
     stop.send(()).unwrap();
@@ -290,6 +291,9 @@ async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert!(TcpStream::connect(address).await.is_err());
+    // A connection without a request ends at once, and does not use up the grace.
+    let end = tokio::time::timeout(LONG, idle.read(&mut [0; 1])).await;
+    assert_eq!(end.expect("it stays open").unwrap(), 0);
     assert!(!serving.is_finished());
     leave.notify_one();
     assert!(at_work.await.unwrap().contains("200 OK"));

@@ -12,7 +12,7 @@ use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
 use serde_json::{Value, json};
 
-use crate::http::{Post, call, events, message, open, server};
+use crate::http::{Post, body, call, events, message, open, server};
 use crate::support::handlers;
 
 /// A handler that never answers calls of one method, and counts how many of those are at work.
@@ -168,6 +168,26 @@ async fn a_legacy_client_that_hangs_up_does_not_but_may_cancel() {
         .await;
     assert_eq!(response.status(), StatusCode::ACCEPTED);
     assert!(settles_at(&at_work, 0).await, "the call is still at work");
+}
+
+#[tokio::test]
+async fn the_response_of_a_call_that_is_cancelled_in_silence_ends() {
+    let at_work = Arc::new(AtomicUsize::new(0));
+    let service = Service::new(server(), stuck(&at_work, "tools/call"));
+    let session = open(&service, "2025-11-25").await;
+    let of_session = |message: Value| Post::of(&message).with("Mcp-Session-Id", &session);
+    let post = of_session(call("add", json!({"a": 1, "b": 2})));
+    let waits = tokio::spawn({
+        let service = service.clone();
+        async move { body(post.to(&service).await).await }
+    });
+    assert!(settles_at(&at_work, 1).await);
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    of_session(cancel).to(&service).await;
+    let ended = tokio::time::timeout(Duration::from_secs(20), waits).await;
+    let said = ended.expect("the response stays open").unwrap();
+    assert!(!said.contains("result"), "{said}");
 }
 
 #[tokio::test]

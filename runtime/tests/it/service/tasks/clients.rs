@@ -8,7 +8,7 @@ use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::TaskStatus;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, Router};
-use mcp_revisions::{Lifecycle, Revision, args};
+use mcp_revisions::{Lifecycle, Limits, Revision, args};
 use serde_json::{Value, json};
 
 use crate::service::peer::revisions;
@@ -152,6 +152,22 @@ async fn a_stream_tells_of_the_tasks_that_its_client_asked_for() {
         assert_eq!(done["status"], "completed", "{done}");
         assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada", "{done}");
     }
+}
+
+#[tokio::test]
+async fn a_stream_follows_as_many_tasks_as_it_may_and_no_more() {
+    let world = World::default();
+    let mut peer = (world.peer(Revision::LATEST).await).with_extension(EXTENSION);
+    let most = Limits::default().max_subscriptions;
+    let many = |count: usize| {
+        let ids: Vec<String> = (0..count).map(|id| format!("{id:032x}")).collect();
+        json!({"notifications": {"taskIds": ids}})
+    };
+    let refused = peer.once("subscriptions/listen", many(most + 1)).await;
+    let why = refused.unwrap_err()["message"].to_string();
+    assert!(why.contains(&format!("{most} subscriptions")), "{why}");
+    peer.begins("subscriptions/listen", many(most)).await;
+    peer.hears("notifications/subscriptions/acknowledged").await;
 }
 
 #[tokio::test]
