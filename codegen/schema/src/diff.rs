@@ -5,6 +5,7 @@
 //! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
 
 mod baseline;
+mod builder;
 mod classes;
 mod compare;
 mod errata;
@@ -406,9 +407,7 @@ impl Found {
 
 fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
     let mut trail = base.trail.clone();
-    for step in finding.steps.iter().skip(usize::from(base.hides_next)) {
-        trail.push(step);
-    }
+    finding.steps.iter().for_each(|step| trail.push(step));
     let WirePath {
         direction,
         method,
@@ -447,13 +446,9 @@ fn place_of(places: &Place, finding: &Finding) -> Place {
 
 /// What stood there, what stands there, and what the row is about.
 fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
-    let required = |first: bool| match finding.required {
-        Some((old, _)) if first => Some(old),
-        Some((_, new)) => Some(new),
-        None => None,
-    };
-    row.before = finding.old.map(|id| View::of(old, id, required(true)));
-    row.after = finding.new.map(|id| View::of(new, id, required(false)));
+    let [was_required, is_required] = finding.required;
+    row.before = finding.old.map(|id| View::of(old, id, was_required));
+    row.after = finding.new.map(|id| View::of(new, id, is_required));
     row.subject = match (&finding.detail, finding.steps.last()) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {

@@ -1,7 +1,6 @@
 //! Which nodes of two graphs say the same: equality of shapes, through references and cycles.
 //!
-//! Bottom-up where shapes end, and by splitting classes until they agree in all their parts where
-//! shapes contain themselves. Names and places play no part, so a definition
+//! By splitting classes until the nodes of each agree in all their parts. Names and places play no part, so a definition
 //! that was renamed, inlined or extracted stays in its class.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -32,54 +31,34 @@ impl Classes {
             .iter()
             .map(|(graph, id, offset)| Parts::of(graph, *id, *offset))
             .collect();
-        let mut class = settle(&own, &parts);
+        let mut class = settle(own, &parts);
         let new = class.split_off(old.len());
         Self { old: class, new }
     }
 }
 
-/// Gives every node its class.
-fn settle(own: &[u32], parts: &[Parts]) -> Vec<u32> {
-    let mut class = own.to_vec();
-    let (bottom_up, rest) = order(parts);
-    let mut table: HashMap<Vec<u32>, u32> = HashMap::with_capacity(own.len());
-    // What leads to no cycle is settled at once, parts first.
-    for id in bottom_up {
-        let next = number(table.len());
-        class[id] = *table.entry(parts[id].key(own[id], &class)).or_insert(next);
-    }
-    split(&mut class, own, parts, &rest, number(table.len()));
-    class
-}
-
-/// Splits the classes of the rest until nothing splits any more: what a node is made of is looked at again only where
-/// one of its parts has got another class. The classes up to `first` are given.
-fn split(class: &mut [u32], own: &[u32], parts: &[Parts], rest: &[usize], first: u32) {
-    let mut wholes: HashMap<usize, Vec<usize>> = HashMap::new();
-    for id in rest {
-        for part in &parts[*id].nodes {
-            wholes.entry(*part).or_default().push(*id);
+/// Splits classes, which begin as what each node says by itself, until nothing splits any more: what a node is made of is
+/// looked at again only where one of its parts has got another class.
+fn settle(mut class: Vec<u32>, parts: &[Parts]) -> Vec<u32> {
+    let mut wholes: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
+    for (id, parts) in parts.iter().enumerate() {
+        for part in &parts.nodes {
+            wholes[*part].push(id);
         }
     }
-    let mut begun: HashMap<u32, u32> = HashMap::new();
-    let mut next = first;
     let mut members: HashMap<u32, usize> = HashMap::new();
-    for id in rest {
-        class[*id] = *begun.entry(own[*id]).or_insert_with(|| {
-            next += 1;
-            next - 1
-        });
-        *members.entry(class[*id]).or_default() += 1;
+    for class in &class {
+        *members.entry(*class).or_default() += 1;
     }
+    let mut next = number(members.len());
     // What all members of a class are made of, but for those that are to be looked at.
     let mut made_of: HashMap<u32, Vec<u32>> = HashMap::new();
-    let mut open: BTreeSet<usize> = rest.iter().copied().collect();
+    let mut open: BTreeSet<usize> = (0..parts.len()).collect();
     while !open.is_empty() {
         let mut groups: BTreeMap<u32, BTreeMap<Vec<u32>, Vec<usize>>> = BTreeMap::new();
         for id in &open {
-            let key = parts[*id].key(own[*id], class);
             let group = groups.entry(class[*id]).or_default();
-            group.entry(key).or_default().push(*id);
+            group.entry(parts[*id].key(&class)).or_default().push(*id);
         }
         open.clear();
         for (old, by_key) in groups {
@@ -99,38 +78,14 @@ fn split(class: &mut [u32], own: &[u32], parts: &[Parts], rest: &[usize], first:
                 made_of.insert(next, key);
                 for id in ids {
                     class[id] = next;
-                    open.extend(wholes.get(&id).into_iter().flatten());
+                    open.extend(&wholes[id]);
                 }
                 next += 1;
             }
             made_of.insert(old, stays);
         }
     }
-}
-
-/// The nodes that lead to no cycle, parts before wholes, and all others.
-fn order(parts: &[Parts]) -> (Vec<usize>, Vec<usize>) {
-    let mut wholes: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
-    let mut waiting: Vec<usize> = Vec::with_capacity(parts.len());
-    for (id, parts) in parts.iter().enumerate() {
-        waiting.push(parts.nodes.len());
-        for part in &parts.nodes {
-            wholes[*part].push(id);
-        }
-    }
-    let mut ready: Vec<usize> = (0..parts.len()).filter(|id| waiting[*id] == 0).collect();
-    let mut at = 0;
-    while let Some(id) = ready.get(at).copied() {
-        at += 1;
-        for whole in &wholes[id] {
-            waiting[*whole] -= 1;
-            if waiting[*whole] == 0 {
-                ready.push(*whole);
-            }
-        }
-    }
-    let rest = (0..parts.len()).filter(|id| waiting[*id] > 0).collect();
-    (ready, rest)
+    class
 }
 
 fn number(count: usize) -> u32 {
@@ -145,13 +100,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn key(&self, own: u32, class: &[u32]) -> Vec<u32> {
+    fn key(&self, class: &[u32]) -> Vec<u32> {
         let (choices, others) = self.nodes.split_at(self.unordered.min(self.nodes.len()));
         let mut key: Vec<u32> = choices.iter().map(|part| class[*part]).collect();
         key.sort_unstable();
         key.dedup();
         key.extend(others.iter().map(|part| class[*part]));
-        key.push(own);
         key
     }
 

@@ -79,7 +79,7 @@ impl<'g> Comparer<'g> {
     }
 
     fn find(&mut self, site: SiteId, kind: Kind, steps: &[Step], pair: [Option<NodeId>; 2]) {
-        self.report(site, kind, steps, pair, None, Detail::None);
+        self.report(site, kind, steps, pair, [None; 2], Detail::None);
     }
 
     fn report(
@@ -88,7 +88,7 @@ impl<'g> Comparer<'g> {
         kind: Kind,
         steps: &[Step],
         [old, new]: [Option<NodeId>; 2],
-        required: Option<(bool, bool)>,
+        required: [Option<bool>; 2],
         detail: Detail,
     ) {
         self.sites[site].findings.push(Finding {
@@ -104,27 +104,22 @@ impl<'g> Comparer<'g> {
     fn member(&mut self, site: SiteId, steps: &[Step], name: &str, pair: [Option<Member>; 2]) {
         let steps = &with(steps, Step::Member(name.to_owned()));
         let nodes = pair.map(|member| member.map(|member| member.node));
-        let required = pair.map(|member| member.is_some_and(|member| member.required));
-        let kind = match pair {
+        let required = pair.map(|member| member.map(|member| member.required));
+        let kind = match required {
             [None, None] => return,
-            [None, Some(new)] if new.required => Kind::MemberAddedRequired,
-            [None, Some(_)] => Kind::MemberAddedOptional,
-            [Some(_), None] => Kind::MemberRemoved,
-            [Some(old), Some(new)] => {
-                let required = Some((old.required, new.required));
-                let kind = match required {
-                    Some((false, true)) => Some(Kind::BecameRequired),
-                    Some((true, false)) => Some(Kind::BecameOptional),
-                    _ => None,
-                };
-                if let Some(kind) = kind {
-                    self.report(site, kind, steps, nodes, required, Detail::None);
-                }
-                return self.value(site, steps, old.node, new.node);
-            }
+            [None, Some(true)] => Some(Kind::MemberAddedRequired),
+            [None, Some(false)] => Some(Kind::MemberAddedOptional),
+            [Some(_), None] => Some(Kind::MemberRemoved),
+            [Some(false), Some(true)] => Some(Kind::BecameRequired),
+            [Some(true), Some(false)] => Some(Kind::BecameOptional),
+            _ => None,
         };
-        let [old, new] = required;
-        self.report(site, kind, steps, nodes, Some((old, new)), Detail::None);
+        if let Some(kind) = kind {
+            self.report(site, kind, steps, nodes, required, Detail::None);
+        }
+        if let [Some(old), Some(new)] = nodes {
+            self.value(site, steps, old, new);
+        }
     }
 
     /// Two values at the same path: compared here, or as a site of their own where they can be shared.
@@ -211,25 +206,12 @@ impl<'g> Comparer<'g> {
             (Shape::Choice(old_values), Shape::Choice(new_values)) => {
                 self.choices(site, steps, pair, old_values, new_values);
             }
-            (old_shape, new_shape) => {
-                let kind = match (kinds(old_shape), kinds(new_shape)) {
-                    (Some(old), Some(new))
-                        if old == new && !is_choice(old_shape) && !is_choice(new_shape) =>
-                    {
-                        None
-                    }
-                    (Some(old), Some(new)) if covers(&new, &old) && !is_choice(new_shape) => {
-                        Some(Kind::TypeWidened)
-                    }
-                    (Some(old), Some(new)) if covers(&old, &new) && !is_choice(old_shape) => {
-                        Some(Kind::TypeNarrowed)
-                    }
-                    _ => Some(Kind::TypeChanged),
-                };
-                if let Some(kind) = kind {
-                    self.find(site, kind, steps, pair);
-                }
-            }
+            (old, new) => match (covers(new, old), covers(old, new)) {
+                (true, true) => {}
+                (true, false) => self.find(site, Kind::TypeWidened, steps, pair),
+                (false, true) => self.find(site, Kind::TypeNarrowed, steps, pair),
+                (false, false) => self.find(site, Kind::TypeChanged, steps, pair),
+            },
         }
         self.limits(site, steps, [old, new]);
     }
@@ -257,7 +239,14 @@ impl<'g> Comparer<'g> {
             if !same {
                 let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
                 let pair = [Some(old), Some(new)];
-                self.report(site, Kind::ConstraintChanged, steps, pair, None, detail);
+                self.report(
+                    site,
+                    Kind::ConstraintChanged,
+                    steps,
+                    pair,
+                    [None; 2],
+                    detail,
+                );
             }
         }
     }
@@ -295,13 +284,14 @@ impl<'g> Comparer<'g> {
             }
             return;
         }
-        for value in new.iter().filter(|value| !old.contains(value)) {
-            let detail = Detail::Value(value.clone());
-            self.report(site, Kind::EnumValueAdded, steps, pair, None, detail);
-        }
-        for value in old.iter().filter(|value| !new.contains(value)) {
-            let detail = Detail::Value(value.clone());
-            self.report(site, Kind::EnumValueRemoved, steps, pair, None, detail);
+        for (values, others, kind) in [
+            (new, old, Kind::EnumValueAdded),
+            (old, new, Kind::EnumValueRemoved),
+        ] {
+            for value in values.iter().filter(|value| !others.contains(value)) {
+                let detail = Detail::Value(value.clone());
+                self.report(site, kind, steps, pair, [None; 2], detail);
+            }
         }
     }
 
@@ -396,8 +386,11 @@ fn with(steps: &[Step], step: Step) -> Vec<Step> {
     longer
 }
 
-fn is_choice(shape: &Shape) -> bool {
-    matches!(shape, Shape::Choice(_))
+/// Whether a scalar shape admits all values of another one.
+fn covers(wide: &Shape, narrow: &Shape) -> bool {
+    let is_choice = matches!(wide, Shape::Choice(_));
+    let both = kinds(wide).zip(kinds(narrow));
+    !is_choice && both.is_some_and(|(wide, narrow)| wide.is_superset(&narrow))
 }
 
 /// The JSON kinds of a scalar shape; a number may be an integer.
@@ -421,8 +414,4 @@ fn kinds(shape: &Shape) -> Option<BTreeSet<JsonType>> {
         kinds.insert(JsonType::Integer);
     }
     Some(kinds)
-}
-
-fn covers(wide: &BTreeSet<JsonType>, narrow: &BTreeSet<JsonType>) -> bool {
-    wide.is_superset(narrow)
 }

@@ -29,21 +29,23 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
 
 /// The changes of a comparison, to be looked up by place on the wire.
 struct Changes<'d> {
-    rows: Vec<&'d Row>,
+    rows: &'d [Row],
     /// Which rows stand at a place.
-    at: BTreeMap<WirePlace, Vec<usize>>,
+    at: BTreeMap<WirePlace, Vec<&'d Row>>,
 }
 
 impl<'d> Changes<'d> {
     fn of(diff: &'d Diff) -> Self {
-        let rows: Vec<&Row> = diff.rows.iter().collect();
-        let mut at: BTreeMap<WirePlace, Vec<usize>> = BTreeMap::new();
-        for (index, row) in rows.iter().enumerate() {
+        let mut at: BTreeMap<WirePlace, Vec<&Row>> = BTreeMap::new();
+        for row in &diff.rows {
             for place in places(&row.paths) {
-                at.entry(place).or_default().push(index);
+                at.entry(place).or_default().push(row);
             }
         }
-        Self { rows, at }
+        Self {
+            rows: &diff.rows,
+            at,
+        }
     }
 
     /// Whether there is a change as grave where the row has its own: for what moved, at both ends.
@@ -61,44 +63,32 @@ impl<'d> Changes<'d> {
     }
 
     fn touch(&self, row: &Row, places: &[WirePlace]) -> bool {
-        let as_grave = |index: &usize| {
-            let other = self.rows[*index];
-            is_as_grave(other, row).then_some(other)
+        let as_grave = |place: &WirePlace| {
+            let here = self.at.get(place).into_iter().flatten();
+            here.copied().filter(|other| is_as_grave(other, row))
         };
         places.iter().any(|place| {
-            let here = self.at.get(place).into_iter().flatten();
-            if here.filter_map(as_grave).next().is_some() {
-                return true;
-            }
             // Where an erratum makes a union of a value, or takes one apart, the way to it gains or loses a choice.
-            let twin = place.other_spelling();
-            let mut there = self
-                .at
-                .get(&twin)
-                .into_iter()
-                .flatten()
-                .filter_map(as_grave);
-            if there.any(|other| other.kind == row.kind) {
-                return true;
-            }
-            let around = place.holders();
-            let around = around.iter().filter_map(|holder| self.at.get(holder));
-            let mut around = around.flatten().filter_map(as_grave);
-            around.any(|other| came_or_went_whole(other.kind))
+            let spelled_otherwise = || {
+                let twin = place.other_spelling();
+                as_grave(&twin).any(|other| other.kind == row.kind)
+            };
+            let around = || {
+                let holders = place.holders();
+                let mut around = holders.iter().flat_map(as_grave);
+                around.any(|other| came_or_went_whole(other.kind))
+            };
+            as_grave(place).next().is_some() || spelled_otherwise() || around()
         })
     }
 }
 
 /// Whether everybody whom the row refuses is refused by the other one, too, and the level is no better.
 fn is_as_grave(other: &Row, row: &Row) -> bool {
-    let refuses = |row: &Row| {
-        (
-            !row.verdicts.old_to_new.valid,
-            !row.verdicts.new_to_old.valid,
-        )
-    };
-    let ((old, new), (other_old, other_new)) = (refuses(row), refuses(other));
-    (other_old || !old) && (other_new || !new) && other.level >= row.level
+    let (is, other_is) = (row.verdicts, other.verdicts);
+    (is.old_to_new.valid || !other_is.old_to_new.valid)
+        && (is.new_to_old.valid || !other_is.new_to_old.valid)
+        && other.level >= row.level
 }
 
 fn places(paths: &[WirePath]) -> Vec<WirePlace> {

@@ -65,21 +65,19 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
     }
     let (old_errors, new_errors) = match (&old.facts, &new.facts) {
         (Some(before), Some(after)) => {
-            let mut stated_rows = Vec::new();
-            headers(before, after, &mut stated_rows);
-            rules(before, after, &mut stated_rows);
-            ranges(before, after, &mut stated_rows);
-            for mut row in stated_rows {
-                let side = if row.after.is_some() { new } else { old };
-                row.page = page(row.page.as_deref(), side);
-                rows.push(row);
-            }
+            headers(before, after, &mut rows);
+            rules(before, after, &mut rows);
+            ranges(before, after, &mut rows);
             stated(before, after)
         }
         // A file: what both schemas carry can be compared, and nothing else.
         _ => (from_schema(old), from_schema(new)),
     };
     errors(old, new, &old_errors, &new_errors, &mut rows);
+    for row in &mut rows {
+        let side = if row.after.is_some() { new } else { old };
+        row.page = page(row.page.as_deref(), side);
+    }
     rows
 }
 
@@ -171,10 +169,7 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
         }
         let [o, n] = pair;
         row.codes = pair.into_iter().flatten().map(|error| error.code).collect();
-        row.page = page(
-            n.or(o).map(|error| error.page.as_str()),
-            if n.is_some() { new } else { old },
-        );
+        row.page = n.or(o).map(|error| error.page.clone());
         row.subject = Some(name.clone());
         rows.push(anywhere(row, Part::Error, &code_of(&name)));
     }

@@ -2,6 +2,7 @@
 //!
 //! The tests let an independent validator judge the same.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -138,9 +139,8 @@ impl Judge<'_> {
 
     /// Whether a pattern of `patternProperties` speaks of a member.
     fn is_patterned(&self, node: &WireNode, name: &str) -> Option<bool> {
-        let patterns = node.applied.keys();
-        let patterns = patterns.filter_map(|place| named(place, "patternProperties"));
-        any(patterns.map(|pattern| self.graph.patterns.matches(&pattern, name)))
+        let patterns = parts(node, "patternProperties");
+        any(patterns.map(|(pattern, _)| self.graph.patterns.matches(&pattern, name)))
     }
 
     fn limit(
@@ -203,23 +203,16 @@ impl Judge<'_> {
                 }))
             }
             ("dependentSchemas", Value::Object(members)) => {
-                all(node
-                    .applied
-                    .iter()
-                    .map(|(place, id)| match named(place, "dependentSchemas") {
-                        Some(name) if members.contains_key(&*name) => self.node(*id, value, depth),
-                        _ => Some(true),
-                    }))
+                let asked = parts(node, "dependentSchemas");
+                let asked = asked.filter(|(name, _)| members.contains_key(&**name));
+                all(asked.map(|(_, id)| self.node(id, value, depth)))
             }
             ("patternProperties", Value::Object(members)) => {
-                all(node.applied.iter().flat_map(|(place, id)| {
-                    let pattern = named(place, "patternProperties");
+                let patterned = parts(node, "patternProperties");
+                all(patterned.flat_map(|(pattern, id)| {
                     members.iter().map(move |(name, value)| {
-                        let Some(pattern) = &pattern else {
-                            return Some(true);
-                        };
-                        let spoken_of = self.graph.patterns.matches(pattern, name);
-                        any([spoken_of.map(|is| !is), self.node(*id, value, depth)])
+                        let spoken_of = self.graph.patterns.matches(&pattern, name);
+                        any([spoken_of.map(|is| !is), self.node(id, value, depth)])
                     })
                 }))
             }
@@ -249,15 +242,7 @@ impl Judge<'_> {
                 None => all([holds("then", value), holds("else", value)]).filter(|both| *both),
             },
             ("$ref" | "anyOf", value) => holds(name, value),
-            ("allOf", value) => {
-                all(node
-                    .applied
-                    .iter()
-                    .map(|(place, id)| match named(place, "allOf") {
-                        Some(_) => self.node(*id, value, depth),
-                        None => Some(true),
-                    }))
-            }
+            ("allOf", value) => all(parts(node, name).map(|(_, id)| self.node(id, value, depth))),
             ("unevaluatedProperties", Value::Object(members)) => {
                 let seen = self.seen(node, members, value, depth)?;
                 let unseen = members.iter().filter(|(name, _)| !seen.contains(*name));
@@ -335,12 +320,15 @@ impl Judge<'_> {
     }
 }
 
+/// The schemas within a keyword of a node, by their names in it.
+fn parts<'n>(node: &'n WireNode, keyword: &'n str) -> impl Iterator<Item = (Cow<'n, str>, NodeId)> {
+    let parts = node.applied.iter();
+    parts.filter_map(move |(place, id)| Some((named(place, keyword)?, *id)))
+}
+
 /// How many items have a schema each.
 fn listed(node: &WireNode) -> usize {
-    let places = node.applied.keys();
-    places
-        .filter(|place| place.starts_with("prefixItems/"))
-        .count()
+    parts(node, "prefixItems").count()
 }
 
 fn least(count: usize, bound: &Value) -> Option<bool> {

@@ -128,7 +128,6 @@ pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
                 site,
                 part,
                 whole: [gone.node, came.node],
-                hides_first: false,
                 moved: Some(end),
             }));
         }

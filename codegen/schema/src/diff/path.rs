@@ -25,6 +25,8 @@ pub(crate) struct Trail {
     /// The printed form: paths are sorted by it, and it is never parsed.
     text: String,
     steps: Vec<Step>,
+    /// Whether the next step is not written: the one into `params`, at the top of a message.
+    hides_next: bool,
 }
 
 impl Trail {
@@ -33,7 +35,13 @@ impl Trail {
         Self {
             text: "$".to_owned(),
             steps: Vec::new(),
+            hides_next: false,
         }
+    }
+
+    /// The same, without its next step.
+    pub(crate) fn hiding_next(self, hides_next: bool) -> Self {
+        Self { hides_next, ..self }
     }
 
     /// What is found by its name alone: a header, a rule.
@@ -41,6 +49,7 @@ impl Trail {
         Self {
             text: name.to_owned(),
             steps: vec![Step::Member(name.to_owned())],
+            hides_next: false,
         }
     }
 
@@ -51,8 +60,11 @@ impl Trail {
         trail
     }
 
-    /// One step further.
+    /// One step further; the one that is hidden is not written.
     pub(crate) fn push(&mut self, step: &Step) {
+        if std::mem::take(&mut self.hides_next) {
+            return;
+        }
         step.push_to(&mut self.text);
         self.steps.push(match step {
             // A path names the same value under every name that a schema has for its type.
@@ -142,7 +154,7 @@ pub struct WirePlace {
 }
 
 impl WirePlace {
-    /// Whether this is the other place or holds it; a message
+    /// Whether this is the other place or holds it; a message holds all that is sent in it.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         if self.method != other.method {
             return false;

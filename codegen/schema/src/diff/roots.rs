@@ -17,7 +17,7 @@ pub(super) fn roots(
     comparer: &mut Comparer<'_>,
 ) -> Vec<Root> {
     let mut roots = Vec::new();
-    let mut add = |path: WirePath, site, hides_first, nodes: [NodeId; 2]| {
+    let mut add = |path: WirePath, site, nodes: [NodeId; 2]| {
         // Params are sent in the message around them.
         let part = match path.part {
             Part::Params => Part::Message,
@@ -28,7 +28,6 @@ pub(super) fn roots(
             whole: nodes,
             path,
             site,
-            hides_first,
             moved: None,
         });
     };
@@ -40,13 +39,14 @@ pub(super) fn roots(
         let (o, n) = (&old.messages[*o], &new.messages[*n]);
         let nodes = [o.node, n.node];
         let site = comparer.root(named(nodes), "params", [o.params, n.params]);
-        let path = WirePath::whole(o.direction, &o.name, Part::Params);
-        add(path, site, true, nodes);
+        let trail = Trail::root().hiding_next(true);
+        let path = WirePath::new(o.direction, &o.name, Part::Params, trail);
+        add(path, site, nodes);
         if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
             let nodes = [o_result, n_result];
             let site = comparer.whole(named(nodes), o_result, n_result);
             let path = WirePath::whole(o.direction.back(), &o.name, Part::Result);
-            add(path, site, false, nodes);
+            add(path, site, nodes);
         }
     }
     let definition = |side: &Side| side.graph.definitions.get("JSONRPCMessage").copied();
@@ -54,7 +54,7 @@ pub(super) fn roots(
         let site = comparer.whole(named([o, n]), o, n);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             let path = WirePath::whole(direction, "*", Part::Message);
-            add(path, site, false, [o, n]);
+            add(path, site, [o, n]);
         }
     }
     let twins = facts::carried(new);
@@ -72,9 +72,10 @@ pub(super) fn roots(
             _ => comparer.whole(places, error.node, twin.node),
         };
         let hides_first = error.error.is_some() && twin.error.is_some();
+        let trail = Trail::error(&error.name).hiding_next(hides_first);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            let at = WirePath::new(direction, "*", Part::Error, Trail::error(&error.name));
-            add(at, site, hides_first, nodes);
+            let at = WirePath::new(direction, "*", Part::Error, trail.clone());
+            add(at, site, nodes);
         }
     }
     roots

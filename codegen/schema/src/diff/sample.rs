@@ -338,7 +338,7 @@ impl Mentioned {
                 | "maxContains",
                 bound,
             ) => {
-                let bound = bound.as_u64().filter(|bound| *bound <= 64);
+                let bound = bound.as_u64().filter(|bound| *bound < 128);
                 if let Some(bound) = bound.and_then(|bound| usize::try_from(bound).ok()) {
                     self.counts
                         .extend([bound.saturating_sub(1), bound, bound + 1]);

@@ -109,24 +109,20 @@ impl<'s> Sources<'s> {
         if let Some(place) = name.strip_prefix("git:") {
             return self.of_text(name, &committed(place)?, raw);
         }
+        if let Ok(revision) = self.spec.revision(name) {
+            return self.of_revision(revision, raw);
+        }
         let path = Path::new(name);
         let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
-        match self.spec.revision(name) {
-            Ok(revision) => return self.of_revision(revision, raw),
-            Err(_) if !means_a_file && !path.exists() => {
-                let extensions = &self.spec.extensions;
-                let extension = extensions.iter().find(|one| one.name == name);
-                let unknown = || {
-                    let ids = self.spec.revisions.iter().map(|revision| &*revision.id);
-                    let names = extensions.iter().map(|one| &*one.name);
-                    Error::unknown_revision(
-                        name,
-                        ids.chain(names).chain(["or the path of a schema.json"]),
-                    )
-                };
-                return self.of_extension(extension.ok_or_else(unknown)?, raw);
+        if !means_a_file && !path.exists() {
+            let extensions = &self.spec.extensions;
+            if let Some(extension) = extensions.iter().find(|one| one.name == name) {
+                return self.of_extension(extension, raw);
             }
-            Err(_) => {}
+            let ids = self.spec.revisions.iter().map(|revision| &*revision.id);
+            let names = extensions.iter().map(|one| &*one.name);
+            let known = ids.chain(names).chain(["or the path of a schema.json"]);
+            return Err(Error::unknown_revision(name, known));
         }
         let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
         let text = String::from_utf8(bytes).map_err(|cause| {

@@ -40,8 +40,8 @@ pub(crate) struct Finding {
     /// What stands there; `None` if nothing does.
     pub(crate) old: Option<NodeId>,
     pub(crate) new: Option<NodeId>,
-    /// Whether it must be there, for members.
-    pub(crate) required: Option<(bool, bool)>,
+    /// Whether it must be there, of a member of each side that has it.
+    pub(crate) required: [Option<bool>; 2],
     pub(crate) detail: Detail,
 }
 

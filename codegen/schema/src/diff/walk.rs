@@ -24,8 +24,6 @@ pub(crate) struct Root {
     /// What the whole texts are that begin or end here, and what they are by either side: witnesses are made of them.
     pub(crate) part: Part,
     pub(crate) whole: [NodeId; 2],
-    /// Whether the site is that of the message around: the first step is not written.
-    pub(crate) hides_first: bool,
     /// For a value that moved: whose place this is.
     pub(crate) moved: Option<End>,
 }
@@ -44,8 +42,6 @@ pub(crate) struct Reached {
 pub(crate) struct Base {
     pub(crate) root: usize,
     pub(crate) trail: Trail,
-    /// The next step is not written: `params` itself, at the top of a message.
-    pub(crate) hides_next: bool,
 }
 
 /// All wire paths, and whether there were more than could be followed.
@@ -60,7 +56,7 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Reached>, bool) {
         visits: 0,
     };
     for (index, root) in roots.iter().enumerate() {
-        walker.visit(index, root.site, root.path.trail.clone(), root.hides_first);
+        walker.visit(index, root.site, root.path.trail.clone());
     }
     let cut = walker.is_spent();
     (walker.reached, cut)
@@ -98,14 +94,14 @@ struct Walker<'s> {
 
 impl Walker<'_> {
     /// Goes depth first over a stack of its own: a chain of definitions may be long.
-    fn visit(&mut self, root: usize, start: SiteId, trail: Trail, hides_first: bool) {
+    fn visit(&mut self, root: usize, start: SiteId, trail: Trail) {
         enum Task<'s> {
             /// Enters a site over these steps.
-            Enter(SiteId, &'s [Step], Trail, bool),
+            Enter(SiteId, &'s [Step], Trail),
             /// Leaves a site: the way there had so many steps.
             Leave(SiteId, usize),
         }
-        let mut tasks = vec![Task::Enter(start, &[], trail, hides_first)];
+        let mut tasks = vec![Task::Enter(start, &[], trail)];
         let sites = self.sites;
         while let Some(task) = tasks.pop() {
             match task {
@@ -113,7 +109,7 @@ impl Walker<'_> {
                     self.on_way[site] = false;
                     self.steps.truncate(length);
                 }
-                Task::Enter(site, steps, trail, hides_next) => {
+                Task::Enter(site, steps, trail) => {
                     if !self.useful[site] || self.is_spent() {
                         continue;
                     }
@@ -121,7 +117,7 @@ impl Walker<'_> {
                     self.on_way[site] = true;
                     tasks.push(Task::Leave(site, self.steps.len()));
                     self.steps.extend_from_slice(steps);
-                    self.arrive(root, site, &trail, hides_next);
+                    self.arrive(root, site, &trail);
                     let edges = sites[site].edges.iter().rev();
                     let ahead: Vec<_> = edges
                         .filter(|(_, child)| self.useful[*child] && !self.on_way[*child])
@@ -129,11 +125,8 @@ impl Walker<'_> {
                     // The last one takes the trail itself: a chain of sites copies none.
                     let trails = vec![trail; ahead.len()];
                     for ((steps, child), mut trail) in ahead.into_iter().zip(trails) {
-                        for step in steps.iter().skip(usize::from(hides_next)) {
-                            trail.push(step);
-                        }
-                        let hides_next = hides_next && steps.is_empty();
-                        tasks.push(Task::Enter(*child, steps, trail, hides_next));
+                        steps.iter().for_each(|step| trail.push(step));
+                        tasks.push(Task::Enter(*child, steps, trail));
                     }
                 }
             }
@@ -144,7 +137,7 @@ impl Walker<'_> {
         self.paths >= MAX_PATHS || self.visits >= MAX_VISITS
     }
 
-    fn arrive(&mut self, root: usize, site: SiteId, trail: &Trail, hides_next: bool) {
+    fn arrive(&mut self, root: usize, site: SiteId, trail: &Trail) {
         if self.sites[site].findings.is_empty() {
             return;
         }
@@ -153,7 +146,6 @@ impl Walker<'_> {
         reached.paths.push(Base {
             root,
             trail: trail.clone(),
-            hides_next,
         });
         if reached.routes.len() < MAX_ROUTES {
             reached.routes.push((root, self.steps.clone()));

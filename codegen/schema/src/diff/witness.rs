@@ -101,7 +101,8 @@ impl Forge<'_> {
         let receiver = sender.other();
         let (graph, node) = (self.graph(sender), sender.of(finding.old, finding.new));
         let (other, other_node) = (self.graph(receiver), receiver.of(finding.old, finding.new));
-        let required = |end: End| (finding.required).is_some_and(|(old, new)| end.of(old, new));
+        let [was_required, is_required] = finding.required;
+        let required = |end: End| end.of(was_required, is_required) == Some(true);
         match finding.kind {
             Kind::BecameRequired | Kind::BecameOptional => {
                 match required(receiver) && !required(sender) {
@@ -142,7 +143,6 @@ impl Forge<'_> {
                     let (own, theirs) = (graph.node(node), other.node(other_node));
                     values.extend(beside_limits(&own.limits));
                     values.extend(beside_limits(&theirs.limits));
-                    values.extend(lists(graph, node, &theirs.limits));
                     let limited = !own.limits.is_empty() || !theirs.limits.is_empty();
                     let mentioned = Mentioned::of(&[(graph, own), (other, theirs)]);
                     if limited || own.untyped || theirs.untyped {
@@ -208,36 +208,6 @@ fn pointers(graph: &Graph, id: NodeId) -> Vec<String> {
         own if own.is_empty() => choices(graph, id).into_iter().map(pointer).collect(),
         own => vec![own],
     }
-}
-
-/// Lists that are just within or beside the limits of the other side.
-fn lists(
-    graph: &Graph,
-    node: NodeId,
-    limits: &std::collections::BTreeMap<String, Value>,
-) -> Vec<Value> {
-    let Shape::Array(items) = &graph.node(node).shape else {
-        return Vec::new();
-    };
-    let item = match items {
-        Some(items) => minimal(graph, *items),
-        None => Some(json!("x")),
-    };
-    let Some(item) = item else {
-        return Vec::new();
-    };
-    let mut all = vec![json!([]), json!([item, item])];
-    for name in ["minItems", "maxItems"] {
-        let bound = limits
-            .get(name)
-            .and_then(Value::as_u64)
-            .filter(|bound| *bound < 128);
-        if let Some(bound) = bound.and_then(|bound| usize::try_from(bound).ok()) {
-            all.push(Value::Array(vec![item.clone(); bound.saturating_sub(1)]));
-            all.push(Value::Array(vec![item.clone(); bound + 1]));
-        }
-    }
-    all
 }
 
 /// Builds one text.

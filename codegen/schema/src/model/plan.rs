@@ -66,45 +66,36 @@ impl Plan {
     /// The plan with its variants renumbered: `owners[old]` is new.
     ///
     /// A question whose answers all lead to one variant is not asked.
-    pub(crate) fn renumbered(self, owners: &[usize]) -> Self {
-        let case = |case: Case| Case {
-            value: case.value,
-            plan: case.plan.renumbered(owners),
-        };
-        let boxed = |plan: Option<Box<Self>>| plan.map(|plan| Box::new(plan.renumbered(owners)));
-        let plan = match self {
-            Self::Take(index) => Self::Take(owners.get(index).copied().unwrap_or(index)),
-            Self::Kind(cases) => Self::Kind(
-                cases
-                    .into_iter()
-                    .map(|case| KindCase {
-                        kinds: case.kinds,
-                        plan: case.plan.renumbered(owners),
-                    })
-                    .collect(),
-            ),
+    pub(crate) fn renumbered(mut self, owners: &[usize]) -> Self {
+        if let Self::Take(index) = &mut self {
+            *index = owners.get(*index).copied().unwrap_or(*index);
+        }
+        for plan in self.follow() {
+            *plan = std::mem::replace(plan, Self::Take(0)).renumbered(owners);
+        }
+        self.simplified()
+    }
+
+    /// The plans that follow from the answers.
+    fn follow(&mut self) -> Vec<&mut Self> {
+        match self {
+            Self::Take(_) => Vec::new(),
+            Self::Kind(cases) => cases.iter_mut().map(|case| &mut case.plan).collect(),
+            Self::First(cases) => cases.iter_mut().map(|case| &mut case.plan).collect(),
             Self::Tag {
-                member,
                 cases,
                 other,
                 absent,
-            } => Self::Tag {
-                member,
-                cases: cases.into_iter().map(case).collect(),
-                other: boxed(other),
-                absent: boxed(absent),
-            },
-            Self::First(cases) => Self::First(cases.into_iter().map(case).collect()),
-            Self::Present { cases, otherwise } => Self::Present {
-                cases: cases.into_iter().map(case).collect(),
-                otherwise: boxed(otherwise),
-            },
-            Self::Element { plan, empty } => Self::Element {
-                plan: Box::new(plan.renumbered(owners)),
-                empty,
-            },
-        };
-        plan.simplified()
+                ..
+            } => (cases.iter_mut().map(|case| &mut case.plan))
+                .chain(other.as_deref_mut())
+                .chain(absent.as_deref_mut())
+                .collect(),
+            Self::Present { cases, otherwise } => (cases.iter_mut().map(|case| &mut case.plan))
+                .chain(otherwise.as_deref_mut())
+                .collect(),
+            Self::Element { plan, .. } => vec![plan],
+        }
     }
 
     fn simplified(self) -> Self {

@@ -231,9 +231,20 @@ impl Node {
     /// Returns whether the node describes an object, by its type or by its members.
     #[must_use]
     pub fn is_object(&self) -> bool {
-        let by_members = !self.properties.is_empty()
+        self.types == [JsonType::Object] || (self.types.is_empty() && self.has_members())
+    }
+
+    /// Whether it says something of members, with names or without.
+    pub(crate) fn has_members(&self) -> bool {
+        !self.properties.is_empty()
             || !self.required.is_empty()
-            || self.additional != Additional::Any;
-        self.types == [JsonType::Object] || (self.types.is_empty() && by_members)
+            || self.additional != Additional::Any
+    }
+
+    /// Whether it says anything besides what is taken out of it.
+    pub(crate) fn says_more_than(&self, take: impl FnOnce(&mut Self)) -> bool {
+        let mut rest = self.clone();
+        take(&mut rest);
+        !rest.is_any()
     }
 }

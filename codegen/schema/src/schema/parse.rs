@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, applied};
+use super::{Additional, JsonType, Misfit, Node, Schema, applied};
 use crate::Error;
 
 /// What stands where a keyword does that is none of these.
@@ -169,43 +169,22 @@ impl Parser<'_> {
     /// Keywords beside each other of which one would be passed over in silence.
     fn company(node: &Node) -> Option<Box<Misfit>> {
         let refuse = |expected: &str, found: &str| misfit(&node.pointer, expected, found);
-        let alone = |node: &Node| Node {
-            pointer: String::new(),
-            constraints: Constraints::default(),
-            deprecated: false,
-            ..node.clone()
-        };
-        if node.reference.is_some() {
-            let rest = Node {
-                reference: None,
-                ..alone(node)
-            };
-            if !rest.is_any() {
-                return refuse(
-                    "`$ref` alone, or joined with other keywords through `allOf`",
-                    "`$ref` beside keywords that say more",
-                );
-            }
+        if node.reference.is_some() && node.says_more_than(|rest| rest.reference = None) {
+            return refuse(
+                "`$ref` alone, or joined with other keywords through `allOf`",
+                "`$ref` beside keywords that say more",
+            );
         }
-        if !node.any_of.is_empty() {
-            let rest = Node {
-                any_of: Vec::new(),
-                ..alone(node)
-            };
-            if !rest.is_any() {
-                return refuse(
-                    "`anyOf` or `oneOf` alone: what all its schemas share written into each of them",
-                    "`anyOf` or `oneOf` beside keywords that say more",
-                );
-            }
+        if !node.any_of.is_empty() && node.says_more_than(|rest| rest.any_of.clear()) {
+            return refuse(
+                "`anyOf` or `oneOf` alone: what all its schemas share written into each of them",
+                "`anyOf` or `oneOf` beside keywords that say more",
+            );
         }
         let kinds: Vec<JsonType> = (node.types.iter().copied())
             .filter(|ty| *ty != JsonType::Null)
             .collect();
-        let of_objects = !node.properties.is_empty()
-            || !node.required.is_empty()
-            || node.additional != Additional::Any;
-        if of_objects && !node.types.is_empty() && kinds != [JsonType::Object] {
+        if node.has_members() && !node.types.is_empty() && kinds != [JsonType::Object] {
             return refuse(
                 "`properties`, `required` and `additionalProperties` beside `type: object` alone",
                 &format!("them beside {:?}", node.types),

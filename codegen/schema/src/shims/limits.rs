@@ -191,10 +191,8 @@ fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<S
     }
     let is = |words: &str| vec![format!("it is {words} in the target")];
     let shape = || node.map_or_else(Vec::new, |node| is(&line(target, node, true)));
-    let required = finding
-        .required
-        .is_some_and(|(old, new)| way.ends([old, new])[1]);
-    let there = required.then(|| "it must be there in the target".to_owned());
+    let [_, required] = way.ends(finding.required);
+    let there = (required == Some(true)).then(|| "it must be there in the target".to_owned());
     match (finding.kind, way) {
         (Kind::BecameRequired | Kind::BecameOptional, _) => there.into_iter().collect(),
         (Kind::MemberAddedOptional | Kind::MemberAddedRequired | Kind::MemberRemoved, _) => {

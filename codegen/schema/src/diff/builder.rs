@@ -1,0 +1,392 @@
+//! Makes the graph of a schema: what each keyword says of shapes, in one spelling.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use super::graph::{Graph, Member, NodeId, Rest, Shape, WireNode};
+use crate::Error;
+use crate::draft::flatten::flatten;
+use crate::schema::applied;
+use crate::schema::{Additional, Constraints, JsonType, Node, Schema, subschema};
+
+/// How deep inline schemas may be nested.
+const MAX_DEPTH: usize = 128;
+
+impl Graph {
+    /// The graph of a schema.
+    pub(crate) fn of(schema: &Schema) -> Result<Self, Error> {
+        let mut builder = Builder {
+            schema,
+            graph: Self::default(),
+            elsewhere: HashMap::new(),
+            refined: Vec::new(),
+        };
+        for name in schema.definitions.keys() {
+            let id = builder.push(Shape::Any, &Node::default());
+            builder.graph.definitions.insert(name.clone(), id);
+        }
+        for (name, node) in &schema.definitions {
+            builder.definition(name, node)?;
+        }
+        let Builder {
+            mut graph, refined, ..
+        } = builder;
+        graph.check_aliases(schema)?;
+        graph.refine(&refined);
+        graph.flatten_unions();
+        graph.simplify();
+        Ok(graph)
+    }
+
+    /// A reference with hints or limits beside it is what it refers to, and these.
+    fn refine(&mut self, refined: &[NodeId]) {
+        for id in refined {
+            let Some(target) = self.nodes[*id].applied.get("$ref").copied() else {
+                continue;
+            };
+            let target = self.node(target);
+            let own = &self.nodes[*id];
+            let told_twice = (target.limits.keys()).any(|name| own.limits.contains_key(name));
+            if told_twice || !matches!(own.shape, Shape::Any) {
+                continue;
+            }
+            let mut refined = WireNode {
+                pointer: own.pointer.clone(),
+                definition: own.definition.clone(),
+                deprecated: own.deprecated || target.deprecated,
+                ..target.clone()
+            };
+            let own_limits = own.limits.iter().filter(|(name, _)| *name != "$ref");
+            let own_applied = own.applied.iter().filter(|(name, _)| *name != "$ref");
+            (refined.limits).extend(own_limits.map(|(name, value)| (name.clone(), value.clone())));
+            (refined.applied).extend(own_applied.map(|(name, node)| (name.clone(), *node)));
+            self.nodes[*id] = refined;
+        }
+    }
+
+    fn check_aliases(&self, schema: &Schema) -> Result<(), Error> {
+        for (name, start) in &self.definitions {
+            let mut id = *start;
+            let mut steps = 0;
+            while let Shape::Alias(target) = self.nodes[id].shape {
+                id = target;
+                steps += 1;
+                if steps > self.nodes.len() {
+                    return Err(Error::schema(
+                        &schema.file,
+                        &format!("/$defs/{name}"),
+                        "a definition that says something",
+                        "references that go round in a circle",
+                        "mend it with an erratum",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Builder<'s> {
+    schema: &'s Schema,
+    graph: Graph,
+    /// Place that are referred to and that are no definitions.
+    elsewhere: HashMap<String, NodeId>,
+    /// References with more beside them.
+    refined: Vec<NodeId>,
+}
+
+impl Builder<'_> {
+    fn push(&mut self, shape: Shape, node: &Node) -> NodeId {
+        let mut limits = node.constraints.values.clone();
+        limits
+            .extend((node.unsaid.iter()).map(|(keyword, value)| (keyword.clone(), value.clone())));
+        self.graph.push_raw(WireNode {
+            shape,
+            limits,
+            deprecated: node.deprecated,
+            pointer: node.pointer.clone(),
+            ..WireNode::default()
+        })
+    }
+
+    fn definition(&mut self, name: &str, node: &Node) -> Result<(), Error> {
+        let id = self.graph.definitions[name];
+        let inner = self.node(node, 0)?;
+        // What was just made becomes the definition itself, unless it is a reference to another one.
+        let mut made = self.graph.nodes[inner].clone();
+        if node.reference.is_some() && !says_more(node) {
+            made = WireNode {
+                shape: Shape::Alias(inner),
+                pointer: node.pointer.clone(),
+                ..WireNode::default()
+            };
+        }
+        if self.refined.contains(&inner) {
+            self.refined.push(id);
+        }
+        made.definition = Some(name.to_owned());
+        self.graph.nodes[id] = made;
+        Ok(())
+    }
+
+    fn node(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+        if depth > MAX_DEPTH {
+            return Err(Error::schema(
+                &self.schema.file,
+                &node.pointer,
+                format!("inline schemas that are at most {MAX_DEPTH} deep"),
+                "deeper ones",
+                "give the inner ones definitions of their own",
+            ));
+        }
+        if let Some(target) = &node.reference {
+            // `Schema::parse` has refused references to nothing.
+            let target = self.graph.definitions[target];
+            if !says_more(node) {
+                return Ok(target);
+            }
+            let beside = Node {
+                reference: None,
+                ..node.clone()
+            };
+            let id = self.node(&beside, depth + 1)?;
+            self.apply(id, "$ref", node.reference.clone().into(), target);
+            self.refined.push(id);
+            return Ok(id);
+        }
+        let id = self.shaped(node, depth)?;
+        // What was there before says nothing new: it is a definition, or was joined from one.
+        if self.graph.nodes[id].pointer == node.pointer {
+            self.limits(id, depth)?;
+        }
+        Ok(id)
+    }
+
+    fn shaped(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+        if !node.all_of.is_empty() {
+            let mut whole = match flatten(self.schema, node) {
+                Ok(whole) => whole,
+                Err(unfit) if unfit.endless => return Err(unfit.refused(&self.schema.file)),
+                // What cannot be joined has to hold besides.
+                Err(_) => {
+                    let beside = Node {
+                        all_of: Vec::new(),
+                        ..node.clone()
+                    };
+                    let id = self.node(&beside, depth + 1)?;
+                    return self.beside(id, "allOf", &node.all_of, depth);
+                }
+            };
+            whole.pointer.clone_from(&node.pointer);
+            return self.node(&whole, depth + 1);
+        }
+        if !node.any_of.is_empty() {
+            let mut rest = Node {
+                any_of: Vec::new(),
+                ..node.clone()
+            };
+            if !rest.says_more_than(|rest| rest.misfit = None) {
+                let variants = (node.any_of.iter())
+                    .map(|variant| self.node(variant, depth + 1))
+                    .collect::<Result<_, _>>()?;
+                return Ok(self.push(Shape::Union(variants), node));
+            }
+            let one = rest.unsaid.remove_entry("oneOf");
+            let id = self.node(&rest, depth + 1)?;
+            let choices = Node {
+                pointer: node.pointer.clone(),
+                any_of: node.any_of.clone(),
+                unsaid: one.into_iter().collect(),
+                ..Node::default()
+            };
+            let choices = self.node(&choices, depth + 1)?;
+            self.apply(id, "anyOf", self.raw(&node.pointer, "anyOf"), choices);
+            return Ok(id);
+        }
+        if let Some(values) = values(node) {
+            return Ok(self.push(Shape::Choice(values), node));
+        }
+        let of_lists = node.items.is_some();
+        let of_objects = node.has_members();
+        let structured = |ty: &&JsonType| matches!(ty, JsonType::Object | JsonType::Array);
+        let types = match of_lists && of_objects && node.types.is_empty() {
+            true => JsonType::ALL,
+            false => node.types.as_slice(),
+        };
+        if types.len() > 1 && types.iter().any(|ty| structured(&ty)) {
+            let mut variants = Vec::new();
+            for ty in types {
+                let one = Node {
+                    types: vec![*ty],
+                    constraints: Constraints::default(),
+                    unsaid: BTreeMap::new(),
+                    misfit: None,
+                    ..node.clone()
+                };
+                variants.push(self.node(&one, depth + 1)?);
+            }
+            return Ok(self.push(Shape::Union(variants), node));
+        }
+        match types {
+            [JsonType::Array] => self.array(node, depth),
+            [JsonType::Object] => self.object(node, depth),
+            [] if of_objects || of_lists => {
+                let id = match of_objects {
+                    true => self.object(node, depth)?,
+                    false => self.array(node, depth)?,
+                };
+                self.graph.nodes[id].untyped = true;
+                Ok(id)
+            }
+            [] => Ok(self.push(Shape::Any, node)),
+            scalars => {
+                let kinds = scalars.iter().copied().collect();
+                Ok(self.push(Shape::Scalar(kinds), node))
+            }
+        }
+    }
+
+    /// Reads the schemas within the limits of a node.
+    fn limits(&mut self, id: NodeId, depth: usize) -> Result<(), Error> {
+        let WireNode {
+            limits, pointer, ..
+        } = &self.graph.nodes[id];
+        let parts = applied::parts(limits, pointer);
+        for text in applied::patterns(limits) {
+            self.graph.patterns.read(&text);
+        }
+        for (place, value, pointer) in parts {
+            if self.graph.nodes[id].applied.contains_key(&place) {
+                continue;
+            }
+            let node = match applied::target(&place, &value) {
+                Some(target) => self.elsewhere(&target, depth)?,
+                None => {
+                    let node = subschema(&self.schema.root, &self.schema.file, &value, pointer)?;
+                    self.node(&node, depth + 1)?
+                }
+            };
+            self.graph.nodes[id].applied.insert(place, node);
+        }
+        Ok(())
+    }
+
+    /// Returns the schema at a place that has no definition of its own.
+    fn elsewhere(&mut self, target: &str, depth: usize) -> Result<NodeId, Error> {
+        if let Some(known) = self.elsewhere.get(target) {
+            return Ok(*known);
+        }
+        let id = self.graph.push_raw(WireNode::default());
+        self.elsewhere.insert(target.to_owned(), id);
+        if let Some(value) = self.schema.root.pointer(target) {
+            let node = subschema(
+                &self.schema.root,
+                &self.schema.file,
+                value,
+                target.to_owned(),
+            )?;
+            let made = self.node(&node, depth + 1)?;
+            self.apply(id, "$ref", Value::from(target), made);
+            self.graph.nodes[id].pointer = target.to_owned();
+            self.refined.push(id);
+        }
+        Ok(id)
+    }
+
+    /// Further schemas that the values of a node have to meet.
+    fn beside(
+        &mut self,
+        id: NodeId,
+        keyword: &str,
+        nodes: &[Node],
+        depth: usize,
+    ) -> Result<NodeId, Error> {
+        for (index, node) in nodes.iter().enumerate() {
+            let made = self.node(node, depth + 1)?;
+            let raw = self.raw(&self.graph.nodes[id].pointer, keyword);
+            self.apply(id, &format!("{keyword}/{index}"), raw, made);
+        }
+        Ok(id)
+    }
+
+    fn apply(&mut self, id: NodeId, place: &str, raw: Value, to: NodeId) {
+        let node = &mut self.graph.nodes[id];
+        let keyword = place.split('/').next().unwrap_or(place);
+        node.limits.entry(keyword.to_owned()).or_insert(raw);
+        node.applied.insert(place.to_owned(), to);
+    }
+
+    /// What the file has there.
+    fn raw(&self, pointer: &str, keyword: &str) -> Value {
+        let at = |keyword: &str| self.schema.root.pointer(pointer)?.get(keyword).cloned();
+        let other = if keyword == "anyOf" { "oneOf" } else { keyword };
+        at(keyword).or_else(|| at(other)).unwrap_or_default()
+    }
+
+    fn array(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+        let items = match &node.items {
+            Some(items) if !items.is_any() => Some(self.node(items, depth + 1)?),
+            Some(items) if !items.constraints.is_empty() || !items.unsaid.is_empty() => {
+                Some(self.node(items, depth + 1)?)
+            }
+            _ => None,
+        };
+        Ok(self.push(Shape::Array(items), node))
+    }
+
+    fn object(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+        let mut members = BTreeMap::new();
+        for (name, property) in &node.properties {
+            let member = Member {
+                node: self.node(property, depth + 1)?,
+                required: node.required.contains(name),
+            };
+            members.insert(name.clone(), member);
+        }
+        for name in &node.required {
+            if !members.contains_key(name) {
+                let any = Node {
+                    pointer: node.pointer.clone(),
+                    ..Node::default()
+                };
+                let member = Member {
+                    node: self.push(Shape::Any, &any),
+                    required: true,
+                };
+                members.insert(name.clone(), member);
+            }
+        }
+        let rest = match &node.additional {
+            Additional::Any => Rest::Open,
+            Additional::Forbidden => Rest::Closed,
+            Additional::Schema(each) => {
+                let each = self.node(each, depth + 1)?;
+                // `additionalProperties: {type: object, properties: {}}` and the like stay as they are.
+                Rest::Each(each)
+            }
+        };
+        Ok(self.push(Shape::Object { members, rest }, node))
+    }
+}
+
+/// Whether a reference has anything beside it.
+fn says_more(node: &Node) -> bool {
+    let more = node.says_more_than(|rest| (rest.reference, rest.misfit) = (None, None));
+    more || node.deprecated || !node.constraints.is_empty() || !node.unsaid.is_empty()
+}
+
+/// The values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
+fn values(node: &Node) -> Option<Vec<Value>> {
+    let mut values = match (&node.constant, &node.choices) {
+        (Some(constant), Some(choices)) => {
+            let both = choices.iter().filter(|choice| *choice == constant);
+            both.cloned().collect()
+        }
+        (Some(constant), None) => vec![constant.clone()],
+        (None, Some(choices)) => choices.clone(),
+        (None, None) => return None,
+    };
+    values.retain(|value| node.types.is_empty() || node.types.iter().any(|ty| ty.admits(value)));
+    Some(values)
+}
