@@ -1,8 +1,8 @@
 //! Conversions that nothing is done by: of types that both revisions of a pair share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_schema::shims::exact::target;
+use mcp_schema::shims::exact::{largest, target};
 use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Source, Step};
 
 /// Takes the conversions of `shared` types out of a plan, and the calls of them; returns the types, by Rust name, that
@@ -11,32 +11,28 @@ use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Sou
 /// A conversion of a shared type stays where a rule or a hook does something to its values.
 pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<String>; 2] {
     let take = |conversions: &mut Vec<Conversion>| {
-        let mut same: BTreeSet<String> = (conversions.iter())
+        let own = (conversions.iter())
             .filter(|one| one.exact && one.from == one.to && is_identity(&one.body))
             .filter_map(|one| match &one.from {
                 End::Type(name) if shared.contains(name.as_str()) => Some(name.clone()),
                 _ => None,
             })
             .collect();
+        let called: BTreeMap<String, Vec<(End, End)>> = (conversions.iter_mut())
+            .filter(|one| one.from == one.to)
+            .map(|one| {
+                let steps = steps(&mut one.body).into_iter();
+                let called = steps.filter_map(|step| target(step)).collect();
+                (one.from.name().to_owned(), called)
+            })
+            .collect();
         // What holds a type that something is done to is not moved as a whole.
-        loop {
-            let holds_others = |one: &mut Conversion| {
-                let called = steps(&mut one.body)
-                    .into_iter()
-                    .filter_map(|step| target(step));
-                called.into_iter().any(|(from, to)| {
-                    from != to || !matches!(&from, End::Type(name) if same.contains(name))
-                })
+        let same = largest(own, |name, same| {
+            let is_moved = |(from, to): &(End, End)| {
+                from == to && matches!(from, End::Type(name) if same.contains(name))
             };
-            let others: Vec<String> = (conversions.iter_mut())
-                .filter(|one| one.from == one.to && same.contains(one.from.name()))
-                .filter_map(|one| holds_others(one).then(|| one.from.name().to_owned()))
-                .collect();
-            if others.is_empty() {
-                break;
-            }
-            same.retain(|name| !others.contains(name));
-        }
+            called[name].iter().all(is_moved)
+        });
         let is_same = |end: &End| matches!(end, End::Type(name) if same.contains(name));
         conversions.retain(|one| one.from != one.to || !is_same(&one.from));
         for one in conversions {

@@ -17,7 +17,7 @@ use mcp_schema::names::{constant, extension, extension_package, library, package
 use mcp_schema::shims::OneOrMany;
 use mcp_schema::shims::pair::Sender;
 use mcp_schema::shims::pair::{Pair, Way};
-use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, RuleFacts};
+use mcp_schema::shims::plan::{Apart, Arm, Body, Conversion, End, MethodPlan, PairPlan, RuleFacts};
 use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 use mcp_schema::spec::Extension;
 
@@ -159,21 +159,15 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let [up, down] = Way::BOTH.map(|way| plan.pair.hop(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
     let methods = plan.methods.iter().filter_map(|method| {
-        let (rule, up, down) = match &method.fate {
-            Fate::Alone { rule, action } => (rule, Some(action), Some(action)),
-            Fate::Both { apart, .. } => {
-                let apart = apart.as_ref()?;
-                (&apart.rule, apart.up.as_ref(), apart.down.as_ref())
-            }
-        };
+        let Apart { rule, up, down } = method.apart.as_ref()?;
         let name = &method.name;
         let sender = direction(method.sender);
         let stays = plan.methods.iter().any(|other| {
             other.name == *name
                 && other.sender != method.sender
-                && matches!(&other.fate, Fate::Both { .. })
+                && other.in_both
         });
-        let (rule, up, down) = (self::rule(rule), fate(up), fate(down));
+        let (rule, up, down) = (self::rule(rule), fate(up.as_ref()), fate(down.as_ref()));
         Some(quote!(MethodHop { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
     });
     let methods: Vec<_> = methods.collect();

@@ -131,6 +131,9 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
         for rule in ["fetch-result", "no-list"] {
             assert!(named.contains(rule), "{named:?}");
         }
+        // What only the pages say of it is told, too.
+        let told = |id: &str| diff.prose.iter().any(|change| change.id == id);
+        assert!(told("who-decides"), "{old}..{new}: {:?}", diff.prose);
     }
     // Between these two nothing is converted: the extension stands beside the revision.
     let beside = compared("2026-07-28", "tasks");

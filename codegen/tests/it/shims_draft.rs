@@ -13,7 +13,7 @@ use mcp_schema::diff::{self, Kind, Sources};
 use mcp_schema::model::{Shape, Union};
 use mcp_schema::shims::Way;
 use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::plan::{Arm, Body, End, Fate, MethodPlan, ObjectPlan, Source};
+use mcp_schema::shims::plan::{Arm, Body, End, MethodPlan, ObjectPlan, Source};
 use mcp_schema::shims::rules::Action;
 use serde_json::json;
 
@@ -57,10 +57,7 @@ fn a_renamed_method_is_one_method_by_a_rule() {
         let plan = planned_by(&spec, rules).unwrap();
         let about = |name: &&MethodPlan| name.name.starts_with("prompts/");
         let told: Vec<(String, Option<String>, bool)> = (plan.methods.iter().filter(about))
-            .map(|one| {
-                let is_both = matches!(one.fate, Fate::Both { .. });
-                (one.name.clone(), one.was.clone(), is_both)
-            })
+            .map(|one| (one.name.clone(), one.was.clone(), one.in_both))
             .collect();
         let text = shims_crate(&models, &[plan], &Once::default())
             .unwrap()

@@ -23,46 +23,40 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     let Ok(models) = Models::open(spec) else {
         return;
     };
-    let pairs = models.shim_pairs();
+    let chain = models.shim_pairs();
     let of_extensions = models.extension_pairs();
-    let mut hops: BTreeMap<usize, Option<Hop>> = BTreeMap::new();
+    let mut hops: BTreeMap<&Pair, Option<Hop>> = BTreeMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
-        let is = |pair: &&Pair, ends: [&String; 2]| [&pair.old, &pair.new] == ends;
         let ends = [&diff.old, &diff.new];
-        let up = of_extensions.iter().find(|pair| is(pair, ends));
-        let down = || {
-            of_extensions
-                .iter()
-                .find(|pair| is(pair, [ends[1], ends[0]]))
+        let is_between = |pair: &&Pair| {
+            let pair = [&pair.old, &pair.new];
+            pair == ends || pair == [ends[1], ends[0]]
         };
-        if let Some(pair) = up.or_else(down) {
-            let is_up = up.is_some();
-            match Hop::of(spec, sources, &models, pair) {
-                Some(hop) if is_up => diff.cover(|row| hop.rules(row)),
-                Some(hop) => diff.cover(|row| met(row, &[&hop])),
-                None => {}
+        let (crossed, is_up, converted) = match of_extensions.iter().find(is_between) {
+            Some(pair) => (std::slice::from_ref(pair), pair.old == diff.old, true),
+            None => {
+                let place = |label: &String| Place::of(spec, &chain, label);
+                let [Some(old), Some(new)] = ends.map(place) else {
+                    continue;
+                };
+                let crossed = old.first().min(new.first())..old.last().max(new.last());
+                let converted = [old, new].iter().all(|place| matches!(place, Place::At(_)));
+                (&chain[crossed], old < new, converted)
             }
-            continue;
-        }
-        let place = |label: &str| Place::of(spec, &pairs, label);
-        let [Some(old), Some(new)] = [&diff.old, &diff.new].map(|label| place(label)) else {
-            continue;
         };
-        let crossed = old.first().min(new.first())..old.last().max(new.last());
-        let converted = [old, new].iter().all(|place| matches!(place, Place::At(_)));
-        for at in crossed.clone() {
-            hops.entry(at)
-                .or_insert_with(|| Hop::of(spec, sources, &models, &pairs[at]));
+        for pair in crossed {
+            hops.entry(pair)
+                .or_insert_with(|| Hop::of(spec, sources, &models, pair));
         }
         if converted {
-            let told = crossed
-                .clone()
-                .flat_map(|at| prose(&models.changes, &pairs[at]));
+            let told = crossed.iter().flat_map(|pair| prose(&models.changes, pair));
             diff.prose.extend(told);
         }
-        let crossed: Option<Vec<&Hop>> = crossed.map(|at| hops.get(&at)?.as_ref()).collect();
+        let crossed: Option<Vec<&Hop>> = (crossed.iter())
+            .map(|pair| hops.get(pair)?.as_ref())
+            .collect();
         match crossed.as_deref() {
-            Some([hop]) if converted && old < new => diff.cover(|row| hop.rules(row)),
+            Some([hop]) if converted && is_up => diff.cover(|row| hop.rules(row)),
             Some(hops) if converted => diff.cover(|row| met(row, hops)),
             Some(hops) => diff.cover(|row| met_on_the_way(row, hops)),
             None => {}

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
 use super::pair::{Sender, Way};
-use super::plan::{Body, Conversion, End, Fate, ObjectPlan, PairPlan, Step};
+use super::plan::{Body, Conversion, End, ObjectPlan, PairPlan, Step};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
 
@@ -81,11 +81,13 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<BTreeSet<Str
         .clone()
         .find(|method| method.sender == sender)
         .or_else(|| methods.clone().next())?;
-    let steps = match (&method.fate, path.part) {
-        (Fate::Alone { rule, .. }, _) => return Some(one(rule)),
-        (Fate::Both { .. }, Part::Message) => return Some(one(PROVEN)),
-        (Fate::Both { result, .. }, Part::Result) => result,
-        (Fate::Both { params, .. }, _) => params,
+    if let (false, Some(apart)) = (method.in_both, &method.apart) {
+        return Some(one(&apart.rule));
+    }
+    let steps = match path.part {
+        Part::Message => &None,
+        Part::Result => &method.result,
+        _ => &method.params,
     };
     // Params that one revision has and the other leaves out are an empty object there.
     let Some(steps) = steps else {

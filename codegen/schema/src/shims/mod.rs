@@ -7,6 +7,7 @@
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
+//! met     which rules and conversions a plan meets, member by member
 //! alike   which types need no conversion, since both revisions have them as they are
 //! exact   which conversions cannot lose anything
 //! cover   which rule covers a row of the diff that people read
@@ -22,6 +23,7 @@ pub mod changes;
 mod cover;
 pub mod exact;
 mod limits;
+mod met;
 mod one_or_many;
 pub mod open;
 pub mod pair;

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::exact::target;
+use super::met::Met;
 use super::pair::Way;
-use super::plan::{Body, Conversion, End, Fate, Hook, Met, PairPlan, Step};
+use super::plan::{Body, Conversion, End, Hook, PairPlan, Step};
 use crate::diff::{Part, Step as Place, Trail, WirePath};
 
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
@@ -15,31 +16,18 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
     let mut found = Found::default();
     for method in &plan.methods {
         let asked = method.sender.direction();
-        match &method.fate {
-            Fate::Alone { rule, .. } => {
-                let path = WirePath::whole(asked, &method.name, Part::Message);
-                found.add(rule, path.to_string());
-            }
-            Fate::Both {
-                params,
-                result,
-                apart,
-            } => {
-                if let Some(apart) = apart {
-                    let path = WirePath::whole(asked, &method.name, Part::Message);
-                    found.add(&apart.rule, path.to_string());
-                }
-                for (steps, direction, part) in [
-                    (params, asked, Part::Params),
-                    (result, asked.back(), Part::Result),
-                ] {
-                    for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
-                        let shown = |trail: Trail| {
-                            WirePath::new(direction, &method.name, part, trail).to_string()
-                        };
-                        walk(plan, way, step, &mut found, &shown);
-                    }
-                }
+        if let Some(apart) = &method.apart {
+            let path = WirePath::whole(asked, &method.name, Part::Message);
+            found.add(&apart.rule, path.to_string());
+        }
+        for (steps, direction, part) in [
+            (&method.params, asked, Part::Params),
+            (&method.result, asked.back(), Part::Result),
+        ] {
+            for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
+                let shown =
+                    |trail: Trail| WirePath::new(direction, &method.name, part, trail).to_string();
+                walk(plan, way, step, &mut found, &shown);
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::pair::Way;
 use super::places::places;
-use super::plan::{Fate, PairPlan};
+use super::plan::PairPlan;
 use super::rules::{Ending, PairRules, Sample};
 use crate::{Error, Spec};
 
@@ -56,11 +56,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     let exact = |conversions: &[super::plan::Conversion]| {
         conversions.iter().filter(|one| one.exact).count()
     };
-    let both = plan
-        .methods
-        .iter()
-        .filter(|method| matches!(method.fate, Fate::Both { .. }))
-        .count();
+    let both = plan.methods.iter().filter(|method| method.in_both).count();
     let mut text = format!(
         "{} .. {}: {both} of {} methods in both; up {} conversions, {} of them exact; down {}, {} of them exact\n",
         plan.pair.old,

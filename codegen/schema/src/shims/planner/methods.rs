@@ -2,7 +2,7 @@
 
 use super::super::open::{Findings, Row, UNDECIDED};
 use super::super::pair::Sender;
-use super::super::plan::{Apart, Fate, MethodPlan};
+use super::super::plan::{Apart, MethodPlan};
 use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject};
 use super::{Pair, Planner, REFUSED, Side, Way, rejection};
 use crate::Error;
@@ -35,7 +35,16 @@ pub(super) fn methods(
     for key in names {
         let (name, direction) = key;
         let sender = Sender::from(*direction);
-        let fate = match (olds.get(key), news.get(key)) {
+        let mut plan = MethodPlan {
+            name: name.clone(),
+            was: renamed.get(key).cloned(),
+            sender,
+            in_both: false,
+            params: None,
+            result: None,
+            apart: None,
+        };
+        match (olds.get(key), news.get(key)) {
             (Some(a), Some(b)) if is_answered(a) == is_answered(b) => {
                 let mut both = |old: &Option<Ty>, new: &Option<Ty>, part: &str| {
                     let (Some(old), Some(new)) = (old, new) else {
@@ -56,17 +65,14 @@ pub(super) fn methods(
                         }
                     }
                 };
-                Fate::Both {
-                    params: both(&a.params, &b.params, "params"),
-                    result: both(&a.result, &b.result, "result"),
-                    apart: (rules.method_apart(name, sender)).map(|(_, rule)| {
-                        Box::new(Apart {
-                            rule: rule.id.clone(),
-                            up: rule.up.clone(),
-                            down: rule.down.clone(),
-                        })
-                    }),
-                }
+                plan.in_both = true;
+                plan.params = both(&a.params, &b.params, "params");
+                plan.result = both(&a.result, &b.result, "result");
+                plan.apart = rules.method_apart(name, sender).map(|(_, rule)| Apart {
+                    rule: rule.id.clone(),
+                    up: rule.up.clone(),
+                    down: rule.down.clone(),
+                });
             }
             (a, b) => {
                 let (open, is_old, answered) = match (a, b) {
@@ -113,15 +119,14 @@ pub(super) fn methods(
                         (UNDECIDED.to_owned(), action)
                     }
                 };
-                Fate::Alone { rule, action }
+                plan.apart = Some(Apart {
+                    rule,
+                    up: Some(action.clone()),
+                    down: Some(action),
+                });
             }
-        };
-        plans.push(MethodPlan {
-            name: name.clone(),
-            was: renamed.get(key).cloned(),
-            sender,
-            fate,
-        });
+        }
+        plans.push(plan);
     }
     plans
 }
@@ -148,7 +153,7 @@ fn renamed(
             if let Some(method) = olds.remove(&gone) {
                 olds.insert(came.clone(), method);
                 renamed.insert(came, old.to_owned());
-                rules.uses_row(offset);
+                rules.uses_row(offset, 0);
             }
         }
     }

@@ -7,7 +7,6 @@ mod unions;
 mod words;
 
 use methods::{error_codes, methods};
-use objects::pseudo;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -400,19 +399,18 @@ impl<'m> Planner<'m> {
                 }
                 (_, Shape::Union(of)) => self.variant_that_holds(a, of, &b.name),
                 (Shape::StringEnum(of), Shape::StringEnum(target)) => self.strings(a, of, target),
-                (Shape::Object(of), Shape::Object(target)) => self.object(a, of, Some(b), target),
+                (Shape::Object(of), Shape::Object(target)) => {
+                    self.object(Some(a), of, Some(b), target)
+                }
                 _ => self.recast(a, &b.name),
             },
-            (None, Some(b)) => match &b.shape {
-                Shape::Object(target) => self.object(&pseudo(from.name()), &empty, Some(b), target),
-                _ => self.recast(&pseudo(from.name()), &b.name),
-            },
-            (Some(a), None) => match &a.shape {
-                Shape::Object(of) => self.object(a, of, None, &empty),
-                _ => self.recast(a, to.name()),
-            },
-            // Steps never ask for a conversion between two opaque ends.
-            (None, None) => Body::Reread,
+            // Steps ask for such a conversion of objects only.
+            (from, to) => {
+                match [from, to].map(|def| def.map_or(Some(&empty), |def| def.shape.object())) {
+                    [Some(of), Some(target)] => self.object(from, of, to, target),
+                    _ => Body::Reread,
+                }
+            }
         }
     }
 

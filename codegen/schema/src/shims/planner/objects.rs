@@ -4,34 +4,29 @@ use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan};
 use super::super::rules::Action;
 use super::{Hop, Planner, hook};
-use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
+use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
 
 impl<'m> Planner<'m> {
     pub(super) fn object(
         &mut self,
-        from_def: &TypeDef,
+        from_def: Option<&TypeDef>,
         from: &Object,
         to_def: Option<&TypeDef>,
         to: &Object,
     ) -> Body {
-        let to_key = to_def.map_or(from_def.doc_key.as_str(), |def| def.doc_key.as_str());
-        let is_opaque = from_def.definition.is_none() && from_def.places.is_empty();
-        let from_key = match is_opaque {
-            // An opaque object has no name of its own.
-            true => to_key,
-            false => from_def.doc_key.as_str(),
-        };
+        // An opaque object has no name of its own.
+        let (from_key, to_key) = (key(from_def.or(to_def)), key(to_def.or(from_def)));
         let (mut fields, mut dropped, mut settled) = (Vec::new(), Vec::new(), Vec::new());
         let (mut kept, mut foreign) = (Vec::<&str>::new(), Vec::new());
         for target in &to.members {
             let place = format!("{to_key}.{}", target.wire);
             let own = from.member(&target.wire);
             if let Presence::Constant(constant) = &target.presence {
-                let split = self.is_split_by(from_def, to_def, &target.wire);
+                let split = self.is_split_by([from_def, to_def], &target.wire);
                 match own {
                     Some(source) => settled.extend(self.settled(source, constant, &place, split)),
                     // An opaque object may have the very constant.
-                    None if is_opaque => {}
+                    None if from_def.is_none() => {}
                     None => foreign.push(target.wire.clone()),
                 }
                 continue;
@@ -51,7 +46,7 @@ impl<'m> Planner<'m> {
                     ..
                 }) => self.constant(constant, target, &place, from_key),
                 Some(source) => {
-                    let defs = [Some(from_def), to_def];
+                    let defs = [from_def, to_def];
                     fitted = self.limited([source, target], defs, [from_key, to_key]);
                     self.same_member(source, target, &place)
                 }
@@ -176,16 +171,7 @@ impl<'m> Planner<'m> {
     }
 }
 
-/// Stands for an object whose members have no names in the schema.
-pub(super) fn pseudo(name: &str) -> TypeDef {
-    TypeDef {
-        name: name.to_owned(),
-        definition: None,
-        places: Vec::new(),
-        pointer: String::new(),
-        doc_key: name.to_owned(),
-        area: String::new(),
-        deprecated: false,
-        shape: Shape::Alias(Ty::JsonObject),
-    }
+/// The name of a type in rule files.
+fn key(def: Option<&TypeDef>) -> &str {
+    def.map_or("", |def| &def.doc_key)
 }

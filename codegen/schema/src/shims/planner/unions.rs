@@ -72,8 +72,11 @@ impl<'m> Planner<'m> {
     }
 
     /// Whether the value of a member is what led from a type to this one of several.
-    pub(super) fn is_split_by(&self, from: &TypeDef, to: Option<&TypeDef>, wire: &str) -> bool {
-        let by = to.and_then(|to| self.splits.get(&(from.name.clone(), to.name.clone())));
+    pub(super) fn is_split_by(&self, ends: [Option<&TypeDef>; 2], wire: &str) -> bool {
+        let [Some(from), Some(to)] = ends else {
+            return false;
+        };
+        let by = self.splits.get(&(from.name.clone(), to.name.clone()));
         by.is_some_and(|by| by == wire)
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::example::{Ending, Example, Facts, Of, Sample};
-use super::rows::{MethodRule, Rows, placed};
+use super::rows::{Rows, placed};
 use crate::shims::pair::{Sender, Way};
 
 impl Example {
@@ -13,7 +13,7 @@ impl Example {
     fn read<'r>(
         &'r self,
         rule: &'r str,
-        ways: &Spoken,
+        ways: &[Way],
         sender: Option<Sender>,
     ) -> Result<Sample<'r>, String> {
         let of = [
@@ -27,11 +27,9 @@ impl Example {
             return Err("it is of one thing: a `type`, or the method whose `params`, `result` or `error` it shows".to_owned());
         };
         let way = match (self.way, ways) {
-            (Some(way), _) if ways.speaks_of(way) => way,
+            (Some(way), ways) if ways.contains(&way) => way,
             (Some(way), _) => return Err(format!("the rule says nothing of the way {way}")),
-            (None, Spoken::Each(ways)) if ways.len() == 1 => {
-                ways.first().copied().unwrap_or(Way::Up)
-            }
+            (None, [way]) => *way,
             (None, _) => return Err("it says no `way`: up or down".to_owned()),
         };
         json("input", &self.input)?;
@@ -88,41 +86,16 @@ fn ending(output: &str) -> Result<Ending<'_>, String> {
     Ok(Ending::Value(output))
 }
 
-/// The ways that a rule speaks of.
-enum Spoken {
-    /// Each of these, and each has an example.
-    Each(BTreeSet<Way>),
-    /// The one on which the method is missing in the target: the example says which.
-    Either,
-}
-
-impl Spoken {
-    fn of(says: impl Fn(Way) -> bool) -> Self {
-        Self::Each(Way::BOTH.into_iter().filter(|way| says(*way)).collect())
-    }
-
-    fn of_method(rule: &MethodRule) -> Self {
-        match rule.action {
-            Some(_) => Self::Either,
-            None => Self::of(|way| rule.action(way).is_some()),
-        }
-    }
-
-    fn speaks_of(&self, way: Way) -> bool {
-        match self {
-            Self::Each(ways) => ways.contains(&way),
-            Self::Either => true,
-        }
-    }
-}
-
 /// What every row with an id says of itself.
 pub(super) struct Told<'r> {
     pub(super) offset: usize,
     pub(super) id: &'r str,
     pub(super) reason: &'r str,
     pub(super) source: &'r str,
-    ways: Spoken,
+    /// The ways that it speaks of.
+    ways: Vec<Way>,
+    /// Whether it speaks of the one on which the method is missing in the target: its example says which.
+    either: bool,
     sender: Option<Sender>,
     examples: &'r [Example],
 }
@@ -131,32 +104,31 @@ impl Rows {
     /// All rows with an id, in the order of the file within their kind.
     pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
         macro_rules! told {
-            ($rows:expr, $row:ident, $ways:expr, $sender:expr) => {
+            ($rows:expr, $row:ident, $says:ident, $either:expr, $sender:expr) => {
                 placed($rows).map(|(offset, $row)| Told {
                     offset,
                     id: &$row.id,
                     reason: &$row.reason,
                     source: &$row.source,
-                    ways: $ways,
+                    ways: (Way::BOTH.into_iter())
+                        .filter(|way| $row.$says(*way).is_some())
+                        .collect(),
+                    either: $either,
                     sender: $sender,
                     examples: &$row.example,
                 })
             };
         }
-        let (rules, methods, errors) = (&self.rule, &self.method, &self.error);
-        told!(
-            rules,
+        let methods = told!(
+            &self.method,
             row,
-            Spoken::of(|way| row.action(way).is_some()),
-            None
-        )
-        .chain(told!(methods, row, Spoken::of_method(row), row.direction))
-        .chain(told!(
-            errors,
-            row,
-            Spoken::of(|way| row.fate(way).is_some()),
-            None
-        ))
+            action,
+            row.action.is_some(),
+            row.direction
+        );
+        told!(&self.rule, row, action, false, None)
+            .chain(methods)
+            .chain(told!(&self.error, row, fate, false, None))
     }
 }
 
@@ -176,13 +148,12 @@ impl<'r> Told<'r> {
         if !faults.is_empty() {
             return faults;
         }
-        match &self.ways {
-            Spoken::Either if shown.is_empty() => faults.push("it carries no `example`".to_owned()),
-            Spoken::Either => {}
-            Spoken::Each(ways) => {
-                let bare = ways.iter().filter(|way| !shown.contains(way));
-                faults.extend(bare.map(|way| format!("it carries no `example` of the way {way}")));
-            }
+        if self.either {
+            let bare = shown.is_empty();
+            faults.extend(bare.then(|| "it carries no `example`".to_owned()));
+        } else {
+            let bare = self.ways.iter().filter(|way| !shown.contains(way));
+            faults.extend(bare.map(|way| format!("it carries no `example` of the way {way}")));
         }
         faults
     }

@@ -114,7 +114,7 @@ impl PairRules {
     pub(super) fn error_row(&self, code: i64) -> Option<&ErrorRule> {
         let rows = || placed(&self.rows.error);
         for (offset, _) in rows().filter(|(_, row)| row.code.single() == Some(code)) {
-            self.uses_row(offset);
+            self.uses_row(offset, 0);
         }
         let narrow = rows().find(|(_, row)| row.code.single() == Some(code));
         let row = narrow.or_else(|| rows().find(|(_, row)| row.code.contains(code)))?;
@@ -129,7 +129,7 @@ impl PairRules {
             !method && wanted_old == old && wanted_new == *new
         });
         if let Some((offset, at, ..)) = row {
-            self.used.borrow_mut().insert((offset, at, Way::Up));
+            self.uses_row(offset, at);
         }
         row.is_some()
     }
@@ -161,7 +161,7 @@ impl PairRules {
             let (_, name) = source.split_once('.')?;
             let is_it = matches(goal, &wanted) && matches(source, &format!("{key}.{name}"));
             let member = from.member(name).filter(|_| is_it)?;
-            self.used.borrow_mut().insert((offset, at, Way::Up));
+            self.uses_row(offset, at);
             Some(member)
         })
     }
@@ -199,9 +199,9 @@ impl PairRules {
         self.used.borrow_mut().insert(offer.key);
     }
 
-    /// A row that speaks of both ways at once was needed.
-    pub(super) fn uses_row(&self, offset: usize) {
-        self.used.borrow_mut().insert((offset, 0, Way::Up));
+    /// A row that speaks of both ways at once was needed, for this one of the names in it.
+    pub(super) fn uses_row(&self, offset: usize, at: usize) {
+        self.used.borrow_mut().insert((offset, at, Way::Up));
     }
 
     /// All decisions about a place: a type may have something done before and after.
@@ -225,7 +225,7 @@ impl PairRules {
             if rule.direction.is_some_and(|direction| direction != sender) {
                 return None;
             }
-            self.used.borrow_mut().insert((offset, at, Way::Up));
+            self.uses_row(offset, at);
             Some((offset, rule))
         })
     }
@@ -268,7 +268,6 @@ impl PairRules {
     pub fn unused(&self) -> Vec<Error> {
         let used = self.used.borrow();
         let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, Way::Up));
-        let idle = |offset: usize| idle_at(offset, 0);
         let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
         let help = "it matches nothing that changed";
         for (offset, at, row, new) in self.names() {
@@ -278,26 +277,29 @@ impl PairRules {
             }
         }
         for (offset, rule) in placed(&self.rows.rule) {
-            for way in Way::BOTH {
+            let mut fault =
+                |problem: String| errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+            for way in Way::BOTH
+                .into_iter()
+                .filter(|way| rule.action(*way).is_some())
+            {
                 for (at, place) in rule.at.all().iter().enumerate() {
-                    if rule.action(way).is_some() && !used.contains(&(offset, at, way)) {
-                        let problem = format!("{help} at `{place}` on the way {way}");
-                        errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                    if !used.contains(&(offset, at, way)) {
+                        fault(format!("{help} at `{place}` on the way {way}"));
                     }
                 }
             }
             for member in &rule.covers {
                 if !self.fitted.borrow().contains(&(offset, member.clone())) {
-                    let problem = format!(
+                    fault(format!(
                         "it covers `{member}`, whose limits are no tighter in the other revision"
-                    );
-                    errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                    ));
                 }
             }
         }
         for (offset, rule) in placed(&self.rows.error) {
             // Whether a code of a range means something else is not for a schema to say.
-            if rule.code.single().is_some() && rule.method.is_none() && idle(offset) {
+            if rule.code.single().is_some() && rule.method.is_none() && idle_at(offset, 0) {
                 let problem = "both revisions have the code, or neither (spec/errors.toml)";
                 errors.push(self.error(offset, &rule.id, problem, &rule.reason));
             }

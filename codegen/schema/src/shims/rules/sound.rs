@@ -29,13 +29,17 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
         }
     }
     for (offset, rule) in placed(&rows.method) {
+        let mut fault =
+            |problem: &str| errors.push(error(file, offset, &rule.id, problem, &rule.reason));
         for name in &rule.with {
             if !placed(&rows.also).any(|(_, also)| also.r#type == *name) {
-                let problem = format!(
+                fault(&format!(
                     "its adapter converts `{name}`: add an [[also]] with type = \"{name}\""
-                );
-                errors.push(error(file, offset, &rule.id, &problem, &rule.reason));
+                ));
             }
+        }
+        if rule.action.is_some() == (rule.up.is_some() || rule.down.is_some()) {
+            fault("it says what becomes of a method by `action`, or by `up` and `down`");
         }
     }
     for (offset, rule) in placed(&rows.error) {
@@ -45,20 +49,16 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     }
     errors.extend(unnameable(file, rows));
     errors.extend(said_twice(file, rows));
-    for (offset, rule) in placed(&rows.method) {
-        let either = rule.action.is_some();
-        let one_way = rule.up.is_some() || rule.down.is_some();
-        if either == one_way {
-            let problem = "it says what becomes of a method by `action`, or by `up` and `down`";
-            errors.push(error(file, offset, &rule.id, problem, &rule.reason));
-        }
+    // Rows that do not show what they come to, or show it wrongly.
+    for row in rows.told() {
+        let fault = |problem: String| error(file, row.offset, row.id, &problem, row.reason);
+        errors.extend(row.faults().into_iter().map(fault));
     }
-    errors.extend(unshown(file, rows));
     for (offset, id, what) in unfounded(rows) {
         let problem = format!("it gives no {what}");
         errors.push(error(file, offset, &id, &problem, ""));
     }
-    errors.sort_by_key(line);
+    errors.sort_by_key(|error| error.place().1);
     errors
 }
 
@@ -103,21 +103,6 @@ fn said_twice(file: &RuleFile, rows: &Rows) -> Vec<Error> {
 
 /// A row that speaks of neither way.
 const SILENT: &str = "it says neither what happens on the way up nor down";
-
-fn line(error: &Error) -> usize {
-    error.place().1
-}
-
-/// The rows that do not show what they come to, or show it wrongly.
-fn unshown(file: &RuleFile, rows: &Rows) -> Vec<Error> {
-    let mut errors = Vec::new();
-    for row in rows.told() {
-        for problem in row.faults() {
-            errors.push(error(file, row.offset, row.id, &problem, row.reason));
-        }
-    }
-    errors
-}
 
 /// The rows that lack a reason or a source.
 fn unfounded(rows: &Rows) -> Vec<(usize, String, &'static str)> {

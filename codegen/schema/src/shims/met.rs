@@ -1,0 +1,116 @@
+//! What a plan meets on its way through values: the rules about each member and variant, and the conversions that it calls.
+
+use std::collections::BTreeMap;
+
+use super::pair::Way;
+use super::plan::{Arm, Body, Conversion, End, Fitted, Hook, ObjectPlan, PairPlan, Source, Step};
+
+impl PairPlan {
+    /// The conversions of one way, by their ends.
+    pub(super) fn known(&self, way: Way) -> BTreeMap<(&End, &End), &Conversion> {
+        let conversions = self.way(way).iter();
+        conversions.map(|one| ((&one.from, &one.to), one)).collect()
+    }
+}
+
+/// A member of source or target, the rules that say what becomes of it, and how its value is converted.
+pub(super) struct Met<'p> {
+    pub(super) wire: &'p str,
+    pub(super) rules: Vec<&'p str>,
+    pub(super) step: Option<&'p Step>,
+    pub(super) fitted: &'p [Fitted],
+}
+
+impl ObjectPlan {
+    /// The members that something is planned for.
+    pub(super) fn members(&self) -> impl Iterator<Item = Met<'_>> {
+        fn gone<'p>(wire: &'p str, rule: Option<&'p String>) -> Met<'p> {
+            Met {
+                wire,
+                rules: rule.into_iter().map(String::as_str).collect(),
+                step: None,
+                fitted: &[],
+            }
+        }
+        let fields = self.fields.iter().map(|field| Met {
+            wire: &field.wire,
+            rules: field.source.rules(),
+            step: match &field.source {
+                Source::Same(same) => Some(&same.step),
+                _ => None,
+            },
+            fitted: &field.fitted,
+        });
+        let dropped = (self.dropped.iter()).map(|plan| gone(&plan.wire, Some(&plan.rule)));
+        let settled = (self.settled.iter()).map(|plan| gone(&plan.wire, plan.rule.as_ref()));
+        fields.chain(dropped).chain(settled)
+    }
+}
+
+impl Source {
+    /// The rules that say what becomes of the member.
+    pub(super) fn rules(&self) -> Vec<&str> {
+        match self {
+            Self::Same(same) => {
+                let missing = same.missing.iter().map(|missing| missing.rule.as_str());
+                let filter = same.filter.iter().map(|hook| hook.rule.as_str());
+                missing.chain(same.null.as_deref()).chain(filter).collect()
+            }
+            Self::Custom { hook, .. } | Self::Derived(hook) => vec![&hook.rule],
+            // What holds all that the source does needs no rule.
+            Self::Reread(recast) if recast.widens => {
+                let missing = recast.missing.iter();
+                missing.map(|missing| missing.rule.as_str()).collect()
+            }
+            Self::Reread(recast) | Self::Lost(recast) => vec![&recast.rule],
+            Self::Fill(missing) => vec![&missing.rule],
+            Self::Claim { .. } | Self::Constant(_) | Self::Adopt(_) | Self::Session(_) => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Body {
+    /// The rules that say what becomes of a value as a whole, each with the variant that it speaks of; none of an object.
+    pub(super) fn rules(&self) -> Vec<(Option<&str>, &str)> {
+        match self {
+            Self::Object(_) | Self::IntoVariant(_) | Self::Split(_) | Self::Reread => Vec::new(),
+            Self::Union(arms) => (arms.iter())
+                .filter_map(|plan| Some((Some(plan.variant.as_str()), plan.arm.rule()?)))
+                .collect(),
+            Self::Strings(plans) => (plans.iter())
+                .filter_map(|plan| Some((None, plan.rejected.as_ref()?.0.as_str())))
+                .collect(),
+            Self::Custom(Hook { rule, .. }) | Self::Reject { rule, .. } => vec![(None, rule)],
+        }
+    }
+
+    /// How the values are converted that it holds.
+    pub(super) fn steps(&self) -> Vec<&Step> {
+        match self {
+            Self::Object(plan) => plan.members().filter_map(|met| met.step).collect(),
+            Self::Union(arms) => (arms.iter())
+                .filter_map(|arm| match &arm.arm {
+                    Arm::Same(becomes) => Some(&becomes.step),
+                    _ => None,
+                })
+                .collect(),
+            Self::IntoVariant(becomes) => vec![&becomes.step],
+            Self::Split(plan) => plan.arms.iter().map(|(_, becomes)| &becomes.step).collect(),
+            Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Arm {
+    /// Returns the rule that decides what becomes of the variant; `None` for one that stays.
+    pub(super) fn rule(&self) -> Option<&str> {
+        match self {
+            Self::Same(_) => None,
+            Self::Custom(Hook { rule, .. })
+            | Self::RequiresState { rule, .. }
+            | Self::Reject { rule, .. } => Some(rule),
+        }
+    }
+}
