@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use crate::Error;
 use crate::shims::Pair;
+use crate::{Diagnostic, Error, Place};
 
 /// Something that the input leaves open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +73,24 @@ pub struct Settle {
 }
 
 impl Decision {
+    /// What is open as something that is wrong: with the answer that was taken, if it was, and the lines that would settle it.
+    pub(crate) fn told(&self, taken: &str) -> Diagnostic {
+        let file = self.scope.to_string();
+        let of = |place| Diagnostic::of(file, place, self.open.as_str());
+        let told = match self.place.as_str() {
+            pointer if pointer.starts_with('/') => of(Place::Pointer(pointer.into())),
+            place => Diagnostic {
+                rule: place.into(),
+                ..of(Place::Whole)
+            },
+        };
+        let Settle { file, stub } = &self.settle;
+        let lines = stub.trim_end().lines().map(|line| format!("\n  {line}"));
+        let lines: String = lines.collect();
+        told.note("taken", taken)
+            .help(format!("to settle it, add to spec/{file}:{lines}"))
+    }
+
     /// Returns it as an error, for where no default may be taken.
     #[must_use]
     pub fn refused(self) -> Error {
@@ -121,36 +139,9 @@ impl fmt::Display for Scope {
     }
 }
 
-/// One line each for what is open and what was taken, then the lines that would settle it.
+/// What is open, what was taken, and the lines that would settle it.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { answer, .. } = self;
-        write!(f, "{}\n  taken: {answer}\n  {}", Asked(self), self.settle)
-    }
-}
-
-impl fmt::Display for Settle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "help: to settle it, add to spec/{}:", self.file)?;
-        for line in self.stub.trim_end().lines() {
-            write!(f, "\n    {line}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Where a decision is asked for, and what is open.
-pub(crate) struct Asked<'a>(pub(crate) &'a Decision);
-
-impl fmt::Display for Asked<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Decision {
-            scope, place, open, ..
-        } = self.0;
-        match place.as_str() {
-            "" => write!(f, "{scope}: {open}"),
-            pointer if pointer.starts_with('/') => write!(f, "{scope}#{pointer}: {open}"),
-            place => write!(f, "{scope}: {place}: {open}"),
-        }
+        self.told(&self.answer).fmt(f)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::decision::{Asked, Decision};
+use crate::decision::Decision;
 
 /// A failure of reading, importing or checking.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum Error {
     #[error("{0}")]
     Wrong(Box<Diagnostic>),
     /// What the input leaves open, where no safe answer may be taken.
-    #[error("{}\n  {}", Asked(.0), .0.settle)]
+    #[error("{}", .0.told(""))]
     Open(Box<Decision>),
     /// Several failures: no two of the same text, ordered by file and line.
     #[error("{}{} problems", .0.iter().map(|one| format!("{one}\n")).collect::<String>(), .0.len())]

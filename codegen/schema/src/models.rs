@@ -20,7 +20,7 @@ use crate::shims::{self, Pair, PairPlan, Planned, Side};
 use crate::spec::errors::ErrorRules;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleFile;
-use crate::spec::{Extension, Revision, Spec, Status};
+use crate::spec::{DOCS, Extension, Revision, Spec, Status};
 
 /// The model of one revision, with the revision it is of.
 #[derive(Debug)]
@@ -211,29 +211,20 @@ impl<'s> Models<'s> {
             })
     }
 
-    /// Definitions and members without a doc line, by revision.
+    /// Returns the definitions and members without a doc line of each revision, and after them of each extension.
     #[must_use]
-    pub fn undocumented(&self) -> Vec<(&'s str, Vec<String>)> {
-        self.revisions
-            .iter()
-            .map(|of| {
-                (
-                    of.revision.id.as_str(),
-                    TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
-                )
-            })
-            .collect()
-    }
-
-    /// Definitions and members of extensions without a doc line.
-    #[must_use]
-    pub fn undocumented_of_extensions(&self) -> Vec<Undocumented> {
-        let of = |of: &ExtensionModel<'_>| Undocumented {
+    pub fn undocumented(&self) -> Vec<Undocumented> {
+        let revisions = self.revisions.iter().map(|of| Undocumented {
+            of: of.revision.id.clone(),
+            file: DOCS.to_owned(),
+            names: TypeDocs::new(&self.docs, &of.revision.id).missing(&of.model),
+        });
+        let extensions = self.extensions.iter().map(|of| Undocumented {
             of: of.extension.name.clone(),
             file: of.extension.docs_file(),
             names: self.docs_of(of).missing(&of.model),
-        };
-        self.extensions.iter().map(of).collect()
+        });
+        revisions.chain(extensions).collect()
     }
 
     /// Returns the doc lines of an extension.
@@ -250,7 +241,7 @@ impl<'s> Models<'s> {
     /// Returns doc lines that no revision uses; asks for every line first.
     #[must_use]
     pub fn unused_docs(&self) -> Vec<Error> {
-        let _ = (self.undocumented(), self.undocumented_of_extensions());
+        let _ = self.undocumented();
         let own = self.extensions.iter().flat_map(|of| of.docs.unused());
         self.docs.unused().into_iter().chain(own).collect()
     }

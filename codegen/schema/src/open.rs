@@ -2,7 +2,6 @@
 
 use crate::Models;
 use crate::decision::Decision;
-use crate::spec::DOCS;
 use crate::{Error, Spec};
 
 /// What has to be decided, written or mended before a spec stands.
@@ -57,28 +56,17 @@ impl Open {
         open.decisions.sort();
         open.decisions.dedup();
         open.problems.extend(models.unused_docs());
-        let own = |id: &str| {
-            let schema = |of: &&crate::spec::Revision| of.id == id;
-            let mine = spec.revisions.iter().find(schema);
-            // A draft that is a release is documented there.
-            mine.is_some_and(|mine| {
-                let first = spec
-                    .revisions
-                    .iter()
-                    .find(|other| other.schema == mine.schema);
-                first.is_some_and(|first| first.id == mine.id)
+        // A draft that is a release is documented there.
+        let is_told_elsewhere = |id: &str| {
+            spec.revision(id).is_ok_and(|mine| {
+                let mut all = spec.revisions.iter();
+                let first = all.find(|other| other.schema == mine.schema);
+                first.is_some_and(|first| first.id != id)
             })
         };
         let undocumented = models.undocumented().into_iter();
-        let undocumented = undocumented.filter(|(id, _)| own(id));
-        let undocumented = undocumented.map(|(id, names)| Undocumented {
-            of: id.to_owned(),
-            file: DOCS.to_owned(),
-            names,
-        });
         open.undocumented = undocumented
-            .chain(models.undocumented_of_extensions())
-            .filter(|one| !one.names.is_empty())
+            .filter(|one| !one.names.is_empty() && !is_told_elsewhere(&one.of))
             .collect();
         open
     }

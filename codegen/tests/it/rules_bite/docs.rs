@@ -88,9 +88,8 @@ fn a_line_that_is_missing_is_listed() {
     let models = Models::build(&spec).unwrap();
     let undocumented = models.undocumented();
     let of = |revision: &str| -> Vec<&str> {
-        let found = undocumented.iter().find(|(id, _)| *id == revision);
-        let (_, missing) = found.unwrap();
-        missing
+        let found = undocumented.iter().find(|one| one.of == revision);
+        (found.unwrap().names)
             .iter()
             .map(String::as_str)
             .filter(|key| {
