@@ -8,10 +8,11 @@ use mcp_protocol::{
     Context, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session, Subject,
     UnknownFields,
 };
-use mcp_wire::{Direction, ErrorObject, Json, Map, Packet};
+use mcp_wire::{Direction, ErrorObject, Json, Map};
 use serde_json::json;
 
 use crate::Outcome;
+use crate::envelope;
 use crate::revisions::{similar, way};
 use crate::route::{Protocol, Route};
 use crate::whole::{self, About, Refused, Whole};
@@ -159,16 +160,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 Err(refused) => failed(refused),
             };
         }
-        let packet: Packet = match mcp_wire::from_str(&text) {
-            Ok(packet) => packet,
-            Err(error) => {
+        let messages = match envelope::read(&text) {
+            Ok(messages) => messages,
+            Err(problem) => {
                 let cure = if ty.is_none() { OTHERWISE } else { "" };
-                let problem = format!("{error}{cure}");
-                return Ok(invalid(*from, error.pointer(), &problem, *json));
+                let why = format!("{}{cure}", problem.message);
+                return Ok(invalid(*from, &problem.pointer, &why, *json));
             }
         };
         let made = || cx.clone();
-        return match whole::convert(packet, route, about, &made) {
+        return match whole::convert(&messages, route, about, &made) {
             Ok(whole) => Ok(report_whole(whole, *json)),
             Err(refused) => failed(refused),
         };

@@ -14,6 +14,7 @@ mod colour;
 mod compare;
 mod convert;
 mod embedded;
+mod envelope;
 mod list;
 mod loss;
 mod manual;

@@ -1,9 +1,10 @@
 //! A JSON-RPC message, typed by its method.
 
 use mcp_protocol::Revision;
-use mcp_wire::{Error, Json, JsonObject, Message, MethodInfo, MethodKind, Packet, TypeInfo};
+use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, TypeInfo};
 
 use crate::compare::lost;
+use crate::envelope;
 use crate::report::{Finding, Problem, Verdict};
 use crate::revisions::{known_methods, known_type, results};
 
@@ -14,69 +15,32 @@ pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> Finding {
 
 /// Reads a text as a message, or a batch of them; `method` is the one that it belongs to.
 pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -> Vec<Finding> {
-    let packet = match mcp_wire::from_str::<Packet>(text) {
-        Ok(packet) => packet,
-        Err(error) => return vec![refused("JSON-RPC message", Problem::at("", &error))],
+    let messages = match envelope::read(text) {
+        Ok(messages) => messages,
+        Err(problem) => return vec![refused("JSON-RPC message", problem)],
     };
-    match packet {
-        Packet::Single(message) => vec![one(revision, method, "", &message, text)],
-        Packet::Batch(_) if revision.type_named("JSONRPCBatchRequest").is_none() => {
-            let expected = format!("one message, since revision {} has no batches", revision);
-            vec![refused(
-                "JSON-RPC message",
-                Problem::new("", expected, "an array".to_owned()),
-            )]
-        }
-        Packet::Batch(messages) => {
-            let texts = elements(text);
-            (messages.iter().zip(&texts).enumerate())
-                .map(|(index, (message, text))| {
-                    one(revision, method, &format!("/{index}"), message, text.text())
-                })
-                .collect()
-        }
+    if !messages.is_batch {
+        let all = messages.all.iter();
+        return all.map(|one| read(revision, method, "", one)).collect();
     }
-}
-
-fn elements(text: &str) -> Vec<Json> {
-    let array = Json::from_text(text)
-        .ok()
-        .and_then(|json| mcp_wire::JsonArray::try_from(json).ok());
-    let texts = array.iter().flat_map(|array| array.iter());
-    texts
-        .filter_map(|text| Json::from_text(text).ok())
+    if revision.type_named("JSONRPCBatchRequest").is_none() {
+        let expected = format!("one message, since revision {revision} has no batches");
+        let problem = Problem::new("", expected, "an array".to_owned());
+        return vec![refused("JSON-RPC message", problem)];
+    }
+    (messages.all.iter().enumerate())
+        .map(|(index, one)| read(revision, method, &format!("/{index}"), one))
         .collect()
 }
 
-fn one(
-    revision: Revision,
-    method: Option<&str>,
-    pointer: &str,
-    message: &Message,
-    text: &str,
-) -> Finding {
-    match message {
-        Message::Request(request) => called(
-            revision,
-            method,
-            pointer,
-            &request.method,
-            MethodKind::Request,
-            text,
-        ),
-        Message::Notification(notification) => {
-            let name = &notification.method;
-            called(
-                revision,
-                method,
-                pointer,
-                name,
-                MethodKind::Notification,
-                text,
-            )
-        }
-        Message::Response(_) => answered(revision, method, pointer, text),
-        Message::Error(_) => failed(revision, pointer, text),
+fn read(revision: Revision, method: Option<&str>, pointer: &str, message: &Peeked<'_>) -> Finding {
+    let name = message.method.as_deref().unwrap_or_default();
+    let call = |kind| called(revision, method, pointer, name, kind, message.text);
+    match message.kind {
+        MessageKind::Request => call(MethodKind::Request),
+        MessageKind::Notification => call(MethodKind::Notification),
+        MessageKind::Response => answered(revision, method, pointer, message),
+        MessageKind::Error | MessageKind::Batch => failed(revision, pointer, message.text),
     }
 }
 
@@ -123,7 +87,12 @@ fn called(
 }
 
 /// A response: the method of its request says what the result is.
-fn answered(revision: Revision, method: Option<&str>, pointer: &str, text: &str) -> Finding {
+fn answered(
+    revision: Revision,
+    method: Option<&str>,
+    pointer: &str,
+    message: &Peeked<'_>,
+) -> Finding {
     let Some(method) = method else {
         // Without it, any result is one.
         let ty = ["JSONRPCResultResponse", "JSONRPCResponse"]
@@ -131,8 +100,8 @@ fn answered(revision: Revision, method: Option<&str>, pointer: &str, text: &str)
             .find_map(|name| revision.type_named(name));
         let read_as = "response; give --method to check its result".to_owned();
         return match ty {
-            Some(ty) => finding(read_as, pointer, text, |text| ty.round_trip(text)),
-            None => finding(read_as, pointer, text, round_trip_raw),
+            Some(ty) => finding(read_as, pointer, message.text, |text| ty.round_trip(text)),
+            None => finding(read_as, pointer, message.text, round_trip_raw),
         };
     };
     let read_as = format!("{method} response");
@@ -144,22 +113,12 @@ fn answered(revision: Revision, method: Option<&str>, pointer: &str, text: &str)
         );
         return refused(&read_as, problem);
     };
-    let whole = Json::from_text(text)
-        .ok()
-        .and_then(|json| JsonObject::try_from(json).ok());
-    match whole.and_then(|whole| whole.get("result")) {
-        Some(result) => {
-            // What an extension answers instead is told apart by not being the plain result.
-            let reads = |ty: &&TypeInfo| ty.read(result.text()).is_ok();
-            let ty = results(revision, method).find(reads).unwrap_or(plain);
-            let pointer = format!("{pointer}/result");
-            finding(read_as, &pointer, result.text(), |text| ty.round_trip(text))
-        }
-        None => refused(
-            &read_as,
-            Problem::new(pointer, "a `result`".to_owned(), "none".to_owned()),
-        ),
-    }
+    let result = message.result.map_or("null", Raw::text);
+    // What an extension answers instead is told apart by not being the plain result.
+    let reads = |ty: &&TypeInfo| ty.read(result).is_ok();
+    let ty = results(revision, method).find(reads).unwrap_or(plain);
+    let pointer = format!("{pointer}/result");
+    finding(read_as, &pointer, result, |text| ty.round_trip(text))
 }
 
 fn failed(revision: Revision, pointer: &str, text: &str) -> Finding {
@@ -175,7 +134,7 @@ fn failed(revision: Revision, pointer: &str, text: &str) -> Finding {
 }
 
 fn round_trip_raw(text: &str) -> Result<String, Error> {
-    mcp_wire::from_str::<Message>(text).map(|message| mcp_wire::to_string(&message))
+    mcp_wire::from_str::<Extra>(text).map(|members| mcp_wire::to_string(&members))
 }
 
 /// Reads, writes and compares.

@@ -2,9 +2,11 @@
 
 use mcp_protocol::{Adapter, Context, Failure, Outcome, Part, Rejected, RequiresState, Subject};
 use mcp_wire::{
-    Direction, Error, ErrorObject, Extra, Json, JsonArray, Message, MethodKind, Packet,
+    Direction, Error, ErrorObject, Extra, Json, JsonArray, MessageKind, MethodKind, Peeked, Raw,
 };
 
+use crate::envelope::Messages;
+use crate::report::Problem;
 use crate::route::{Protocol, Route};
 
 /// A message, or a batch of them, that was converted.
@@ -37,17 +39,10 @@ impl Refused {
     pub(crate) fn within(member: &str, failure: Failure) -> Self {
         match failure {
             Failure::Invalid(error) => {
-                let pointer = format!("{member}{}", error.pointer());
-                // Line and column of the error count from the member, and would point elsewhere in the file.
-                let problem = match member {
-                    "" => error.to_string(),
-                    _ => format!(
-                        "at {pointer}: expected {}, found {}",
-                        error.expected(),
-                        error.found()
-                    ),
-                };
-                Self::Invalid(pointer, problem)
+                let Problem {
+                    pointer, message, ..
+                } = Problem::at(member, &error);
+                Self::Invalid(pointer, message)
             }
             Failure::Unknown(what) => Self::Unknown(what),
         }
@@ -65,34 +60,29 @@ impl From<Failure> for Refused {
 /// # Errors
 /// A text that is not a message of the protocol where the route begins, or whose kind `about` leaves open.
 pub(crate) fn convert(
-    packet: Packet,
+    messages: &Messages<'_>,
     route: &Route,
     about: About<'_>,
     context: &dyn Fn() -> Context,
 ) -> Result<Whole, Refused> {
     let has_batches = |at| route.type_named(at, "JSONRPCBatchRequest").is_some();
-    match packet {
-        Packet::Single(message) => Ok(Whole {
-            messages: vec![(String::new(), one(message, route, about, context())?)],
-            is_batch: false,
-        }),
-        Packet::Batch(_) if !has_batches(route.from) => Err(Refused::Unknown(format!(
-            "{} has no batches",
-            route.told(route.from)
-        ))),
-        Packet::Batch(messages) => {
-            let convert = |(index, message)| {
-                let outcome = one(message, route, about, context())?;
-                Ok((format!("/{index}"), outcome))
-            };
-            Ok(Whole {
-                messages: (messages.into_iter().enumerate())
-                    .map(convert)
-                    .collect::<Result<_, Refused>>()?,
-                is_batch: has_batches(route.to),
-            })
-        }
+    let is_batch = messages.is_batch;
+    if is_batch && !has_batches(route.from) {
+        let told = route.told(route.from);
+        return Err(Refused::Unknown(format!("{told} has no batches")));
     }
+    let convert = |(index, message)| {
+        let place = match is_batch {
+            true => format!("/{index}"),
+            false => String::new(),
+        };
+        Ok((place, one(message, route, about, context())?))
+    };
+    let all = messages.all.iter().enumerate().map(convert);
+    Ok(Whole {
+        messages: all.collect::<Result<_, Refused>>()?,
+        is_batch: is_batch && has_batches(route.to),
+    })
 }
 
 impl Whole {
@@ -116,11 +106,12 @@ impl Whole {
 }
 
 fn one(
-    message: Message,
+    message: &Peeked<'_>,
     route: &Route,
     about: About<'_>,
     cx: Context,
 ) -> Result<Outcome<Json>, Refused> {
+    let mut members: Extra = mcp_wire::from_str(message.text).map_err(Failure::Invalid)?;
     let carry = |method: &str, part: Part, member: &'static str, text: &str, cx: Context| {
         let sender = sender(route, method, about)?;
         let subject = Subject::Method(method, part, sender);
@@ -137,57 +128,51 @@ fn one(
             (_, outcome) => outcome,
         })
     };
-    Ok(match message {
-        Message::Request(mut request) => {
-            is_kind(route, &request.method, MethodKind::Request, about)?;
-            let given = request.params.take();
-            let text = given.as_ref().map_or("{}", Json::text);
-            let outcome = carry(&request.method, Part::Params, "params", text, cx)?;
-            outcome.map(|params| {
-                request.method = renamed(route, &request.method, about);
-                request.params = kept(given.as_ref(), params);
-                Json::of(&Message::Request(request))
-            })
-        }
-        Message::Notification(mut notification) => {
-            is_kind(route, &notification.method, MethodKind::Notification, about)?;
-            let given = notification.params.take();
-            let text = given.as_ref().map_or("{}", Json::text);
-            let outcome = carry(&notification.method, Part::Params, "params", text, cx)?;
-            outcome.map(|params| {
-                notification.method = renamed(route, &notification.method, about);
-                notification.params = kept(given.as_ref(), params);
-                Json::of(&Message::Notification(notification))
-            })
-        }
-        Message::Response(mut response) => {
+    let kind = match message.kind {
+        MessageKind::Request => MethodKind::Request,
+        MessageKind::Notification => MethodKind::Notification,
+        MessageKind::Response | MessageKind::Error | MessageKind::Batch => {
             let method = about.method.ok_or_else(nameless)?;
             is_answered(route, method)?;
-            let outcome = carry(method, Part::Result, "result", response.result.text(), cx)?;
-            outcome.map(|result| {
-                response.result = result;
-                Json::of(&Message::Response(response))
-            })
-        }
-        Message::Error(mut error) => {
-            let method = about.method.ok_or_else(nameless)?;
-            is_answered(route, method)?;
-            reads_as_error(route, route.from, &Json::of(&Message::Error(error.clone())))
-                .map_err(|error| Refused::from(Failure::Invalid(error)))?;
-            let cx = cx.within("error");
-            let outcome = route.convert_error(method, error.error.clone(), cx);
-            let outcome = outcome.map(|converted| {
-                error.error = converted;
-                Json::of(&Message::Error(error))
+            if let Some(result) = message.result {
+                let outcome = carry(method, Part::Result, "result", result.text(), cx)?;
+                return Ok(outcome.map(|result| {
+                    members.insert("result", result);
+                    Json::of(&members)
+                }));
+            }
+            if message.id.is_none() {
+                members.remove("id");
+            }
+            reads_as_error(route, route.from, &Json::of(&members)).map_err(Failure::Invalid)?;
+            let error = message.error.map_or("{}", Raw::text);
+            let error = mcp_wire::from_str(error).map_err(Failure::Invalid)?;
+            let outcome = route.convert_error(method, error, cx.within("error"));
+            let outcome = outcome.map(|error| {
+                members.insert("error", Json::of(&error));
+                Json::of(&members)
             });
-            with_id(route, outcome)
+            return Ok(with_id(route, outcome));
         }
-    })
+    };
+    let method = message.method.as_deref().unwrap_or_default();
+    is_kind(route, method, kind, about)?;
+    let text = message.params.map_or("{}", Raw::text);
+    let outcome = carry(method, Part::Params, "params", text, cx)?;
+    let name = name_at(route, route.to, method, about);
+    Ok(outcome.map(|params| called(members, name, params)))
 }
 
-/// What the end of the way calls a method.
-fn renamed(route: &Route, method: &str, about: About<'_>) -> String {
-    name_at(route, route.to, method, about).to_owned()
+/// The text of a request or a notification with another name and other params: what had none goes without, unless the
+/// conversion put something there.
+fn called(mut members: Extra, name: &str, params: Json) -> Json {
+    let had_none = members.get("params").is_none_or(Json::is_null);
+    match had_none && params.text() == "{}" {
+        true => members.remove("params"),
+        false => members.insert("params", params),
+    };
+    members.insert("method", Json::of(name));
+    Json::of(&members)
 }
 
 /// What a place on the way calls a method.
@@ -334,7 +319,7 @@ pub(crate) fn bare(
     about: About<'_>,
     cx: Context,
 ) -> Result<Outcome<Json>, Refused> {
-    let mut members: Extra = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
+    let members: Extra = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
     let method = members.get("method").and_then(Json::as_str);
     let method = method.map(|method| method.to_string()).unwrap_or_default();
     let given = members.get("params").cloned();
@@ -344,16 +329,7 @@ pub(crate) fn bare(
         .map_err(|failure| Refused::within("/params", failure))?;
     let name = |at| name_at(route, at, &method, about);
     let to = route.to;
-    let outcome = outcome.map(|params| {
-        match kept(given.as_ref(), params) {
-            Some(params) => members.insert("params", params),
-            None => members.remove("params"),
-        };
-        if name(to) != method {
-            members.insert("method", Json::of(name(to)));
-        }
-        Json::of(&members)
-    });
+    let outcome = outcome.map(|params| called(members, name(to), params));
     let (Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _)) =
         &outcome
     else {
@@ -395,11 +371,6 @@ pub(crate) fn bare(
 
 fn nameless() -> Refused {
     Refused::Unknown("a response does not say which method it answers: give --method".to_owned())
-}
-
-/// Params of a message that had none stay away, unless the conversion put something there.
-fn kept(given: Option<&Json>, params: Json) -> Option<Json> {
-    (given.is_some() || params.text() != "{}").then_some(params)
 }
 
 /// Returns the sender of a method: as given, or the only one where the route begins.

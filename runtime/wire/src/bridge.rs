@@ -5,8 +5,9 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::codec::{Decode, Encode};
 use crate::map::Map;
+use crate::reader::Decode;
+use crate::writer::Encode;
 
 /// Gives types that implement [`Decode`](crate::Decode) and [`Encode`](crate::Encode) the traits
 /// `Serialize` and `Deserialize` of serde.
@@ -73,8 +74,6 @@ serde_bridge!(
     crate::Integer,
     crate::Number,
     crate::RequestId,
-    crate::envelope::Message,
-    crate::envelope::Packet,
     crate::envelope::ErrorObject,
     crate::method::UnknownMessage,
     crate::method::NoParams,

@@ -1,47 +1,10 @@
-//! The two traits, and their implementations for what Rust brings along.
+//! What Rust brings along, read and written.
 
 use crate::fault::Fault;
 use crate::map::Map;
 use crate::object::Members;
-use crate::reader::Reader;
-use crate::writer::Writer;
-
-/// A type that is read from JSON text.
-///
-/// A value is read where it is to stay, in a struct or a list: to hand it up as a result would copy it at each level.
-/// So there is first a [`blank`](Self::blank), and then [`fill`](Self::fill).
-pub trait Decode {
-    /// What reading starts from: it allocates nothing and stands for no JSON.
-    fn blank() -> Self
-    where
-        Self: Sized;
-
-    /// Reads the next value of `reader` into `self`, which is a blank.
-    ///
-    /// # Errors
-    /// A text that is not JSON, or not of this type; what is in `self` then is of no use.
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault>;
-
-    /// Reads the next value of `reader`.
-    ///
-    /// # Errors
-    /// A text that is not JSON, or not of this type.
-    #[inline]
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault>
-    where
-        Self: Sized,
-    {
-        let mut value = Self::blank();
-        value.fill(reader)?;
-        Ok(value)
-    }
-}
-
-/// A type that is written as JSON text.
-pub trait Encode {
-    /// Writes one value.
-    fn encode(&self, writer: &mut Writer);
-}
+use crate::reader::{Decode, Reader};
+use crate::writer::{Encode, Writer};
 
 impl Decode for String {
     #[inline]

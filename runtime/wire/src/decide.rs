@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, What};
 use crate::reader::Reader;
-use crate::scan;
+use crate::scan::{self, index_of};
 
 /// The member whose constant value tells the cases of a union apart.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Reader<'_> {
         match found {
             TagFound::Known(index) => Ok(Some(index)),
             TagFound::Absent => Ok(None),
-            TagFound::Other => Err(Fault::new(offset, What::Tag(tag))),
+            TagFound::Other => Err(Fault::new(offset, What::Tag(tag.values))),
         }
     }
 
@@ -157,7 +157,7 @@ impl Reader<'_> {
     #[cold]
     pub fn undecided(&mut self, paths: &'static Paths) -> Fault {
         self.peek();
-        self.fault(What::Undecided(paths))
+        self.fault(What::Undecided(paths.paths))
     }
 
     /// Returns a reader at the first element of the next array, for unions of lists; `None` if it is empty.
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 if tag.may_be_absent && ahead.peek() == b'n' {
                     break;
                 }
-                return Err(ahead.fault(What::Tag(tag)));
+                return Err(ahead.fault(What::Tag(tag.values)));
             }
             let offset = ahead.position;
             let index = match ahead.plain_string() {
@@ -248,14 +248,6 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-/// The index of `value` among `choices`.
-#[inline(always)]
-pub(crate) fn index_of(choices: &[&str], value: &str) -> Option<usize> {
-    choices
-        .iter()
-        .position(|choice| scan::same(choice.as_bytes(), value.as_bytes()))
 }
 
 #[inline(always)]

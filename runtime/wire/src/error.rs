@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::MAX_DEPTH;
 use crate::fault::{Fault, What};
 use crate::pointer;
 use crate::reader::Reader;
+use crate::scan::MAX_DEPTH;
 
 /// Why a JSON text could not be read as a type.
 ///
@@ -190,9 +190,9 @@ fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
         What::ConstantNumber(value) => (ErrorKind::Constant, value.into()),
         What::ConstantBoolean(value) => (ErrorKind::Constant, value.to_string().into()),
         What::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
-        What::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
+        What::Tag(values) => (ErrorKind::Tag, one_of('"', values).into()),
         What::Undecided(paths) => {
-            let paths: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
+            let paths: Vec<String> = paths.iter().map(|path| path.join("/")).collect();
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             (
                 ErrorKind::Undecided,

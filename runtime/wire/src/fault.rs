@@ -1,7 +1,5 @@
 //! What went wrong while reading, as small as the fast path wants it: an offset and static data.
 
-use crate::decide::{Paths, Tag};
-
 /// Why a value could not be read, before the text has been asked where that was.
 ///
 /// One pointer in size; it becomes an [`Error`](crate::Error) through [`Error::new`](crate::Error::new).
@@ -33,8 +31,10 @@ pub(crate) enum What {
     ConstantNumber(&'static str),
     ConstantBoolean(bool),
     Choice(&'static [&'static str]),
-    Tag(&'static Tag),
-    Undecided(&'static Paths),
+    /// Holds the values of the tag.
+    Tag(&'static [&'static str]),
+    /// Holds the paths to the members that decide.
+    Undecided(&'static [&'static [&'static str]]),
     /// Members that exclude each other; holds what was expected.
     Conflict(&'static str),
     /// The offset is that of the second key.

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use crate::codec::{Decode, Encode};
 use crate::fault::Fault;
 use crate::number::Integer;
-use crate::reader::Reader;
-use crate::writer::Writer;
+use crate::reader::{Decode, Reader};
+use crate::writer::{Encode, Writer};
 
 /// The id of a request: a string or an integer, never `null`.
 ///

@@ -93,18 +93,15 @@ mod writer;
 
 use std::borrow::Cow;
 
-pub use codec::{Decode, Encode};
 pub use decide::{Paths, Present, Tag, TagFound};
+pub use envelope::ErrorObject;
 pub use envelope::peek::{MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek};
-pub use envelope::{
-    ErrorObject, Message, Packet, RawError, RawNotification, RawRequest, RawResponse,
-};
 pub use error::{Error, ErrorKind};
 pub use fault::Fault;
 pub use id::RequestId;
-pub use json::{Elements, Entries, Json, JsonArray, JsonObject};
+pub use json::{Elements, Entries, Extra, Json, JsonArray, JsonObject};
 pub use kind::Kind;
-pub use map::{Extra, Iter, IterMut, Map};
+pub use map::{Iter, IterMut, Map};
 pub use message::{
     BareOf, Method, Notification, NotificationMethod, NotificationOf, Request, RequestMethod,
     RequestOf, ResponseOf,
@@ -114,11 +111,9 @@ pub use method::{
 };
 pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record};
-pub use reader::{Array, Reader};
-pub use writer::{ArrayWriter, ObjectWriter, Writer};
-
-/// The deepest nesting of objects and arrays that is read, typed and opaque ones together.
-pub const MAX_DEPTH: u32 = 128;
+pub use reader::{Array, Decode, Reader};
+pub use scan::MAX_DEPTH;
+pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer};
 
 /// Reads a whole text.
 ///

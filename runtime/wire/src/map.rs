@@ -3,11 +3,6 @@
 use std::collections::HashMap;
 use std::{fmt, slice, vec};
 
-use crate::json::Json;
-
-/// The members of an object that its type does not know, in the order of the text.
-pub type Extra = Map<Json>;
-
 /// A map with string keys, in insertion order.
 ///
 /// Made for the few members of a JSON object: a lookup walks the entries.

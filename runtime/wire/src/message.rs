@@ -2,13 +2,13 @@
 
 use std::fmt::Debug;
 
-use crate::codec::{Decode, Encode};
 use crate::fault::Fault;
 use crate::id::RequestId;
-use crate::map::{Extra, Map};
+use crate::json::Extra;
+use crate::map::Map;
 use crate::object::{Members, Record};
-use crate::reader::Reader;
-use crate::writer::Writer;
+use crate::reader::{Decode, Reader};
+use crate::writer::{Encode, Writer};
 
 /// A method of one revision, as a type: [`method!`](crate::method!) declares one.
 pub trait Method: Debug + Clone + PartialEq + 'static {

@@ -1,8 +1,7 @@
 //! The keys of `_meta` that belong to the protocol, and objects with one of them put in or taken out.
 
-use crate::json::Json;
+use crate::json::{Extra, Json};
 use crate::kind::Kind;
-use crate::map::Extra;
 use crate::object::Members;
 use crate::reader::Reader;
 

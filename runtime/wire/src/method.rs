@@ -3,14 +3,13 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 
-use crate::codec::{Decode, Encode};
 use crate::error::Error;
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::map::{Extra, Map};
+use crate::json::{Extra, Json};
+use crate::map::Map;
 use crate::object::{Members, Record};
-use crate::reader::Reader;
-use crate::writer::Writer;
+use crate::reader::{Decode, Reader};
+use crate::writer::{Encode, Writer};
 
 /// Who sends a message to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,10 +1,9 @@
 //! Objects with known members: which member comes next, which were seen, what is left over.
 
-use crate::codec::Decode;
 use crate::fault::{Fault, What};
-use crate::json::Json;
-use crate::map::{Extra, Map};
-use crate::reader::Reader;
+use crate::json::{Extra, Json};
+use crate::map::Map;
+use crate::reader::{Decode, Reader};
 use crate::scan;
 
 /// The known members of a type, and what happens to the others.
@@ -332,6 +331,13 @@ const fn bit(index: usize) -> u128 {
 }
 
 impl Reader<'_> {
+    /// Begins an object and refuses anything else.
+    #[inline]
+    pub fn object(&mut self, members: &'static Members) -> Result<Object, Fault> {
+        let start = self.enter_object(members.name)?;
+        Ok(Object::new(members, start))
+    }
+
     /// Reads an object: each known member by `into`, the others as they are.
     ///
     /// # Errors

@@ -1,15 +1,42 @@
-//! The reader: a position in a JSON text, and the values that can be taken from there.
+//! The reader: a position in a JSON text, the values that can be taken from there, and what a type does to be one of them.
 
 use std::borrow::Cow;
 
-use crate::codec::Decode;
-use crate::decide::index_of;
 use crate::fault::{Fault, What};
 use crate::kind::Kind;
-use crate::number::Number;
-use crate::object::{Members, Object};
-use crate::text::Escapes;
-use crate::{MAX_DEPTH, scan, text};
+use crate::scan::{self, MAX_DEPTH, index_of};
+use crate::text::{self, Escapes};
+
+/// A type that is read from JSON text.
+///
+/// A value is read where it is to stay, in a struct or a list: to hand it up as a result would copy it at each level.
+/// So there is first a [`blank`](Self::blank), and then [`fill`](Self::fill).
+pub trait Decode {
+    /// What reading starts from: it allocates nothing and stands for no JSON.
+    fn blank() -> Self
+    where
+        Self: Sized;
+
+    /// Reads the next value of `reader` into `self`, which is a blank.
+    ///
+    /// # Errors
+    /// A text that is not JSON, or not of this type; what is in `self` then is of no use.
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault>;
+
+    /// Reads the next value of `reader`.
+    ///
+    /// # Errors
+    /// A text that is not JSON, or not of this type.
+    #[inline]
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault>
+    where
+        Self: Sized,
+    {
+        let mut value = Self::blank();
+        value.fill(reader)?;
+        Ok(value)
+    }
+}
 
 /// Reads JSON text from front to back.
 ///
@@ -128,33 +155,6 @@ impl<'a> Reader<'a> {
         Err(self.fault(What::Constant(expected)))
     }
 
-    /// Reads an integer equal to `expected`, in any spelling; anything else is a fault.
-    ///
-    /// The spelling is not kept: a constant tells types apart and holds no data, and is written as the schema has it.
-    pub fn constant_integer(&mut self, expected: i64) -> Result<(), Fault> {
-        self.peek();
-        let start = self.position;
-        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
-        if is_number && self.value::<Number>()? == expected {
-            return Ok(());
-        }
-        Err(Fault::new(start, What::ConstantInteger(expected)))
-    }
-
-    /// Reads a number equal to `expected`, which is one of JSON, in any spelling; anything else is a fault.
-    pub fn constant_number(&mut self, expected: &'static str) -> Result<(), Fault> {
-        self.peek();
-        let start = self.position;
-        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
-        if is_number {
-            let found = self.value::<Number>()?;
-            if (expected.parse::<Number>()).is_ok_and(|expected| expected == found) {
-                return Ok(());
-            }
-        }
-        Err(Fault::new(start, What::ConstantNumber(expected)))
-    }
-
     /// Reads the boolean `expected`; anything else is a fault.
     pub fn constant_boolean(&mut self, expected: bool) -> Result<(), Fault> {
         self.peek();
@@ -163,13 +163,6 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         Err(Fault::new(start, What::ConstantBoolean(expected)))
-    }
-
-    /// Begins an object and refuses anything else.
-    #[inline]
-    pub fn object(&mut self, members: &'static Members) -> Result<Object, Fault> {
-        let start = self.enter_object(members.name)?;
-        Ok(Object::new(members, start))
     }
 
     /// Begins an array and refuses anything else.

@@ -2,8 +2,10 @@
 //!
 //! Nothing here recurses or allocates, except for the fault of a text that is not JSON.
 
-use crate::MAX_DEPTH;
 use crate::fault::{Fault, What};
+
+/// The deepest nesting of objects and arrays that is read, typed and opaque ones together.
+pub const MAX_DEPTH: u32 = 128;
 
 /// The byte at `at`, or 0, which begins no JSON token, past the end.
 #[inline(always)]
@@ -47,6 +49,14 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
         return b.first_chunk() == Some(head) && b.last_chunk() == Some(tail);
     }
     a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// The index of `value` among `choices`.
+#[inline(always)]
+pub(crate) fn index_of(choices: &[&str], value: &str) -> Option<usize> {
+    choices
+        .iter()
+        .position(|choice| same(choice.as_bytes(), value.as_bytes()))
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;

@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task;
 
-use crate::codec::{Decode, Encode};
 use crate::envelope::ErrorObject;
 use crate::error::Error;
 use crate::json::Json;
+use crate::reader::Decode;
+use crate::writer::Encode;
 
 /// The context of a call for its handler: the caller, and notifications and requests during the call.
 ///

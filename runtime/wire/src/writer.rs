@@ -1,8 +1,13 @@
-//! The writer: minified JSON text, appended to a string.
+//! The writer: minified JSON text, appended to a string, and what a type does to be written.
 
-use crate::codec::Encode;
 use crate::map::Map;
 use crate::scan;
+
+/// A type that is written as JSON text.
+pub trait Encode {
+    /// Writes one value.
+    fn encode(&self, writer: &mut Writer);
+}
 
 /// Writes JSON text without blanks.
 ///

@@ -31,7 +31,7 @@ fn every_type_can_be_shown_copied_compared_and_sent_to_another_thread() {
         draft: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
     }
     promises::<mcp_wire::Json>();
-    promises::<mcp_wire::envelope::Packet>();
+    promises::<mcp_wire::ErrorObject>();
 }
 
 /// A tool in the words of each revision, made by its constructor.

@@ -1,7 +1,6 @@
 //! Unions that readers of MCP get wrong, each with the message that shows it.
 
 use mcp_protocol::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
-use mcp_wire::envelope::{Message, Packet};
 use mcp_wire::{Decode, Encode, ErrorKind, from_str, to_string};
 
 /// Reads a text, checks that it is written as it stands, and gives the value.
@@ -224,21 +223,6 @@ fn batches_are_told_by_their_first_message() {
     // The other revisions have none.
     let error = from_str::<v2025_06_18::JsonRpcMessage>(calls).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::Kind, ""));
-}
-
-#[test]
-fn the_envelope_takes_batches_whoever_may_be_in_them() {
-    let mixed =
-        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}}]"#;
-    expect!(read(mixed), Packet::Batch(it) => {
-        expect!(&it[0], Message::Request(it) => assert_eq!(it.method, "ping"));
-        expect!(&it[1], Message::Response(it) => assert_eq!(it.result.text(), "{}"));
-    });
-    expect!(read(r#"{"jsonrpc":"2.0","method":"x"}"#), Packet::Single(Message::Notification(_)) => ());
-    assert!(
-        from_str::<Packet>("[]").is_err(),
-        "a batch holds at least one message"
-    );
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::io::stderr;
 
-use mcp_wire::{Direction, Message, Packet};
+use mcp_wire::{Direction, ErrorObject, MessageKind, Peeked, RawId};
 
 use crate::colour::{Colour, Paint};
+use crate::envelope;
 use crate::transcript::line::mark;
 use crate::transcript::talk::Talk;
 
@@ -29,12 +30,8 @@ impl Watch {
     pub(super) fn sees(&mut self, direction: Direction, at: u64, text: &str) -> String {
         self.line += 1;
         let mut shown = String::new();
-        let messages = match mcp_wire::from_str::<Packet>(text) {
-            Ok(Packet::Single(message)) => vec![message],
-            Ok(Packet::Batch(messages)) => messages,
-            Err(_) => Vec::new(),
-        };
-        for message in &messages {
+        let messages = envelope::read(text).ok();
+        for message in messages.iter().flat_map(|messages| &messages.all) {
             let told = self.told(direction, at, message);
             let _ = writeln!(shown, "{told}");
         }
@@ -56,7 +53,7 @@ impl Watch {
         shown
     }
 
-    fn told(&self, direction: Direction, at: u64, message: &Message) -> String {
+    fn told(&self, direction: Direction, at: u64, message: &Peeked<'_>) -> String {
         let arrow = self.paint.with(
             match direction {
                 Direction::ClientToServer => Colour::Cyan,
@@ -64,25 +61,21 @@ impl Watch {
             },
             mark(direction),
         );
-        let id = message.id().map(mcp_wire::to_string).unwrap_or_default();
+        let id = message.id.and_then(RawId::to_id);
+        let id = id.as_ref().map(mcp_wire::to_string).unwrap_or_default();
         let waited = self.talk.waited(direction, &id, at);
         let method = waited.map_or("?", |(method, _)| method);
         let time = waited.map_or_else(String::new, |(_, took)| format!("  {took} ms"));
-        match message {
-            Message::Request(request) => format!("{arrow} {id}  {}", request.method),
-            Message::Notification(notification) => format!("{arrow} {}", notification.method),
-            Message::Response(_) => format!("{arrow} {id}  {method}: ok{time}"),
-            Message::Error(error) => {
-                let told = format!(
-                    "{}: {}",
-                    mcp_wire::to_string(&error.error.code),
-                    error.error.message
-                );
-                format!(
-                    "{arrow} {id}  {method}: {}{time}",
-                    self.paint.with(Colour::Red, &told)
-                )
+        let name = message.method.as_deref().unwrap_or_default();
+        let error = message.error.map(|error| error.to_json().read());
+        match (message.kind, error) {
+            (MessageKind::Request, _) => format!("{arrow} {id}  {name}"),
+            (MessageKind::Notification, _) => format!("{arrow} {name}"),
+            (_, Some(Ok(ErrorObject { code, message, .. }))) => {
+                let told = self.paint.with(Colour::Red, &format!("{code}: {message}"));
+                format!("{arrow} {id}  {method}: {told}{time}")
             }
+            _ => format!("{arrow} {id}  {method}: ok{time}"),
         }
     }
 }

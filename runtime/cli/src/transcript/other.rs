@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use mcp_protocol::{Adapter, Context, LossKind, Outcome, Revision, Session, UnknownFields};
-use mcp_wire::{Message, Packet};
+use mcp_wire::MessageKind;
 
 use super::said::Said;
 use super::talk::Talk;
+use crate::envelope;
 use crate::revisions::stand_in;
 use crate::route::Route;
 use crate::whole::{self, About};
@@ -84,13 +85,14 @@ impl Other {
 
     /// Converts a message to the other revision.
     pub(crate) fn look(&mut self, said: &Said, talk: &Talk) {
-        let Ok(Packet::Single(message)) = mcp_wire::from_str::<Packet>(&said.text) else {
+        let Ok(messages) = envelope::read(&said.text) else {
             return;
         };
+        let [message] = &*messages.all else { return };
         // The one who asks is the one who sends the method.
-        let sender = match &message {
-            Message::Request(_) | Message::Notification(_) => said.direction,
-            Message::Response(_) | Message::Error(_) => said.direction.back(),
+        let sender = match message.kind {
+            MessageKind::Request | MessageKind::Notification => said.direction,
+            _ => said.direction.back(),
         };
         let about = About {
             method: said.method.as_deref(),
@@ -108,7 +110,7 @@ impl Other {
             return;
         };
         // What its own revision does not know was counted, and goes nowhere.
-        let Ok(whole) = whole::convert(Packet::Single(message), &route, about, &context) else {
+        let Ok(whole) = whole::convert(&messages, &route, about, &context) else {
             return;
         };
         let method = said.method.clone().unwrap_or_default();

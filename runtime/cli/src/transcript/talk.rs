@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use mcp_protocol::{Lifecycle, ProtocolRule, Revision};
 use mcp_revisions::methods;
 use mcp_wire::{
-    Direction, Json, JsonObject, Message, MethodKind, Packet, RequestId, Unreadable, peek,
+    Direction, Json, JsonObject, MessageKind, MethodKind, Peeked, Raw, RawId, RequestId,
+    Unreadable, peek,
 };
 
 use super::calls::{Asked, Calls, Open, Requests, Stray};
 use super::finding::{Fault, Findings};
 use super::said::Said;
 use super::sender;
+use crate::envelope;
 use crate::message;
 use crate::revisions::known_methods;
 
@@ -64,9 +66,9 @@ impl Talk {
         direction: Direction,
         text: &str,
     ) -> Vec<Said> {
-        let packet = match mcp_wire::from_str::<Packet>(text) {
-            Ok(packet) => packet,
-            Err(error) => {
+        let messages = match envelope::read(text) {
+            Ok(messages) => messages,
+            Err(problem) => {
                 let about = match peek(text.as_bytes()) {
                     Err(Unreadable::NotJson(_)) => "text",
                     _ => "JSON-RPC message",
@@ -74,46 +76,43 @@ impl Talk {
                 self.findings.add(
                     line,
                     Fault::NoMessage,
-                    error.pointer(),
+                    &problem.pointer,
                     about,
-                    &error.to_string(),
+                    &problem.message,
                 );
                 return Vec::new();
             }
         };
-        let heard = Heard {
-            line,
-            at,
-            direction,
-            place: "",
-            text,
-        };
-        match packet {
-            Packet::Single(message) => self.one(heard, message).into_iter().collect(),
-            Packet::Batch(messages) => {
-                let has_batches =
-                    |revision: &Revision| revision.type_named("JSONRPCBatchRequest").is_some();
-                if let Some(revision) = self.settled.filter(|revision| !has_batches(revision)) {
-                    let told = format!(
-                        "expected one message, since revision {revision} has no batches, found an array"
-                    );
-                    self.findings.add(line, Fault::Invalid, "", "batch", &told);
-                }
-                let mut all = Vec::new();
-                for (index, message) in messages.into_iter().enumerate() {
-                    let heard = Heard {
-                        place: &format!("/{index}"),
-                        text: &mcp_wire::to_string(&message),
-                        ..heard
-                    };
-                    all.extend(self.one(heard, message));
-                }
-                all
-            }
+        let has_batches =
+            |revision: &Revision| revision.type_named("JSONRPCBatchRequest").is_some();
+        if let Some(revision) = self
+            .settled
+            .filter(|it| messages.is_batch && !has_batches(it))
+        {
+            let told = format!(
+                "expected one message, since revision {revision} has no batches, found an array"
+            );
+            self.findings.add(line, Fault::Invalid, "", "batch", &told);
         }
+        let mut all = Vec::new();
+        for (index, message) in messages.all.iter().enumerate() {
+            let place = match messages.is_batch {
+                true => format!("/{index}"),
+                false => String::new(),
+            };
+            let heard = Heard {
+                line,
+                at,
+                direction,
+                place: &place,
+                text: message.text,
+            };
+            all.extend(self.one(heard, message));
+        }
+        all
     }
 
-    fn one(&mut self, heard: Heard<'_>, message: Message) -> Option<Said> {
+    fn one(&mut self, heard: Heard<'_>, message: &Peeked<'_>) -> Option<Said> {
         let Heard {
             line,
             direction,
@@ -128,11 +127,15 @@ impl Talk {
             method: Some(method.to_owned()),
             text: text.to_owned(),
         };
-        match &message {
-            Message::Request(request) => {
-                let method = request.method.as_str();
-                let revision = self.speaks(heard, method, request.params.as_ref());
-                let key = (direction, mcp_wire::to_string(&request.id));
+        let method = message.method.as_deref().unwrap_or_default();
+        let params = message.params.map(Raw::to_json);
+        let params = params.as_ref();
+        let id = message.id.and_then(RawId::to_id);
+        match message.kind {
+            MessageKind::Request => {
+                let revision = self.speaks(heard, method, params);
+                let id = id.as_ref().map(mcp_wire::to_string);
+                let key = (direction, id.unwrap_or_default());
                 let once = revision.is_none_or(|it| it.has_rule(ProtocolRule::IdsOnce));
                 if self.requests.is_taken(&key, once) {
                     let told = format!("expected an id that was not used before, found {}", key.1);
@@ -150,9 +153,7 @@ impl Talk {
                 self.requests.ask(key, open);
                 revision.map(|revision| said(revision, method))
             }
-            Message::Notification(notification) => {
-                let method = notification.method.as_str();
-                let params = notification.params.as_ref();
+            MessageKind::Notification => {
                 let count = self.notifications.entry((direction, method.to_owned()));
                 *count.or_default() += 1;
                 if method == methods::NOTIFICATIONS_CANCELLED
@@ -167,11 +168,11 @@ impl Talk {
                 self.called(heard, revision, method, MethodKind::Notification);
                 revision.map(|revision| said(revision, method))
             }
-            Message::Response(response) => {
-                let open = self.answers(heard, Some(&response.id), true)?;
+            MessageKind::Response => {
+                let open = self.answers(heard, id.as_ref(), true)?;
                 let mut revision = open.revision;
                 if open.method == methods::INITIALIZE {
-                    self.greeted(heard, &response.result);
+                    self.greeted(heard, message.result.map(Raw::to_json).as_ref());
                     revision = self.settled.or(revision);
                 }
                 let revision = revision?;
@@ -181,8 +182,8 @@ impl Talk {
                     .add_checks(line, place, message::as_message(revision, wanted, text));
                 Some(said(revision, &open.method))
             }
-            Message::Error(error) => {
-                let open = self.answers(heard, error.id.as_ref(), false);
+            MessageKind::Error | MessageKind::Batch => {
+                let open = self.answers(heard, id.as_ref(), false);
                 let asked = open.as_ref().and_then(|open| open.revision);
                 let revision = asked.or(self.settled)?;
                 self.findings
@@ -261,9 +262,9 @@ impl Talk {
     }
 
     /// The answer to `initialize` settles the revision.
-    fn greeted(&mut self, heard: Heard<'_>, result: &Json) {
+    fn greeted(&mut self, heard: Heard<'_>, result: Option<&Json>) {
         let Heard { line, place, .. } = heard;
-        let named = text_of(member(Some(result), "protocolVersion"));
+        let named = text_of(member(result, "protocolVersion"));
         match named.as_deref().map(Revision::from_protocol_version) {
             Some(Some(revision)) => self.settled = Some(revision),
             Some(None) => {

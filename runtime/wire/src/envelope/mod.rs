@@ -1,81 +1,11 @@
-//! The JSON-RPC 2.0 envelope: which sort of message a text is, with params and result left opaque.
+//! The JSON-RPC 2.0 envelope: looked at once, and written around params and results that are texts already.
 
-mod codec;
 pub(crate) mod peek;
 pub mod write;
 
-use crate::id::RequestId;
-use crate::json::Json;
-use crate::map::{Extra, Map};
+use crate::json::{Extra, Json};
+use crate::map::Map;
 use crate::number::Integer;
-
-/// A message, its params or result still JSON text.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Message {
-    /// Has `method` and `id`.
-    Request(RawRequest),
-    /// Has `method` and no `id`.
-    Notification(RawNotification),
-    /// Has `result`.
-    Response(RawResponse),
-    /// Has `error`.
-    Error(RawError),
-}
-
-/// The content of one text: a message, or a batch of them, as revision 2025-03-26 allows.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Packet {
-    /// One message.
-    Single(Message),
-    /// A batch; reading refuses an empty one.
-    Batch(Vec<Message>),
-}
-
-/// A request.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RawRequest {
-    /// Comes back with the response.
-    pub id: RequestId,
-    /// Such as `tools/call`.
-    pub method: String,
-    /// An object or, as far as JSON-RPC goes, an array.
-    pub params: Option<Json>,
-    /// Unknown members.
-    pub extra: Extra,
-}
-
-/// A notification.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RawNotification {
-    /// Such as `notifications/progress`.
-    pub method: String,
-    /// An object or, as far as JSON-RPC goes, an array.
-    pub params: Option<Json>,
-    /// Unknown members.
-    pub extra: Extra,
-}
-
-/// The response to a request that succeeded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RawResponse {
-    /// The id of the request.
-    pub id: RequestId,
-    /// Any JSON.
-    pub result: Json,
-    /// Unknown members.
-    pub extra: Extra,
-}
-
-/// The response to a request that failed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RawError {
-    /// The id of the request; absent or `null` if it could not be read. Written only if it is there.
-    pub id: Option<RequestId>,
-    /// What went wrong.
-    pub error: ErrorObject,
-    /// Unknown members.
-    pub extra: Extra,
-}
 
 /// What went wrong with a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +18,14 @@ pub struct ErrorObject {
     pub data: Option<Json>,
     /// Unknown members.
     pub extra: Extra,
+}
+
+crate::record! {
+    ErrorObject open {
+        0 "code": required code;
+        1 "message": required message;
+        2 "data": json data;
+    }
 }
 
 impl ErrorObject {
@@ -117,26 +55,5 @@ impl ErrorObject {
     pub fn with_data(mut self, data: Json) -> Self {
         self.data = Some(data);
         self
-    }
-}
-
-impl Message {
-    /// Returns the id, if the message has one.
-    pub fn id(&self) -> Option<&RequestId> {
-        match self {
-            Self::Request(request) => Some(&request.id),
-            Self::Notification(_) => None,
-            Self::Response(response) => Some(&response.id),
-            Self::Error(error) => error.id.as_ref(),
-        }
-    }
-
-    /// Returns the method, of a request or a notification.
-    pub fn method(&self) -> Option<&str> {
-        match self {
-            Self::Request(request) => Some(&request.method),
-            Self::Notification(notification) => Some(&notification.method),
-            Self::Response(_) | Self::Error(_) => None,
-        }
     }
 }

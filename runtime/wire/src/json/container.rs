@@ -9,13 +9,12 @@ use serde::ser::Error as _;
 use serde_json::Value;
 
 use super::Json;
-use crate::codec::{Decode, Encode};
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::kind::Kind;
-use crate::reader::{Array, Reader};
+use crate::reader::{Array, Decode, Reader};
 use crate::text::unescape_lossy;
-use crate::writer::Writer;
+use crate::writer::{Encode, Writer};
 
 /// A [`Json`] that is an object.
 #[derive(Clone, PartialEq, Eq)]

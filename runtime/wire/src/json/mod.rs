@@ -12,13 +12,13 @@ use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde_json::Value;
 
-use crate::codec::{Decode, Encode};
 use crate::error::{Error, cut};
 use crate::fault::Fault;
 use crate::kind::Kind;
+use crate::map::Map;
 use crate::number::Number;
-use crate::reader::Reader;
-use crate::writer::Writer;
+use crate::reader::{Decode, Reader};
+use crate::writer::{Encode, Writer};
 
 pub use container::{Elements, Entries, JsonArray, JsonObject};
 
@@ -29,6 +29,9 @@ pub use container::{Elements, Entries, JsonArray, JsonObject};
 /// Two values are equal if they mean the same: members in any order, numbers and strings in any spelling.
 #[derive(Clone)]
 pub struct Json(Box<str>);
+
+/// The members of an object that its type does not know, in the order of the text.
+pub type Extra = Map<Json>;
 
 impl Json {
     /// Returns `null`.

@@ -8,12 +8,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use crate::codec::{Decode, Encode};
 use crate::error::Error;
 use crate::fault::{Fault, What};
-use crate::reader::Reader;
+use crate::kind::Kind;
+use crate::reader::{Decode, Reader};
 use crate::scan;
-use crate::writer::Writer;
+use crate::writer::{Encode, Writer};
 use spelling::Spelling;
 
 /// A JSON number of any size, in the spelling of its text.
@@ -91,6 +91,35 @@ impl Decode for Integer {
             return Ok(());
         }
         Err(Fault::new(start, What::Kind("an integer")))
+    }
+}
+
+impl Reader<'_> {
+    /// Reads an integer equal to `expected`, in any spelling; anything else is a fault.
+    ///
+    /// The spelling is not kept: a constant tells types apart and holds no data, and is written as the schema has it.
+    pub fn constant_integer(&mut self, expected: i64) -> Result<(), Fault> {
+        self.peek();
+        let start = self.position;
+        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
+        if is_number && self.value::<Number>()? == expected {
+            return Ok(());
+        }
+        Err(Fault::new(start, What::ConstantInteger(expected)))
+    }
+
+    /// Reads a number equal to `expected`, which is one of JSON, in any spelling; anything else is a fault.
+    pub fn constant_number(&mut self, expected: &'static str) -> Result<(), Fault> {
+        self.peek();
+        let start = self.position;
+        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
+        if is_number {
+            let found = self.value::<Number>()?;
+            if (expected.parse::<Number>()).is_ok_and(|expected| expected == found) {
+                return Ok(());
+            }
+        }
+        Err(Fault::new(start, What::ConstantNumber(expected)))
     }
 }
 

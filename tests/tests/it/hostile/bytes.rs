@@ -3,8 +3,7 @@
 use mcp_protocol::{
     draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28_rc,
 };
-use mcp_wire::envelope::{Message, Packet};
-use mcp_wire::{Decode, Encode, ErrorKind, from_slice, from_str, to_string};
+use mcp_wire::{Decode, Encode, ErrorKind, UnknownMessage, from_slice, from_str, to_string};
 
 use super::assert_clear;
 
@@ -58,8 +57,7 @@ fn refuses_broken_utf8<T: Decode>(text: &str) {
 #[test]
 fn broken_utf8_is_refused_at_its_place() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"ping","x-é":"naïve 名 😀"}"#;
-    refuses_broken_utf8::<Message>(text);
-    refuses_broken_utf8::<Packet>(text);
+    refuses_broken_utf8::<UnknownMessage>(text);
     refuses_broken_utf8::<v2024_11_05::JsonRpcMessage>(text);
     refuses_broken_utf8::<v2025_03_26::JsonRpcMessage>(text);
     refuses_broken_utf8::<v2025_06_18::JsonRpcMessage>(text);
@@ -72,7 +70,8 @@ fn broken_utf8_is_refused_at_its_place() {
 #[test]
 fn broken_utf8_is_refused_with_the_pointer_of_its_value() {
     let error =
-        from_slice::<Message>(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\xff\"}").unwrap_err();
+        from_slice::<UnknownMessage>(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\xff\"}")
+            .unwrap_err();
     assert_eq!(
         error.to_string(),
         "at /method: expected UTF-8, found byte 0xff (line 1, column 36)"
@@ -115,8 +114,8 @@ fn half_a_surrogate_pair_is_refused_where_a_string_is_read_and_kept_where_it_is_
 
 #[test]
 fn a_byte_order_mark_is_refused_and_shown() {
-    let error =
-        from_slice::<Packet>(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"method\":\"a\"}").unwrap_err();
+    let error = from_slice::<UnknownMessage>(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"method\":\"a\"}")
+        .unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax, 0));
     assert!(error.found().contains("feff"), "{error}");
 }

@@ -9,8 +9,7 @@ mod truncated;
 use mcp_protocol::Revision;
 use mcp_protocol::v2025_11_25;
 use mcp_tests::{parallel, text};
-use mcp_wire::envelope::{Message, Packet};
-use mcp_wire::{Error, TypeInfo};
+use mcp_wire::{Error, ErrorObject, TypeInfo, UnknownMessage};
 
 /// The rows of every revision, and of the envelope.
 fn every_type() -> Vec<(&'static str, TypeInfo)> {
@@ -19,8 +18,9 @@ fn every_type() -> Vec<(&'static str, TypeInfo)> {
         one.types().iter().map(move |row| (id, *row))
     };
     let mut rows: Vec<(&str, TypeInfo)> = Revision::ALL.iter().flat_map(of_crate).collect();
-    rows.push(("envelope", TypeInfo::of::<Message>("Message", "Message")));
-    rows.push(("envelope", TypeInfo::of::<Packet>("Packet", "Packet")));
+    let error = TypeInfo::of::<ErrorObject>("Error", "ErrorObject");
+    let unknown = TypeInfo::of::<UnknownMessage>("Unknown", "UnknownMessage");
+    rows.extend([("envelope", error), ("envelope", unknown)]);
     rows
 }
 

@@ -14,7 +14,6 @@ use mcp_tests::root;
 use mcp_tests::sampler::{Fill, Recipe, Sampler};
 use mcp_tests::tree::{Member, Node, Standing, Style, Value};
 use mcp_wire::TypeInfo;
-use mcp_wire::envelope::Packet;
 
 /// Four times the size may take so many times as long: far from sixteen, and from four as well.
 const MOST: u32 = 10;
@@ -66,7 +65,6 @@ fn is_linear(what: &str, row: &TypeInfo, n: usize, make: impl Fn(usize) -> Strin
 #[test]
 fn big_texts_take_linear_time() {
     let rows = [
-        TypeInfo::of::<Packet>("Packet", "Packet"),
         TypeInfo::of::<mcp_wire::Json>("Json", "Json"),
         TypeInfo::of::<v2025_03_26::JsonRpcMessage>("JSONRPCMessage", "JsonRpcMessage"),
         TypeInfo::of::<v2025_11_25::ClientRequest>("ClientRequest", "ClientRequest"),

@@ -1,0 +1,68 @@
+//! The JSON-RPC envelope of a text: one message, or the messages of a batch, each checked as far as JSON-RPC goes.
+
+use mcp_wire::{
+    Error, ErrorObject, Extra, MessageKind, Peeked, Reader, RequestId, Unreadable, peek,
+};
+
+use crate::report::Problem;
+
+/// The messages of a text.
+pub(crate) struct Messages<'t> {
+    pub(crate) all: Vec<Peeked<'t>>,
+    /// Whether they stand in an array.
+    pub(crate) is_batch: bool,
+}
+
+/// Reads a text as a message or a batch.
+///
+/// # Errors
+/// A text that is neither, and the part of it that is wrong.
+pub(crate) fn read(text: &str) -> Result<Messages<'_>, Problem> {
+    let whole = look("", text)?;
+    if whole.kind != MessageKind::Batch {
+        return Ok(Messages {
+            all: vec![whole],
+            is_batch: false,
+        });
+    }
+    let refused = |place: &str, text: &str, expected| {
+        Problem::at(
+            place,
+            &Error::new(&Reader::new(text).refuse(expected), text),
+        )
+    };
+    let element = |(index, text)| {
+        let place = format!("/{index}");
+        match look(&place, text)? {
+            message if message.kind != MessageKind::Batch => Ok(message),
+            _ => Err(refused(&place, text, "a JSON-RPC message")),
+        }
+    };
+    let elements = whole.elements().enumerate().map(element);
+    let all: Vec<Peeked<'_>> = elements.collect::<Result<_, Problem>>()?;
+    match all.is_empty() {
+        true => Err(refused("", text, "at least one message")),
+        false => Ok(Messages {
+            all,
+            is_batch: true,
+        }),
+    }
+}
+
+/// Looks at the text that stands at a place, and reads its id, its error and the names of its members.
+fn look<'t>(place: &str, text: &'t str) -> Result<Peeked<'t>, Problem> {
+    let at = |member: &str, error: &Error| Problem::at(&format!("{place}{member}"), error);
+    let message = peek(text.as_bytes()).map_err(|unreadable| match unreadable {
+        Unreadable::NotJson(error) | Unreadable::NotAMessage { error, .. } => at("", &error),
+    })?;
+    if message.kind != MessageKind::Batch {
+        mcp_wire::from_str::<Extra>(text).map_err(|error| at("", &error))?;
+    }
+    if let Some(id) = message.id {
+        mcp_wire::from_str::<RequestId>(id.text()).map_err(|error| at("/id", &error))?;
+    }
+    if let Some(error) = message.error {
+        mcp_wire::from_str::<ErrorObject>(error.text()).map_err(|error| at("/error", &error))?;
+    }
+    Ok(message)
+}
