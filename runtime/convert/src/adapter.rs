@@ -1,6 +1,5 @@
 //! What does what no conversion of one value can, by the name that rules call it.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// An adapter: a state machine of the runtime, by name.
@@ -20,33 +19,14 @@ pub enum Adapter {
     UrlElicitationId,
 }
 
-impl Adapter {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Handshake,
-        Self::MultiRoundTrip,
-        Self::Subscription,
-        Self::LogLevel,
-        Self::Tasks,
-        Self::UrlElicitationId,
-    ];
-
-    /// Returns the name in rule files and in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::MultiRoundTrip => "multi-round-trip",
-            Self::Subscription => "subscription",
-            Self::LogLevel => "log-level",
-            Self::Tasks => "tasks",
-            Self::UrlElicitationId => "url-elicitation-id",
-        }
-    }
-}
-
-impl fmt::Display for Adapter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+mcp_wire::strings! {
+    Adapter {
+        Handshake "handshake";
+        MultiRoundTrip "multi-round-trip";
+        Subscription "subscription";
+        LogLevel "log-level";
+        Tasks "tasks";
+        UrlElicitationId "url-elicitation-id";
     }
 }
 

@@ -160,6 +160,17 @@ impl Context {
         });
     }
 
+    /// Records what became of a value that stood below the one at hand.
+    fn note<T: Encode + Send + Sync + 'static>(
+        &mut self,
+        rule: &'static Rule,
+        below: Step,
+        change: Change,
+        value: T,
+    ) {
+        self.record(rule, false, below, change, Some(Arc::new(value)));
+    }
+
     /// Drops an optional member: carried as an unknown one, or lost.
     #[inline]
     pub fn drop_member<T: Encode + Send + Sync + 'static>(
@@ -169,11 +180,7 @@ impl Context {
         value: Option<T>,
         extra: &mut Extra,
     ) {
-        let Some(value) = value else { return };
-        match self.policy {
-            UnknownFields::Preserve => self.carry((rule, false), name, &value, extra),
-            UnknownFields::Drop => self.lose_member(rule, name, Some(value)),
-        }
+        self.under(rule).drop_member(name, value, extra);
     }
 
     /// Drops a member that is never carried: it would mean something else to an older peer, or could not come back.
@@ -186,14 +193,7 @@ impl Context {
         value: Option<T>,
     ) {
         if let Some(value) = value {
-            let value: Arc<dyn Spell> = Arc::new(value);
-            self.record(
-                rule,
-                false,
-                Step::Member(name),
-                Change::Removed,
-                Some(value),
-            );
+            self.note(rule, Step::Member(name), Change::Removed, value);
         }
     }
 
@@ -206,21 +206,8 @@ impl Context {
         value: Option<T>,
     ) {
         if let Some(value) = value.filter(|_| !self.knows_session) {
-            let value: Arc<dyn Spell> = Arc::new(value);
-            let step = Step::Member(name);
-            self.record(rule, false, step, Change::InSession, Some(value));
+            self.note(rule, Step::Member(name), Change::InSession, value);
         }
-    }
-
-    pub(crate) fn carry<T: Encode>(
-        &mut self,
-        (rule, lesser): (&'static Rule, bool),
-        name: &'static str,
-        value: &T,
-        extra: &mut Extra,
-    ) {
-        self.record(rule, lesser, Step::Member(name), Change::Carried, None);
-        extra.insert(name, Json::of(value));
     }
 
     /// Refuses a value that is not of this conversion: its member holds another value than the constant of the target.
@@ -369,9 +356,7 @@ impl Context {
         receiver: &str,
     ) -> String {
         if claimed != sender {
-            let value: Arc<dyn Spell> = Arc::new(claimed);
-            let step = Step::Member(name);
-            self.record(&CLAIM, false, step, Change::Replaced, Some(value));
+            self.note(&CLAIM, Step::Member(name), Change::Replaced, claimed);
         }
         receiver.to_owned()
     }
@@ -467,14 +452,7 @@ impl Context {
         for (index, item) in items.into_iter().enumerate() {
             self.path.truncate(depth);
             if !keep(&item) {
-                let value: Arc<dyn Spell> = Arc::new(item);
-                self.record(
-                    rule,
-                    false,
-                    Step::Index(index),
-                    Change::Removed,
-                    Some(value),
-                );
+                self.note(rule, Step::Index(index), Change::Removed, item);
                 continue;
             }
             self.path.push(Step::Index(index));
@@ -549,14 +527,7 @@ impl Context {
 
     /// Records that an error's code becomes another one.
     pub(crate) fn recode(&mut self, rule: &'static Rule, code: Json) {
-        let value: Arc<dyn Spell> = Arc::new(code);
-        self.record(
-            rule,
-            false,
-            Step::Member("code"),
-            Change::Replaced,
-            Some(value),
-        );
+        self.note(rule, Step::Member("code"), Change::Replaced, code);
     }
 }
 

@@ -322,7 +322,7 @@ static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;
 
 #[cfg(test)]
 mod tests {
-    use mcp_wire::{Direction, Json, MethodInfo, MethodKind, TypeInfo};
+    use mcp_wire::{Direction, Json, MethodInfo, TypeInfo};
 
     use super::{
         Failure, Hop, MethodFate, MethodHop, Pair, Part, RenamedMethod, RevisionTables, Rule,
@@ -334,16 +334,10 @@ mod tests {
     const fn method(name: &'static str) -> MethodInfo {
         MethodInfo {
             name,
-            direction: Direction::ClientToServer,
-            kind: MethodKind::Request,
             params: Some("AskParams"),
             params_required: true,
-            result: None,
             message: "AskRequest",
-            input_required: false,
-            named_by: None,
-            capability: None,
-            capability_parts: &[],
+            ..MethodInfo::BLANK
         }
     }
 
@@ -363,9 +357,9 @@ mod tests {
         methods: &[method("things/query")],
         types: &TYPES,
     };
-    static TABLES: Tables = Tables::new(
-        &[&OLD, &NEW],
-        &[Pair {
+    /// The two revisions, with rules about methods, under their newer names.
+    const fn pair(methods: &'static [MethodHop]) -> Pair {
+        Pair {
             old: "old",
             new: "new",
             up_hop: "old -> new",
@@ -373,7 +367,7 @@ mod tests {
             up: HOPS,
             down: HOPS,
             alike: &[],
-            methods: &[],
+            methods,
             renamed: &[RenamedMethod {
                 direction: Direction::ClientToServer,
                 old: "things/ask",
@@ -383,38 +377,20 @@ mod tests {
             instead: &[],
             open_results: None,
             rules: &[],
-        }],
-    );
+        }
+    }
 
-    /// As the tables above, with a rule about the method, under its newer name.
+    static TABLES: Tables = Tables::new(&[&OLD, &NEW], &[pair(&[])]);
     static RULED: Tables = Tables::new(
         &[&OLD, &NEW],
-        &[Pair {
-            old: "old",
-            new: "new",
-            up_hop: "old -> new",
-            down_hop: "new -> old",
-            up: HOPS,
-            down: HOPS,
-            alike: &[],
-            methods: &[MethodHop {
-                method: "things/query",
-                direction: Direction::ClientToServer,
-                stays_the_other_way: false,
-                rule: &Rule::NO_COUNTERPART,
-                up: Some(MethodFate::Drop),
-                down: None,
-            }],
-            renamed: &[RenamedMethod {
-                direction: Direction::ClientToServer,
-                old: "things/ask",
-                new: "things/query",
-            }],
-            errors: &[],
-            instead: &[],
-            open_results: None,
-            rules: &[],
-        }],
+        &[pair(&[MethodHop {
+            method: "things/query",
+            direction: Direction::ClientToServer,
+            stays_the_other_way: false,
+            rule: &Rule::NO_COUNTERPART,
+            up: Some(MethodFate::Drop),
+            down: None,
+        }])],
     );
 
     #[test]

@@ -1,7 +1,5 @@
 //! How much a loss matters.
 
-use std::fmt;
-
 /// The severity of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LossKind {
@@ -15,20 +13,11 @@ pub enum LossKind {
     Safety,
 }
 
-impl LossKind {
-    /// Returns the name in rule files and in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Cosmetic => "cosmetic",
-            Self::Semantic => "semantic",
-            Self::Interaction => "interaction",
-            Self::Safety => "safety",
-        }
-    }
-}
-
-impl fmt::Display for LossKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+mcp_wire::strings! {
+    LossKind {
+        Cosmetic "cosmetic";
+        Semantic "semantic";
+        Interaction "interaction";
+        Safety "safety";
     }
 }

@@ -143,20 +143,18 @@ pub enum Change {
     InSession,
 }
 
-impl Change {
-    /// Returns the name in output.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Removed => "removed",
-            Self::Replaced => "replaced",
-            Self::Added => "added",
-            Self::Carried => "carried",
-            Self::Reshaped => "reshaped",
-            Self::InSession => "in-session",
-        }
+mcp_wire::strings! {
+    Change {
+        Removed "removed";
+        Replaced "replaced";
+        Added "added";
+        Carried "carried";
+        Reshaped "reshaped";
+        InSession "in-session";
     }
+}
 
+impl Change {
     /// Returns whether the way back does not undo it.
     #[must_use]
     pub const fn is_loss(self) -> bool {
@@ -164,12 +162,6 @@ impl Change {
             Self::Removed | Self::Replaced | Self::Added => true,
             Self::Carried | Self::Reshaped | Self::InSession => false,
         }
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

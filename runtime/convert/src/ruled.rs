@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use mcp_wire::{Decode, Encode, Extra};
+use mcp_wire::{Decode, Encode, Extra, Json};
 
 use crate::context::{Context, UnknownFields};
 use crate::loss::{Change, Spell, Step};
@@ -104,20 +104,15 @@ impl Ruled<'_> {
         extra: &mut Extra,
     ) {
         let Some(value) = value else { return };
-        match self.cx.policy() {
+        let (step, cx) = (Step::Member(name), &mut *self.cx);
+        match cx.policy() {
             UnknownFields::Preserve => {
-                let rule = (self.rule, self.lesser);
-                self.cx.carry(rule, name, &value, extra);
+                extra.insert(name, Json::of(&value));
+                cx.record(self.rule, self.lesser, step, Change::Carried, None);
             }
             UnknownFields::Drop => {
-                let value: Arc<dyn Spell> = Arc::new(value);
-                self.cx.record(
-                    self.rule,
-                    self.lesser,
-                    Step::Member(name),
-                    Change::Removed,
-                    Some(value),
-                );
+                let value = Some(Arc::new(value) as Arc<dyn Spell>);
+                cx.record(self.rule, self.lesser, step, Change::Removed, value);
             }
         }
     }

@@ -20,15 +20,14 @@ pub enum Direction {
     ServerToClient,
 }
 
-impl Direction {
-    /// Returns `client-to-server` or `server-to-client`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ClientToServer => "client-to-server",
-            Self::ServerToClient => "server-to-client",
-        }
+crate::strings! {
+    Direction {
+        ClientToServer "client-to-server";
+        ServerToClient "server-to-client";
     }
+}
 
+impl Direction {
     /// Returns the other direction.
     #[must_use]
     pub const fn back(self) -> Self {
@@ -36,12 +35,6 @@ impl Direction {
             Self::ClientToServer => Self::ServerToClient,
             Self::ServerToClient => Self::ClientToServer,
         }
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -62,20 +55,11 @@ pub enum MethodKind {
     Input,
 }
 
-impl MethodKind {
-    /// Returns `request`, `notification` or `input`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Notification => "notification",
-            Self::Input => "input",
-        }
-    }
-}
-
-impl fmt::Display for MethodKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+crate::strings! {
+    MethodKind {
+        Request "request";
+        Notification "notification";
+        Input "input";
     }
 }
 

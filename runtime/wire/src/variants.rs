@@ -104,10 +104,10 @@ macro_rules! variants {
 macro_rules! strings {
     ($type:ident { $($variant:ident $choice:literal;)+ }) => {
         impl $type {
-            /// All values, in the order of their strings.
+            /// All values.
             pub const ALL: [Self; <[&str]>::len(&[$($choice),+])] = [$(Self::$variant),+];
 
-            /// Returns the string that messages carry.
+            /// Returns the string that stands for it.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {

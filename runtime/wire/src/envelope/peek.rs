@@ -340,6 +340,12 @@ fn params<'a>(text: &'a str, reader: &mut Reader<'a>, seen: &mut Peeked<'a>) -> 
 }
 
 impl<'a> Peeked<'a> {
+    /// Returns a member of the params.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<Json> {
+        self.params?.to_json().get(name)
+    }
+
     /// Returns the texts of the messages of a batch, in order; no texts for any other message.
     #[must_use]
     pub fn elements(&self) -> Elements<'a> {
