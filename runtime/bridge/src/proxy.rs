@@ -118,7 +118,7 @@ impl Handler for Proxy {
         let is_told_each_time = revision.lifecycle() == Lifecycle::PerRequest
             || self.revision.lifecycle() == Lifecycle::PerRequest;
         if let Some(level) = log_level.filter(|_| is_told_each_time) {
-            ask = ask.with_log_level(level.name());
+            ask = ask.with_log_level(level.as_str());
         }
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
         if revision.same_types(self.revision) {

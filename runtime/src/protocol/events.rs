@@ -6,6 +6,8 @@ use mcp_protocol::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFi
 use mcp_wire::{Decode, Error, ErrorObject, Json, Peeked, Raw, RawId, RequestId, Unreadable};
 
 use super::ask::{Answered, Token};
+use super::json::object;
+use super::lost::Stopped;
 use super::needs::NeedsAdapter;
 use super::tasks::TaskStatus;
 
@@ -86,6 +88,22 @@ pub enum Event {
     NeedsAdapter(NeedsAdapter),
     /// Something came that is of no use, and was left out.
     Ignored(Ignored),
+}
+
+impl Event {
+    /// Returns why a message of a peer does not reach the application.
+    pub(super) fn stopped(stopped: &Stopped, method: &str, peer: Revision) -> Self {
+        let why = match stopped {
+            Stopped::RequiresState(needs) => {
+                return Self::NeedsAdapter(NeedsAdapter::new(needs, method, peer));
+            }
+            Stopped::Dropped(rule) => return Self::Ignored(Ignored::Dropped(method.into(), rule)),
+            Stopped::Rejected(rejected) => rejected.to_string(),
+            Stopped::Invalid(error) => error.to_string(),
+            Stopped::Unknown(what) => what.clone(),
+        };
+        Self::Ignored(Ignored::Invalid(method.into(), why))
+    }
 }
 
 /// The task that a server makes of a call, as the server describes it.
@@ -332,6 +350,12 @@ impl ServerFacts {
     }
 }
 
+/// The params of the notification that a request is not waited for any more.
+pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
+    let reason = reason.map(|reason| ("reason", Json::of(reason)));
+    object([("requestId", Json::of(id))].into_iter().chain(reason))
+}
+
 /// What became of something that was to be said.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may not have been sent"]
@@ -368,6 +392,20 @@ pub enum Fate {
     Unknown,
 }
 
+impl Fate {
+    /// Returns what became of something that was not carried over; `invalid` is the code of an error about what is not of
+    /// its type.
+    pub(super) fn stopped(stopped: Stopped, method: &str, peer: Revision, invalid: i64) -> Self {
+        match stopped {
+            Stopped::Dropped(rule) => Self::Dropped(rule),
+            Stopped::RequiresState(needs) => {
+                Self::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
+            }
+            other => Self::Refused(Box::new(other.into_error(invalid))),
+        }
+    }
+}
+
 /// Whom a notification is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
@@ -391,33 +429,23 @@ pub enum LogLevel {
     Emergency,
 }
 
-impl LogLevel {
-    const NAMES: [(&'static str, Self); 8] = [
-        ("debug", Self::Debug),
-        ("info", Self::Info),
-        ("notice", Self::Notice),
-        ("warning", Self::Warning),
-        ("error", Self::Error),
-        ("critical", Self::Critical),
-        ("alert", Self::Alert),
-        ("emergency", Self::Emergency),
-    ];
+mcp_wire::strings! {
+    LogLevel {
+        Debug "debug";
+        Info "info";
+        Notice "notice";
+        Warning "warning";
+        Error "error";
+        Critical "critical";
+        Alert "alert";
+        Emergency "emergency";
+    }
+}
 
+impl LogLevel {
     /// Returns the level of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, level)| *level)
-    }
-
-    /// Returns its name on the wire.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::NAMES
-            .iter()
-            .find(|(_, level)| *level == self)
-            .map_or("", |(name, _)| name)
+        Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 }

@@ -12,7 +12,7 @@ use crate::errors::{self, Refusal};
 use crate::protocol::revisions::find_method;
 use crate::protocol::tasks::{Form, TASK_ID};
 use mcp_protocol::Revision;
-use mcp_wire::{Direction, JsonObject, MethodKind, Peeked, Raw};
+use mcp_wire::{Direction, MethodKind, Peeked, Raw};
 
 /// The name of the header that says the revision.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
@@ -119,11 +119,7 @@ fn text_of<'m>(message: &Peeked<'m>, member: &str) -> Option<Cow<'m, str>> {
     match member {
         "name" => message.name.and_then(Raw::as_str),
         "uri" => message.uri.and_then(Raw::as_str),
-        _ => {
-            let params: JsonObject = mcp_wire::from_str(message.params?.text()).ok()?;
-            let text: String = params.get(member)?.read().ok()?;
-            Some(Cow::Owned(text))
-        }
+        _ => Some(Cow::Owned(message.param(member)?.read().ok()?)),
     }
 }
 

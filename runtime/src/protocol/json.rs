@@ -1,4 +1,4 @@
-//! Members of JSON objects: declared, and set.
+//! Small JSON objects: made of their members, and members looked for and set.
 
 use mcp_wire::{Json, Map};
 
@@ -12,6 +12,11 @@ pub(crate) fn declares(capabilities: &Json, path: &[&str]) -> bool {
         }
     }
     true
+}
+
+/// An object of these members.
+pub(crate) fn object<'n>(members: impl IntoIterator<Item = (&'n str, Json)>) -> Json {
+    Json::of(&Map::from_iter(members))
 }
 
 /// The object with these members set; `None` takes a member out.

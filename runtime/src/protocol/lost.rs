@@ -1,12 +1,39 @@
-//! Reports of messages that lost something in conversion to or from a peer, or were refused or dropped.
+//! What a translation came to, and reports of messages that lost something by it, or were refused or dropped.
 
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_protocol::{Loss, Revision};
-use mcp_wire::{ErrorObject, RequestId};
+use mcp_protocol::{Loss, Rejected, RequiresState, Revision};
+use mcp_wire::{Error, ErrorObject, RequestId};
 
-use crate::protocol::translate::{Stopped, Translated};
+/// What a translation came to: the text and what it lost, or why there is none.
+pub(crate) type Translated<T> = Result<(T, Vec<Loss>), Stopped>;
+
+/// Why a text was not carried over.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    RequiresState(RequiresState),
+    Rejected(Box<Rejected>),
+    Dropped(&'static str),
+    /// The text is none of its type.
+    Invalid(Box<Error>),
+    /// The revision has no such method or type.
+    Unknown(String),
+}
+
+impl Stopped {
+    /// Returns the error in its place; `invalid` is the code for a text that is not of its type: an error of its sender.
+    pub(crate) fn into_error(self, invalid: i64) -> ErrorObject {
+        let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
+        match self {
+            Self::RequiresState(needs) => unknown(needs.to_string()),
+            Self::Rejected(rejected) => rejected.error,
+            Self::Dropped(rule) => unknown(format!("not known here ({rule})")),
+            Self::Invalid(error) => ErrorObject::new(invalid, error.to_string()),
+            Self::Unknown(what) => unknown(what),
+        }
+    }
+}
 
 /// What one message lost on its way to or from a peer.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +112,7 @@ impl LossHook {
                 (&[][..], Some(Undelivered::Rejected { rule, hop, error }))
             }
             Err(Stopped::Dropped(rule)) => (&[][..], Some(Undelivered::Dropped { rule })),
-            // A machine takes these over, or they are none of their revision, which is nothing that gets lost.
+            // An adapter takes these over, or they are none of their revision, which is nothing that gets lost.
             Err(Stopped::RequiresState(_) | Stopped::Invalid(_) | Stopped::Unknown(_)) => return,
         };
         hook(&Lost {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use mcp_protocol::{Adapter, RequiresState, Revision};
 
-/// Something that no conversion can carry over, and no plugged-in machine took.
+/// Something that no conversion can carry over, and no adapter took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeedsAdapter {
     /// Whose business it is.

@@ -1,6 +1,6 @@
 //! Who an end is and what it can do, as each revision says it.
 
-use mcp_protocol::{Context, Failure, Outcome, Revision, Subject, UnknownFields};
+use mcp_protocol::{Context, Outcome, Revision, Subject, UnknownFields};
 use mcp_wire::{Encode, Json, Map};
 
 use crate::meta;
@@ -203,7 +203,6 @@ fn said_in(
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
         Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
         Ok(Outcome::Dropped(swallowed)) => Err(error(swallowed.to_string())),
-        Err(Failure::Invalid(problem)) => Err(error(problem.to_string())),
-        Err(Failure::Unknown(what)) => Err(error(what)),
+        Err(failure) => Err(error(failure.to_string())),
     }
 }

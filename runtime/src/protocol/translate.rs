@@ -8,16 +8,15 @@
 use std::sync::Arc;
 
 use mcp_protocol::{
-    Adapter, Context, Failure, Loss, Outcome, Part, Rejected, RequiresState, Revision, Session,
-    Subject, UnknownFields,
+    Adapter, Context, Failure, Loss, Outcome, Part, Revision, Session, Subject, UnknownFields,
 };
-use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use crate::errors;
 use crate::meta;
 use crate::methods;
 use crate::protocol::Profile;
-use crate::protocol::lost::LossHook;
+use crate::protocol::lost::{LossHook, Stopped, Translated};
 use crate::protocol::revisions::{find_method, same};
 
 /// The translations of one end: between its application and its peers.
@@ -30,21 +29,6 @@ pub(crate) struct Translator {
     /// What a client says of itself, in the latest revision: for its requests on the way up.
     pub(crate) session: Option<Arc<Session>>,
     pub(crate) on_loss: LossHook,
-}
-
-/// What a translation came to: the text and what it lost, or why there is none.
-pub(crate) type Translated<T> = Result<(T, Vec<Loss>), Stopped>;
-
-/// Why a text was not carried over.
-#[derive(Debug)]
-pub(crate) enum Stopped {
-    RequiresState(RequiresState),
-    Rejected(Box<Rejected>),
-    Dropped(&'static str),
-    /// The text is none of its type.
-    Invalid(Box<Error>),
-    /// The revision has no such method or type.
-    Unknown(String),
 }
 
 /// Which way a text goes.
@@ -128,18 +112,18 @@ impl Translator {
         if same(peer, self.app) {
             return Ok((params.clone(), Vec::new()));
         }
-        let context = self.context(self.session.as_ref());
-        self.convert_params(way, method, params.text(), peer, context)
+        let context = || self.context(self.session.as_ref());
+        self.convert_params(way, method, params.text(), peer, &context)
     }
 
-    /// Converts params between revisions that differ.
+    /// Converts params between revisions that differ, in a context of this kind.
     pub(crate) fn convert_params(
         &self,
         way: Way,
         method: &str,
         text: &str,
         peer: Revision,
-        context: Context,
+        context: &dyn Fn() -> Context,
     ) -> Translated<Json> {
         let (from, to) = self.ends(way, peer);
         let sender = match way {
@@ -148,7 +132,7 @@ impl Translator {
         };
         let called = |revision| self.name_in(revision, method, sender);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
-        let carried = self.convert(context.clone(), way, subject, text, peer);
+        let carried = self.convert(context(), way, subject, text, peer);
         let Err(Stopped::RequiresState(needs)) = &carried else {
             return carried;
         };
@@ -156,7 +140,7 @@ impl Translator {
         if needs.adapter == Adapter::UrlElicitationId
             && let Some(id) = unguessable()
         {
-            let context = context.with_supplied(needs.adapter, Json::of(&*id));
+            let context = context().with_supplied(needs.adapter, Json::of(&*id));
             return self.convert(context, way, subject, text, peer);
         }
         // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
@@ -167,7 +151,7 @@ impl Translator {
         let named = |revision| find_method(revision, called(revision), sender, kind);
         let both = named(from).filter(|_| named(to).is_some());
         match both.and_then(|row| row.params) {
-            Some(ty) if unasked => self.convert(context, way, Subject::Type(ty), text, peer),
+            Some(ty) if unasked => self.convert(context(), way, Subject::Type(ty), text, peer),
             _ => carried,
         }
     }
@@ -229,29 +213,31 @@ impl Translator {
         )
     }
 
-    /// Does the same as [`params`](Self::params), and tells what was lost.
+    /// Does the same as [`params`](Self::params), and tells what was lost of the message, which is or belongs to `request`.
     pub(crate) fn params_told(
         &self,
         way: Way,
         method: &str,
         params: &Json,
         peer: Revision,
+        request: Option<&RequestId>,
     ) -> Translated<Json> {
         let carried = self.params(way, method, params, peer);
-        self.on_loss.tell(method, peer, None, &carried);
+        self.on_loss.tell(method, peer, request, &carried);
         carried
     }
 
-    /// Does the same as [`result`](Self::result), and tells what was lost.
+    /// Does the same as [`result`](Self::result), and tells what was lost in the answer to `request`.
     pub(crate) fn result_told(
         &self,
         way: Way,
         method: &str,
         result: &Json,
         peer: Revision,
+        request: Option<&RequestId>,
     ) -> Translated<Json> {
         let carried = self.result(way, method, result, peer);
-        self.on_loss.tell(method, peer, None, &carried);
+        self.on_loss.tell(method, peer, request, &carried);
         carried
     }
 
@@ -354,18 +340,4 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
         Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected)),
         Outcome::Dropped(swallowed) => Stopped::Dropped(swallowed.rule),
     })
-}
-
-impl Stopped {
-    /// Returns the error in its place; `invalid` is the code for a text that is not of its type: an error of its sender.
-    pub(crate) fn into_error(self, invalid: i64) -> ErrorObject {
-        let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
-        match self {
-            Self::RequiresState(needs) => unknown(needs.to_string()),
-            Self::Rejected(rejected) => rejected.error,
-            Self::Dropped(rule) => unknown(format!("not known here ({rule})")),
-            Self::Invalid(error) => ErrorObject::new(invalid, error.to_string()),
-            Self::Unknown(what) => unknown(what),
-        }
-    }
 }

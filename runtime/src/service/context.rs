@@ -261,7 +261,7 @@ impl<App> RequestContext<App> {
         };
         let mut writer = Writer::new();
         let mut object = writer.object();
-        object.constant("level", level.name());
+        object.member("level", &level);
         object.member("data", &data);
         object.end();
         let params = Json::from_text(&writer.into_text()).ok();

@@ -74,7 +74,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ToClient {
         event.record(&mut said);
         let metadata = event.metadata();
         let mut params = Map::new();
-        params.insert("level", Json::of(level(*metadata.level()).name()));
+        params.insert("level", Json::of(&level(*metadata.level())));
         params.insert("logger", Json::of(metadata.target()));
         params.insert("data", said.into_data());
         // What is not wanted, or finds no room, is left out.

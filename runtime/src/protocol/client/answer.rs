@@ -218,14 +218,8 @@ impl Connection<Client> {
             _ => None,
         };
         let result = plain.as_ref().unwrap_or(result);
-        let carried = self
-            .role
-            .translator
-            .result(Way::In, method, result, revision);
-        self.role
-            .translator
-            .on_loss
-            .tell(method, revision, id, &carried);
+        let translator = &self.role.translator;
+        let carried = translator.result_told(Way::In, method, result, revision, id);
         let answer = match carried {
             Ok((result, lost)) => {
                 request.losses.extend(lost);
@@ -292,11 +286,9 @@ impl Connection<Client> {
             return self.tell_answer(request, Answer::Error(error));
         }
         let method = &request.ask.method;
-        let carried = self.role.translator.error(Way::In, method, error, revision);
-        self.role
-            .translator
-            .on_loss
-            .tell(method, revision, id, &carried);
+        let translator = &self.role.translator;
+        let carried = translator.error(Way::In, method, error, revision);
+        translator.on_loss.tell(method, revision, id, &carried);
         let answer = match carried {
             Ok((error, lost)) => {
                 request.losses.extend(lost);

@@ -5,11 +5,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use mcp_protocol::{Revision, UnknownFields, UnknownRevision};
-use mcp_wire::{Json, Map};
+use mcp_wire::Json;
 
 use crate::protocol::Profile;
 use crate::protocol::json::with_members;
 use crate::protocol::tasks::EXTENSION;
+use crate::protocol::translate::no_params;
 use crate::{Limits, RevisionSet};
 
 /// What carries the messages.
@@ -79,9 +80,8 @@ impl Options {
         if !self.takes_tasks {
             return capabilities;
         }
-        let empty = || Json::of(&Map::<Json>::new());
-        let extensions = capabilities.get("extensions").unwrap_or_else(empty);
-        let extensions = with_members(&extensions, &[(EXTENSION, Some(empty()))]);
+        let extensions = capabilities.get("extensions").unwrap_or_else(no_params);
+        let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
         with_members(&capabilities, &[("extensions", Some(extensions))])
     }
 

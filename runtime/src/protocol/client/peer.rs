@@ -5,16 +5,19 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Loss, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
+use mcp_wire::{ErrorObject, Json, Peeked, Raw, RawId, RequestId};
 
 use super::{Called, Client, Pending, Purpose};
 use crate::methods;
 use crate::protocol::ask::own_id;
+use crate::protocol::json::object;
+use crate::protocol::lost::Stopped;
+use crate::protocol::revisions::known;
 use crate::protocol::tasks::NOTIFICATIONS_TASKS;
-use crate::protocol::translate::{Stopped, Way, no_params};
+use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
-    IncomingRequest, NeedsAdapter, Notification, Said, Token,
+    IncomingRequest, Notification, Said, Token,
 };
 
 impl Connection<Client> {
@@ -67,9 +70,9 @@ impl Connection<Client> {
             );
             return self.tell(Event::CustomRequest(call.of(message, exchange, about)));
         }
-        let carried = (self.role.translator).params(Way::In, method, &params, revision);
-        (self.role.translator.on_loss).tell(method, revision, Some(&id), &carried);
-        match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
+        let translator = &self.role.translator;
+        let carried = translator.params_told(Way::In, method, &params, revision, Some(&id));
+        match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
                 (self.state.calls).insert(token, Called::Request { id, method });
                 let call = IncomingRequest {
@@ -79,7 +82,7 @@ impl Connection<Client> {
                 self.tell(Event::Request(call.of(message, exchange, about)));
             }
             Err(stopped) => {
-                self.report(method, revision, &stopped);
+                self.tell(Event::stopped(&stopped, method, revision));
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 self.post_answer(&id, Err(error), revision);
             }
@@ -130,22 +133,6 @@ impl Connection<Client> {
         }));
     }
 
-    /// Says why a message of the server does not reach the application.
-    fn report(&mut self, method: &str, peer: Revision, stopped: &Stopped) {
-        let owned = method.to_owned();
-        self.tell(match stopped {
-            Stopped::RequiresState(needs) => {
-                Event::NeedsAdapter(NeedsAdapter::new(needs, method, peer))
-            }
-            Stopped::Dropped(rule) => Event::Ignored(Ignored::Dropped(owned, rule)),
-            Stopped::Rejected(rejected) => {
-                Event::Ignored(Ignored::Invalid(owned, rejected.to_string()))
-            }
-            Stopped::Invalid(error) => Event::Ignored(Ignored::Invalid(owned, error.to_string())),
-            Stopped::Unknown(what) => Event::Ignored(Ignored::Invalid(owned, what.clone())),
-        });
-    }
-
     /// Answers a call of the server, in the words of the application's revision.
     ///
     /// A token that is not known any more is not an error, for the call may just have been cancelled.
@@ -182,9 +169,7 @@ impl Connection<Client> {
         let mut said = Said::of(Fate::Sent);
         let answer = match answer {
             Ok(result) => {
-                let carried = translator.result(Way::Out, method, &result, revision);
-                (self.role.translator.on_loss).tell(method, revision, Some(&id), &carried);
-                match carried {
+                match translator.result_told(Way::Out, method, &result, revision, Some(&id)) {
                     Ok((result, losses)) => {
                         said.losses = losses;
                         Ok(result)
@@ -256,15 +241,9 @@ impl Connection<Client> {
         if is_of_call {
             return;
         }
-        let carried = self
-            .role
-            .translator
-            .params(Way::In, method, &params, revision);
-        self.role
-            .translator
-            .on_loss
-            .tell(method, revision, None, &carried);
-        match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
+        let translator = &self.role.translator;
+        let carried = translator.params_told(Way::In, method, &params, revision, None);
+        match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
                 let streams = match about {
                     Some(_) => Vec::new(),
@@ -288,7 +267,7 @@ impl Connection<Client> {
                     self.tell(Event::Notification(notice));
                 }
             }
-            Err(stopped) => self.report(method, revision, &stopped),
+            Err(stopped) => self.tell(Event::stopped(&stopped, method, revision)),
         }
     }
 
@@ -319,10 +298,9 @@ impl Connection<Client> {
         }
         match purpose {
             Purpose::Application(request) => {
-                let mut result: Map<Json> = Map::new();
-                result.insert("resultType", Json::of("complete"));
+                let result = object([("resultType", Json::of("complete"))]);
                 let key = crate::meta::SUBSCRIPTION_ID;
-                let result = crate::meta::with(&Json::of(&result), key, &Json::from(id));
+                let result = crate::meta::with(&result, key, &Json::from(id));
                 self.tell_answer(*request, Answer::Result(result));
             }
             _ => self.listened(id, None, now),
@@ -397,10 +375,6 @@ fn subscription(params: Option<&Json>) -> Option<i64> {
 }
 
 /// The name of a method, as the tables have it.
-pub(in crate::protocol) fn named(method: &str, first: Revision) -> Result<&'static str, Stopped> {
-    let revisions = std::iter::once(first).chain(Revision::CONVERTED.iter().copied());
-    let mut rows = revisions.flat_map(|revision| revision.methods());
-    let row = rows.find(|row| row.name == method);
-    row.map(|row| row.name)
-        .ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
+pub(in crate::protocol) fn named(method: &str) -> Result<&'static str, Stopped> {
+    known(method).ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
 }

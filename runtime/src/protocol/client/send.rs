@@ -4,21 +4,22 @@ use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, RequestId, one_line};
+use mcp_wire::{ErrorObject, Json, RequestId, one_line};
 
 use super::output::Post;
 use super::requests::TaskStage;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
-use crate::protocol::json::may_name;
+use crate::protocol::events::cancelled;
+use crate::protocol::json::{may_name, object};
+use crate::protocol::lost::Translated;
 use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
-use crate::protocol::translate::{Stopped, Translated, Way, no_params, without_claims};
+use crate::protocol::translate::{Way, no_params, without_claims};
 use crate::protocol::{
-    Answer, Connection, Exchange, Failure, Fate, NeedsAdapter, OutgoingRequest, Output, Profile,
-    Said, To, Token,
+    Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, Said, To, Token,
 };
 use crate::{errors, meta};
 
@@ -71,10 +72,8 @@ impl Connection<Client> {
             .or_else(|| self.state.log_level.clone());
         let carried = self.carried(method, params, revision);
         if carried.is_err() {
-            self.role
-                .translator
-                .on_loss
-                .tell(method, revision, None, &carried);
+            let translator = &self.role.translator;
+            translator.on_loss.tell(method, revision, None, &carried);
         }
         let (params, losses) = carried.map_err(Failure::of_params)?;
         // Whoever it is asked for, the server was told of one client in the handshake.
@@ -261,10 +260,8 @@ impl Connection<Client> {
             return Said::of(Fate::Refused(Box::new(refusal.error)));
         }
         let carried = self.carried(method, params.cloned(), revision);
-        self.role
-            .translator
-            .on_loss
-            .tell(method, revision, None, &carried);
+        let translator = &self.role.translator;
+        translator.on_loss.tell(method, revision, None, &carried);
         match carried {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);
@@ -273,14 +270,9 @@ impl Connection<Client> {
                     losses,
                 }
             }
-            Err(Stopped::Dropped(rule)) => Said::of(Fate::Dropped(rule)),
-            Err(Stopped::RequiresState(needs)) => {
-                let needs = NeedsAdapter::new(&needs, method, revision);
-                Said::of(Fate::NeedsAdapter(needs))
-            }
             Err(stopped) => {
-                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
-                Said::of(Fate::Refused(Box::new(error)))
+                let code = ErrorObject::INVALID_PARAMS;
+                Said::of(Fate::stopped(stopped, method, revision, code))
             }
         }
     }
@@ -308,9 +300,7 @@ impl Connection<Client> {
         let Some(revision) = self.state.stage.new_log_level(level) else {
             return;
         };
-        let mut params = Map::new();
-        params.insert("level", Json::of(level));
-        let params = Some(Json::of(&params));
+        let params = Some(object([("level", Json::of(level))]));
         self.post_request(
             methods::LOGGING_SET_LEVEL,
             params,
@@ -363,16 +353,9 @@ impl Connection<Client> {
     }
 
     fn send_cancelled(&mut self, id: i64, reason: Option<&str>, revision: Revision) {
-        let mut params = Map::new();
-        params.insert("requestId", Json::from(id));
-        if let Some(reason) = reason {
-            params.insert("reason", Json::of(reason));
-        }
-        self.post_notification(
-            methods::NOTIFICATIONS_CANCELLED,
-            Some(Json::of(&params)),
-            revision,
-        );
+        let params = cancelled(&RequestId::from(id), reason);
+        let method = methods::NOTIFICATIONS_CANCELLED;
+        self.post_notification(method, Some(params), revision);
     }
 
     /// The id of a request on its way.

@@ -8,6 +8,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
+use crate::protocol::json::object;
 use crate::protocol::params::{self, Learned};
 use crate::protocol::{Connection, Ignored, Token};
 
@@ -142,7 +143,7 @@ impl Connection<Client> {
     fn post_list(&mut self, cursor: Option<Json>, revision: Revision) {
         let mut refused = self.state.tools.refused.iter();
         let behalf = refused.find_map(|refused| refused.request.ask.behalf.clone());
-        let params = cursor.map(|cursor| Json::of(&Map::from_iter([("cursor", cursor)])));
+        let params = cursor.map(|cursor| object([("cursor", cursor)]));
         let params = self.stamped(params, revision, behalf.as_deref());
         self.post_request(methods::TOOLS_LIST, params, revision, Purpose::Relist);
     }

@@ -7,214 +7,145 @@ use mcp_wire::{ErrorObject, Json, Map};
 
 use super::{Question, known, read};
 use crate::errors;
-use crate::protocol::Token;
 use crate::protocol::json::with_members;
-use crate::protocol::numbered::Numbered;
-use crate::protocol::occasion::{About, Occasion, Step, World};
-use crate::protocol::translate::Way;
-
-/// The calls whose client is being asked.
-#[derive(Debug, Default)]
-pub(in crate::protocol) struct ByRequests {
-    calls: Numbered<Token, Round>,
-    asked: Numbered<u64, Asked>,
-    last_key: u64,
-}
+use crate::protocol::server::Server;
+use crate::protocol::server::requests::{About, AskedBy};
+use crate::protocol::translate::{Way, no_params};
+use crate::protocol::{Connection, Token};
 
 /// One round of questions of a call.
 #[derive(Debug)]
-struct Round {
-    method: &'static str,
-    params: Json,
+pub(in crate::protocol) struct Round {
     state: Option<Json>,
     answers: Map<Json>,
     open: usize,
-    until: Duration,
-    peer: Revision,
+    pub(in crate::protocol) until: Duration,
 }
 
-/// A question on its way.
-#[derive(Debug)]
-struct Asked {
-    token: Token,
-    name: String,
-    method: &'static str,
-}
-
-impl ByRequests {
-    pub(in crate::protocol) fn on(
-        &mut self,
-        occasion: Occasion<'_>,
-        world: &World<'_>,
-    ) -> Option<Vec<Step>> {
-        match occasion {
-            Occasion::Result {
-                about,
-                result: Ok(result),
-            } => Some(self.ask(about, result, world)),
-            Occasion::Answered { key, result } => Some(self.answered(key, result, world)),
-            Occasion::Cancelled { token } => {
-                self.calls.remove(&token);
-                Some(self.unask(token))
-            }
-            Occasion::Time => Some(self.late(world.now)),
-            _ => None,
-        }
-    }
-
-    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
-        self.calls.values().map(|round| round.until).min()
-    }
-}
-
-impl ByRequests {
+impl Connection<Server> {
     /// Asks the client for the input that the handler's result requires.
-    fn ask(&mut self, about: &About, result: &Json, world: &World<'_>) -> Vec<Step> {
-        let refused = |error| vec![Step::Answer(about.token, Err(error))];
-        if about.rounds >= world.limits.max_input_rounds {
-            return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
+    pub(in crate::protocol) fn ask_by_requests(
+        &mut self,
+        about: &About,
+        result: &Json,
+        now: Duration,
+    ) {
+        match self.begin_round(about, result, now) {
+            Ok(()) => self.go_on(about.token),
+            Err(error) => self.fail_round(about.token, error),
         }
-        let wrong = |why: &str| {
-            refused(errors::internal(&format!("the server asks for input: {why}")).error)
-        };
-        let (questions, state) = match read(result, world.limits.max_input_requests) {
-            Ok(read) => read,
-            Err(why) => return wrong(&why),
-        };
-        let mut asks = Vec::new();
-        for Question {
-            name,
-            method,
-            params,
-        } in questions
-        {
-            let Some(method) = known(&method) else {
-                return wrong("of no known method");
-            };
-            match world.question(about, method, &params) {
-                Ok(params) => asks.push((name, method, params)),
-                Err(error) => {
-                    return refused(world.translator.error_out(about.method, error, about.peer));
-                }
-            }
+    }
+
+    fn begin_round(
+        &mut self,
+        about: &About,
+        result: &Json,
+        now: Duration,
+    ) -> Result<(), ErrorObject> {
+        let limits = &self.role.limits;
+        if about.rounds >= limits.max_input_rounds {
+            return Err(errors::asked_too_often(limits.max_input_rounds).error);
         }
+        let wrong =
+            |why: &str| errors::internal(&format!("the server asks for input: {why}")).error;
+        let (questions, state) =
+            read(result, limits.max_input_requests).map_err(|why| wrong(&why))?;
+        let ask = |question: Question<String>| {
+            let method = known(&question.method).ok_or_else(|| wrong("of no known method"))?;
+            let asked = self.role.question(about, method, &question.params);
+            let translator = &self.role.translator;
+            let params =
+                asked.map_err(|error| translator.error_out(about.method, error, about.peer))?;
+            Ok((question.name, method, params))
+        };
+        let asks = questions.into_iter().map(ask);
+        let asks: Vec<_> = asks.collect::<Result<_, ErrorObject>>()?;
         let round = Round {
-            method: about.method,
-            params: about.params.clone(),
             state,
             answers: Map::new(),
             open: asks.len(),
-            until: world.now + world.limits.client_response_timeout,
-            peer: about.peer,
+            until: now + limits.client_response_timeout,
         };
-        if asks.is_empty() {
-            return vec![again(about.token, round)];
-        }
-        self.calls.insert(about.token, round);
-        let ask = |(name, method, params)| {
-            self.last_key += 1;
-            let asked = Asked {
-                token: about.token,
-                name,
-                method,
-            };
-            self.asked.insert(self.last_key, asked);
-            Step::Ask {
-                key: self.last_key,
-                about: Some(about.token),
-                method,
-                params,
+        let call = about.token;
+        self.state.rounds.insert(call, round);
+        for (name, method, params) in asks {
+            let by = AskedBy::Result { call, name };
+            self.send_request(by, Some(call), method, Some(&params))?;
+            if let Some(pending) = self.state.get_mut(call) {
+                pending.is_adapted = true;
             }
-        };
-        asks.into_iter().map(ask).collect()
+        }
+        Ok(())
     }
 
-    fn answered(
+    /// Takes the client's answer to a question.
+    pub(in crate::protocol) fn answer_in_round(
         &mut self,
-        key: u64,
-        result: Result<&Json, &ErrorObject>,
-        world: &World<'_>,
-    ) -> Vec<Step> {
-        let Some(Asked {
-            token,
-            name,
-            method,
-        }) = self.asked.remove(&key)
-        else {
-            return Vec::new();
+        call: Token,
+        (name, method): (String, &str),
+        peer: Revision,
+        result: Result<Json, ErrorObject>,
+    ) {
+        let Some(round) = self.state.rounds.get_mut(&call) else {
+            return;
         };
-        let Some(round) = self.calls.get_mut(&token) else {
-            return Vec::new();
-        };
-        let answer = match result {
-            Ok(result) => (world
-                .translator
-                .result_told(Way::In, method, result, round.peer))
-            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS)),
-            // In the modern lifecycle no answer of a client is an error: it is the client's own, and ends its request.
-            Err(error) => Err(error.clone()),
-        };
+        let translator = &self.role.translator;
+        // In the modern lifecycle no answer of a client is an error: it is the client's own, and ends its request.
+        let answer = result.and_then(|result| {
+            (translator.result_told(Way::In, method, &result, peer, None))
+                .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))
+        });
         match answer {
             Ok((answer, _)) => {
-                round.answers.insert(name.as_str(), answer);
+                round.answers.insert(name, answer);
                 round.open = round.open.saturating_sub(1);
-                if round.open > 0 {
-                    return Vec::new();
-                }
-                let round = self.calls.remove(&token);
-                round.map(|round| again(token, round)).into_iter().collect()
+                self.go_on(call);
             }
-            Err(error) => self.fail(token, error),
+            Err(error) => self.fail_round(call, error),
         }
     }
 
-    fn late(&mut self, now: Duration) -> Vec<Step> {
-        let late: Vec<Token> = (self.calls.iter())
-            .filter(|(_, round)| round.until <= now)
-            .map(|(token, _)| *token)
-            .collect();
-        let fail = |token| {
-            self.fail(
-                token,
-                errors::internal("the client did not answer in time").error,
-            )
+    /// Calls the handler again with the answers, if all are there.
+    fn go_on(&mut self, call: Token) {
+        let open = self.state.rounds.get(&call).map(|round| round.open);
+        let round = open.filter(|open| *open == 0);
+        let round = round.and_then(|_| self.state.rounds.remove(&call));
+        let (Some(round), Some(pending)) = (round, self.state.get(call)) else {
+            return;
         };
-        late.into_iter().flat_map(fail).collect()
+        let members = [
+            ("inputResponses", Some(Json::of(&round.answers))),
+            ("requestState", round.state),
+        ];
+        let params = pending.params.clone().unwrap_or_else(no_params);
+        self.call_again(call, with_members(&params, &members));
     }
 
-    fn fail(&mut self, token: Token, error: ErrorObject) -> Vec<Step> {
-        self.calls.remove(&token);
-        let mut steps = self.unask(token);
-        steps.push(Step::Answer(token, Err(error)));
-        steps
+    /// Ends the rounds whose client has not answered in time.
+    pub(in crate::protocol) fn late_rounds(&mut self, now: Duration) {
+        let late = (self.state.rounds.iter()).filter(|(_, round)| round.until <= now);
+        let late: Vec<Token> = late.map(|(call, _)| *call).collect();
+        for call in late {
+            let error = errors::internal("the client did not answer in time").error;
+            self.fail_round(call, error);
+        }
+    }
+
+    fn fail_round(&mut self, call: Token, error: ErrorObject) {
+        self.end_round(call);
+        self.answer_as_is(call, Err(error));
     }
 
     /// The questions of a call are not waited for any more.
-    fn unask(&mut self, token: Token) -> Vec<Step> {
-        let open = self.asked.iter().filter(|(_, asked)| asked.token == token);
-        let steps = open.map(|(key, _)| Step::Unask { key: *key }).collect();
-        self.asked.retain(|_, asked| asked.token != token);
-        steps
-    }
-}
-
-/// The handler is called again, with the answers.
-fn again(token: Token, round: Round) -> Step {
-    let Round {
-        method,
-        params,
-        state,
-        answers,
-        ..
-    } = round;
-    let members = [
-        ("inputResponses", Some(Json::of(&answers))),
-        ("requestState", state),
-    ];
-    let params = with_members(&params, &members);
-    Step::Call {
-        token,
-        method,
-        params,
+    pub(in crate::protocol) fn end_round(&mut self, call: Token) {
+        if self.state.rounds.remove(&call).is_none() {
+            return;
+        }
+        let is_its = |by: &AskedBy| matches!(by, AskedBy::Result { call: one, .. } if *one == call);
+        let open = (self.state.asked.iter()).filter(|(_, asked)| is_its(&asked.by));
+        let open: Vec<i64> = open.map(|(id, _)| *id).collect();
+        for id in open {
+            self.unask(id, None);
+        }
     }
 }

@@ -105,14 +105,8 @@ impl Connection<Client> {
             let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
                 continue;
             };
-            let carried = self
-                .role
-                .translator
-                .result(Way::Out, method, &answer, revision);
-            self.role
-                .translator
-                .on_loss
-                .tell(method, revision, None, &carried);
+            let translator = &self.role.translator;
+            let carried = translator.result_told(Way::Out, method, &answer, revision, None);
             if let Ok((answer, _)) = carried {
                 responses.insert(key, answer);
             }
@@ -146,7 +140,7 @@ impl Connection<Client> {
         let until = now + limits.client_response_timeout;
         let peer = retry.revision;
         let named = |it: &Question| {
-            named(&it.method, peer).map_err(|it| it.into_error(ErrorObject::METHOD_NOT_FOUND))
+            named(&it.method).map_err(|it| it.into_error(ErrorObject::METHOD_NOT_FOUND))
         };
         let wrong = |it: &Question| it.params.clone().err().or_else(|| named(it).err());
         if let Some(error) = questions.iter().find_map(wrong) {

@@ -12,11 +12,12 @@ pub(super) mod suspend;
 use mcp_protocol::Revision;
 use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
-use super::occasion::World;
+use super::server::Server;
+use super::server::requests::About;
 use crate::errors;
 use crate::protocol::Caller;
-use crate::protocol::json::declares;
-use crate::protocol::translate::no_params;
+use crate::protocol::json::{declares, object};
+use crate::protocol::translate::{Translator, Way, no_params};
 
 /// The rows of a method in the tables of all revisions, latest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
@@ -72,35 +73,41 @@ pub(super) fn read(
 }
 
 /// The result that asks the peer these, and wants the state back.
-pub(super) fn write(
-    questions: &[Question],
+pub(super) fn write<'q>(
+    questions: impl IntoIterator<Item = &'q Question>,
     state: &str,
-    world: &World<'_>,
+    translator: &Translator,
     peer: Revision,
 ) -> Json {
-    let mut requests: Map<Json> = Map::new();
-    for Question {
-        name,
-        method,
-        params,
-    } in questions
-    {
-        let mut request: Map<Json> = Map::new();
-        let method = world.translator.peer_name(method, peer);
-        request.insert("method", Json::of(method));
-        request.insert("params", params.clone());
-        requests.insert(name.as_str(), Json::of(&request));
-    }
-    let mut result: Map<Json> = Map::new();
-    result.insert("resultType", Json::of("input_required"));
-    result.insert("inputRequests", Json::of(&requests));
-    result.insert("requestState", Json::of(state));
-    Json::of(&result)
+    let request = |question: &'q Question| {
+        let method = Json::of(translator.peer_name(question.method, peer));
+        let request = object([("method", method), ("params", question.params.clone())]);
+        (question.name.as_str(), request)
+    };
+    object([
+        ("resultType", Json::of("input_required")),
+        ("inputRequests", object(questions.into_iter().map(request))),
+        ("requestState", Json::of(state)),
+    ])
 }
 
 /// The method of a question.
 pub(crate) fn known(method: &str) -> Option<&'static str> {
     question(method).map(|row| row.name)
+}
+
+impl Server {
+    /// Returns the params of a question in the revision of the client that is asked.
+    ///
+    /// # Errors
+    /// A client that did not say that it can be asked, and a question that its revision does not have.
+    fn question(&self, about: &About, method: &str, params: &Json) -> Result<Json, ErrorObject> {
+        allowed(&about.caller, method, params)?;
+        let carried = (self.translator).params_told(Way::Out, method, params, about.peer, None);
+        carried
+            .map(|(params, _)| params)
+            .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
+    }
 }
 
 /// Refuses a question that the client did not say it can be asked.
@@ -124,12 +131,8 @@ pub(crate) fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<()
     {
         true => Ok(()),
         false => {
-            let none = Json::of(&Map::<Json>::new());
-            let required = path.iter().rev().fold(none, |within, name| {
-                let mut object: Map<Json> = Map::new();
-                object.insert(*name, within);
-                Json::of(&object)
-            });
+            let path = path.iter().rev();
+            let required = path.fold(no_params(), |within, name| object([(*name, within)]));
             Err(errors::missing_capability(&required).error)
         }
     }

@@ -13,20 +13,14 @@ use super::{Question, allowed, known, write};
 use crate::errors;
 use crate::methods;
 use crate::protocol::json::with_members;
-use crate::protocol::numbered::Numbered;
-use crate::protocol::occasion::{About, Occasion, Step, World};
+use crate::protocol::server::Server;
+use crate::protocol::server::requests::About;
 use crate::protocol::translate::Way;
-use crate::protocol::{Caller, Token};
-
-/// The calls that wait for the retry of their client.
-#[derive(Debug, Default)]
-pub(in crate::protocol) struct Suspended {
-    parked: Numbered<u64, Parked>,
-}
+use crate::protocol::{Caller, Connection, Token};
 
 /// A handler that waits for its client.
 #[derive(Debug)]
-struct Parked {
+pub(in crate::protocol) struct Suspended {
     token: Token,
     peer: Revision,
     subject: String,
@@ -37,113 +31,66 @@ struct Parked {
     /// What the handler asked since: for the next round.
     later: Vec<Open>,
     rounds: u32,
-    until: Duration,
+    pub(in crate::protocol) until: Duration,
 }
 
 /// A question of the handler, in the words of the client.
 #[derive(Debug)]
 struct Open {
-    key: u64,
+    /// The request of the application.
+    ask: Token,
     question: Question,
 }
 
-impl Suspended {
-    pub(in crate::protocol) fn on(
+impl Connection<Server> {
+    /// Suspends the call of a handler that asks; if it is suspended already, the question is kept for the next round.
+    pub(in crate::protocol) fn suspend(
         &mut self,
-        occasion: Occasion<'_>,
-        world: &World<'_>,
-    ) -> Option<Vec<Step>> {
-        match occasion {
-            Occasion::ServerRequest {
-                key,
-                about: Some(about),
-                method,
-                params,
-            } => Some(self.ask(key, about, method, params, world)),
-            Occasion::Result {
-                about,
-                result: Err(error),
-            } => elicit(about, error, world).map(|step| vec![step]),
-            Occasion::Request(about) => Some(self.retry(about, world)),
-            Occasion::Forgotten { key } => {
-                for parked in self.parked.values_mut() {
-                    parked.asked.retain(|open| open.key != key);
-                    parked.later.retain(|open| open.key != key);
-                }
-                Some(Vec::new())
-            }
-            Occasion::Cancelled { token } => {
-                self.parked.retain(|_, parked| parked.token != token);
-                Some(Vec::new())
-            }
-            Occasion::Time => {
-                let now = world.now;
-                let is_late = |parked: &&Parked| parked.until <= now;
-                let late = self.parked.values().filter(is_late);
-                let steps = late.map(|parked| Step::GiveUp(parked.token)).collect();
-                self.parked.retain(|_, parked| parked.until > now);
-                Some(steps)
-            }
-            _ => None,
+        ask: Token,
+        about: &About,
+        (method, params): (&str, &Json),
+        now: Duration,
+    ) {
+        if let Err(error) = self.ask_in_result(ask, about, (method, params), now) {
+            self.deliver_to_application(ask, Err(error));
         }
     }
 
-    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
-        self.parked.values().map(|parked| parked.until).min()
-    }
-}
-
-impl Suspended {
-    /// Suspends the call of a handler that asks; if it is suspended already, the question is kept for the next round.
-    fn ask(
+    fn ask_in_result(
         &mut self,
-        key: u64,
+        ask: Token,
         about: &About,
-        method: &str,
-        params: &Json,
-        world: &World<'_>,
-    ) -> Vec<Step> {
-        let refused = |error| {
-            vec![Step::Deliver {
-                key,
-                result: Err(error),
-            }]
-        };
-        let asks_back = world.translator.may_ask_back(about.peer, about.method);
+        (method, params): (&str, &Json),
+        now: Duration,
+    ) -> Result<(), ErrorObject> {
+        let limits = self.role.limits;
+        let asked_too_often = || errors::asked_too_often(limits.max_input_rounds).error;
+        let asks_back = (self.role.translator).may_ask_back(about.peer, about.method);
         let (Some(method), true) = (known(method), asks_back) else {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
-            return refused(errors::internal(why).error);
+            return Err(errors::internal(why).error);
         };
-        let params = match world.question(about, method, params) {
-            Ok(params) => params,
-            Err(error) => return refused(error),
+        let question = Question {
+            name: format!("q{}", ask.0),
+            method,
+            params: self.role.question(about, method, params)?,
         };
-        let open = Open {
-            key,
-            question: Question {
-                name: format!("q{key}"),
-                method,
-                params,
-            },
-        };
-        if let Some(parked) = self
-            .parked
-            .values_mut()
-            .find(|parked| parked.token == about.token)
-        {
-            if parked.later.len() >= world.limits.max_input_rounds as usize {
-                return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
+        let open = Open { ask, question };
+        let is_it = |call: &&mut Suspended| call.token == about.token;
+        if let Some(call) = self.state.suspended.values_mut().find(is_it) {
+            if call.later.len() >= limits.max_input_rounds as usize {
+                return Err(asked_too_often());
             }
-            parked.later.push(open);
-            return Vec::new();
+            call.later.push(open);
+            return Ok(());
         }
-        if about.rounds >= world.limits.max_input_rounds {
-            return refused(errors::asked_too_often(world.limits.max_input_rounds).error);
+        if about.rounds >= limits.max_input_rounds {
+            return Err(asked_too_often());
         }
-        if self.parked.len() >= world.limits.max_suspended_requests {
-            return refused(errors::too_many_pending(world.limits.max_suspended_requests).error);
+        if self.state.suspended.len() >= limits.max_suspended_requests {
+            return Err(errors::too_many_pending(limits.max_suspended_requests).error);
         }
-        let parked = Parked {
+        self.ask_client(Suspended {
             token: about.token,
             peer: about.peer,
             subject: about.subject.clone().unwrap_or_default(),
@@ -152,143 +99,194 @@ impl Suspended {
             asked: vec![open],
             later: Vec::new(),
             rounds: about.rounds,
-            until: world.now + world.limits.client_response_timeout,
-        };
-        match self.park(about.token, parked, world) {
-            Ok(step) => vec![step],
-            Err(error) => refused(error),
-        }
+            until: now + limits.client_response_timeout,
+        })
     }
 
-    /// Answers the request `on` with the questions of a call, and keeps the call.
-    fn park(&mut self, on: Token, parked: Parked, world: &World<'_>) -> Result<Step, ErrorObject> {
-        let ticket = world.seal.ticket();
+    /// Answers a request with the questions of its call, and keeps the call.
+    fn ask_client(&mut self, call: Suspended) -> Result<(), ErrorObject> {
+        let ticket = self.role.seal.ticket();
         let bound = Bound {
-            method: parked.method,
-            subject: &parked.subject,
-            principal: parked.principal.as_deref(),
+            method: call.method,
+            subject: &call.subject,
+            principal: call.principal.as_deref(),
         };
         let issued = Issued::Suspended(ticket);
-        let state = (world.seal.sign(&issued, parked.until, bound))
+        let state = (self.role.seal.sign(&issued, call.until, bound))
             .ok_or_else(|| errors::internal("the system gave no randomness to sign with").error)?;
-        let questions: Vec<Question> = parked
-            .asked
-            .iter()
-            .map(|open| open.question.clone())
-            .collect();
-        let peer = parked.peer;
-        self.parked.insert(ticket, parked);
-        Ok(Step::Park {
-            token: on,
-            ticket,
-            result: write(&questions, &state, world, peer),
-        })
+        let questions = call.asked.iter().map(|open| &open.question);
+        let result = write(questions, &state, &self.role.translator, call.peer);
+        let token = call.token;
+        self.state.suspended.insert(ticket, call);
+        self.park(token, ticket, result);
+        Ok(())
     }
 
     /// Takes the retry of the client.
-    fn retry(&mut self, about: &About, world: &World<'_>) -> Vec<Step> {
-        let refused = |error| vec![Step::Answer(about.token, Err(error))];
-        let invalid = |why: &str| refused(errors::invalid_params(why).error);
-        let Ok(params) = JsonObject::try_from(about.params.clone()) else {
-            return invalid("params are no object");
-        };
+    pub(in crate::protocol) fn retry(&mut self, about: &About, now: Duration) {
+        if let Err(error) = self.take_retry(about, now) {
+            self.answer_as_is(about.token, Err(error));
+        }
+    }
+
+    fn take_retry(&mut self, about: &About, now: Duration) -> Result<(), ErrorObject> {
+        let invalid = |why: &str| errors::invalid_params(why).error;
+        let params = JsonObject::try_from(about.params.clone())
+            .map_err(|_| invalid("params are no object"))?;
         let state = params.get("requestState");
         let Some(state) = state.as_ref().and_then(Json::as_str) else {
-            return invalid(
+            return Err(invalid(
                 "`inputResponses` without the `requestState` that came with the questions",
-            );
+            ));
         };
-        let ticket = match world.seal.open(&state, world.now, about.bound()) {
+        let ticket = match self.role.seal.open(&state, now, about.bound()) {
             Ok(Issued::Suspended(ticket)) => ticket,
-            Ok(Issued::Again) => return vec![anew(about, &params, world)],
+            Ok(Issued::Again) => {
+                let params = self.role.anew(about, &params)?;
+                self.call_again(about.token, params);
+                return Ok(());
+            }
             // Another application signed it by the same key.
-            Ok(Issued::Own(_)) => return invalid(&Broken::Forged.to_string()),
-            Err(broken) => return invalid(&broken.to_string()),
+            Ok(Issued::Own(_)) => return Err(invalid(&Broken::Forged.to_string())),
+            Err(broken) => return Err(invalid(&broken.to_string())),
         };
-        let Some(mut parked) = self.parked.remove(&ticket) else {
-            return invalid(
+        let Some(call) = self.state.suspended.get(&ticket) else {
+            return Err(invalid(
                 "nothing waits for this `requestState` in this server process any more: make the request again",
-            );
+            ));
         };
         let responses = params.get("inputResponses").unwrap_or_default();
-        let mut answers = Vec::new();
-        for open in &parked.asked {
+        let answer = |open: &Open| {
             let Question { name, method, .. } = &open.question;
-            let Some(answer) = responses.get(name) else {
-                continue;
-            };
-            match world
-                .translator
-                .result_told(Way::In, method, &answer, parked.peer)
-            {
-                Ok((answer, _)) => answers.push((open.key, answer)),
-                Err(stopped) => {
-                    // It may come again with a better one: nothing has been told to the handler.
-                    self.parked.insert(ticket, parked);
-                    return refused(stopped.into_error(ErrorObject::INVALID_PARAMS));
-                }
+            let answer = responses.get(name)?;
+            let carried =
+                (self.role.translator).result_told(Way::In, method, &answer, call.peer, None);
+            Some(carried.map(|(answer, _)| (open.ask, answer)))
+        };
+        // It may come again with a better one: nothing has been told to the handler.
+        let answers = call.asked.iter().filter_map(answer);
+        let answers = answers
+            .collect::<Result<Vec<(Token, Json)>, _>>()
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))?;
+        let Some(mut call) = self.state.suspended.remove(&ticket) else {
+            return Ok(());
+        };
+        self.resume(call.token, about.token, now);
+        for (ask, answer) in answers {
+            call.asked.retain(|open| open.ask != ask);
+            self.deliver_to_application(ask, Ok(answer));
+        }
+        call.asked.append(&mut call.later);
+        // The handler may have answered while it was suspended.
+        if call.asked.is_empty() || self.state.get(call.token).is_none() {
+            return Ok(());
+        }
+        call.rounds += 1;
+        call.until = now + self.role.limits.client_response_timeout;
+        let most = self.role.limits.max_input_rounds;
+        if call.rounds >= most {
+            for open in call.asked {
+                let error = errors::asked_too_often(most).error;
+                self.deliver_to_application(open.ask, Err(error));
             }
+            return Ok(());
         }
-        let original = parked.token;
-        let mut steps = vec![Step::Resume {
-            parked: original,
-            by: about.token,
-        }];
-        for (key, answer) in answers {
-            parked.asked.retain(|open| open.key != key);
-            steps.push(Step::Deliver {
-                key,
-                result: Ok(answer),
-            });
+        let token = call.token;
+        if let Err(error) = self.ask_client(call) {
+            self.answer_as_is(token, Err(error));
         }
-        parked.asked.append(&mut parked.later);
-        if parked.asked.is_empty() {
-            return steps;
+        Ok(())
+    }
+
+    /// The application does not wait any more for the answer to its request.
+    pub(in crate::protocol) fn forget_question(&mut self, ask: Token) {
+        for call in self.state.suspended.values_mut() {
+            call.asked.retain(|open| open.ask != ask);
+            call.later.retain(|open| open.ask != ask);
         }
-        parked.rounds += 1;
-        parked.until = world.now + world.limits.client_response_timeout;
-        if parked.rounds >= world.limits.max_input_rounds {
-            let error = errors::asked_too_often(world.limits.max_input_rounds).error;
-            let deliver = |open: Open| Step::Deliver {
-                key: open.key,
-                result: Err(error.clone()),
-            };
-            steps.extend(parked.asked.into_iter().map(deliver));
-            return steps;
+    }
+
+    /// A call is not waited for any more.
+    pub(in crate::protocol) fn end_suspended(&mut self, token: Token) {
+        self.state.suspended.retain(|_, call| call.token != token);
+    }
+
+    /// Gives up the calls whose client has not come again in time.
+    pub(in crate::protocol) fn late_suspended(&mut self, now: Duration) {
+        let late = self
+            .state
+            .suspended
+            .values()
+            .filter(|call| call.until <= now);
+        let late: Vec<Token> = late.map(|call| call.token).collect();
+        for token in late {
+            self.end_suspended(token);
+            let _ = self.give_up(token, None, now);
         }
-        match self.park(original, parked, world) {
-            Ok(step) => steps.push(step),
-            Err(error) => steps.push(Step::Answer(original, Err(error))),
+    }
+
+    /// Turns the error by which older handlers ask to visit a page into a result that asks a per-request client to, which
+    /// then retries. Returns false if the error is another one, or the client cannot be asked.
+    pub(in crate::protocol) fn elicit(
+        &mut self,
+        about: &About,
+        error: &ErrorObject,
+        now: Duration,
+    ) -> bool {
+        let result = self.role.elicitation(about, error, now);
+        let is_one = result.is_some();
+        if let Some(result) = result {
+            self.answer_as_is(about.token, Ok(result));
         }
-        steps
+        is_one
     }
 }
 
-/// Turns the error by which older handlers ask to visit a page into a result that asks a per-request client to, which then
-/// retries. Returns `None` if the error is another one, or the client cannot be asked.
-fn elicit(about: &About, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
-    let method = known(methods::ELICITATION_CREATE)?;
-    let question = |(index, params): (usize, Json)| {
-        let params = world.question(about, method, &params).ok()?;
-        Some(Question {
-            name: format!("q{index}"),
-            method,
-            params,
-        })
-    };
-    let questions: Vec<Question> = pages(error)?
-        .into_iter()
-        .enumerate()
-        .map(question)
-        .collect::<Option<_>>()?;
-    if questions.is_empty() {
-        return None;
+impl Server {
+    /// The result that asks for what an error asks for.
+    fn elicitation(&self, about: &About, error: &ErrorObject, now: Duration) -> Option<Json> {
+        let method = known(methods::ELICITATION_CREATE)?;
+        let question = |(index, params): (usize, Json)| {
+            Some(Question {
+                name: format!("q{index}"),
+                method,
+                params: self.question(about, method, &params).ok()?,
+            })
+        };
+        let pages = pages(error)?.into_iter().enumerate();
+        let questions: Vec<Question> = pages.map(question).collect::<Option<_>>()?;
+        if questions.is_empty() {
+            return None;
+        }
+        about.subject.as_ref()?;
+        let until = now + self.limits.client_response_timeout;
+        let state = (self.seal).sign(&Issued::Again, until, about.bound())?;
+        Some(write(&questions, &state, &self.translator, about.peer))
     }
-    about.subject.as_ref()?;
-    let until = world.now + world.limits.client_response_timeout;
-    let state = (world.seal).sign(&Issued::Again, until, about.bound())?;
-    let result = write(&questions, &state, world, about.peer);
-    Some(Step::Answer(about.token, Ok(result)))
+
+    /// The params by which the handlers are called as if for the first time, after the retry of the client.
+    ///
+    /// # Errors
+    /// A client that declined.
+    fn anew(&self, about: &About, params: &JsonObject) -> Result<Json, ErrorObject> {
+        let responses = params.get("inputResponses");
+        let responses: Map<Json> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
+        let accepts = |response: &Json| {
+            (response.get("action")).is_some_and(|action| action.text() == "\"accept\"")
+        };
+        if responses.is_empty() || !responses.values().all(accepts) {
+            return Err(
+                errors::invalid_params("the call needs what its client would not do").error,
+            );
+        }
+        let members = [("inputResponses", None), ("requestState", None)];
+        let plain = with_members(&about.params, &members);
+        let carried =
+            (self.translator).params_told(Way::In, about.method, &plain, about.peer, None);
+        carried
+            .map(|(params, _)| params)
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))
+    }
 }
 
 /// The pages that an error wants visited, as the params of questions.
@@ -341,41 +339,4 @@ pub(crate) fn in_place_of(
         }
     };
     (told, cx.losses().to_vec())
-}
-
-/// Calls the handlers as if for the first time, after the retry of the client, unless it declined.
-fn anew(about: &About, params: &JsonObject, world: &World<'_>) -> Step {
-    let responses = params.get("inputResponses");
-    let responses: Map<JsonObject> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
-    let accepts = |response: &JsonObject| {
-        response
-            .get("action")
-            .is_some_and(|action| action.text() == "\"accept\"")
-    };
-    if responses.is_empty()
-        || !responses
-            .into_iter()
-            .all(|(_, response)| accepts(&response))
-    {
-        let error = errors::invalid_params("the call needs what its client would not do").error;
-        return Step::Answer(about.token, Err(error));
-    }
-    let plain = with_members(
-        &about.params,
-        &[("inputResponses", None), ("requestState", None)],
-    );
-    match world
-        .translator
-        .params_told(Way::In, about.method, &plain, about.peer)
-    {
-        Ok((params, _)) => Step::Call {
-            token: about.token,
-            method: about.method,
-            params,
-        },
-        Err(stopped) => {
-            let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
-            Step::Answer(about.token, Err(error))
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{ErrorObject, Json, Map, MessageKind};
+use mcp_wire::{ErrorObject, Json, MessageKind};
 
 use super::lifecycle::{Evidence, Finding, choose, judge, supported};
 use crate::RevisionSet;
@@ -12,7 +12,8 @@ use crate::methods;
 use crate::protocol::ask::outcome;
 use crate::protocol::client::requests::{Purpose, Waiting};
 use crate::protocol::client::{Channel, Client, Verdict};
-use crate::protocol::translate::Way;
+use crate::protocol::json::object;
+use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Answer, Connection, Event, Failure, Output, ServerFacts};
 
 /// How far the client has come with the server.
@@ -272,19 +273,20 @@ impl Connection<Client> {
         let tried = tried.with(offer);
         self.state.stage = Stage::Initializing { tried };
         let (profile, translator) = (&self.role.options.profile, &self.role.translator);
-        let mut params = Map::new();
-        params.insert("protocolVersion", Json::of(offer.protocol_version()));
         let capabilities = translator.capabilities_of(profile, offer);
-        params.insert(
-            "capabilities",
-            capabilities.unwrap_or_else(crate::protocol::translate::no_params),
-        );
-        // What cannot be carried over is named all the same: the member must be there.
         let info = translator.info_of(profile, offer);
-        let info = info.unwrap_or_else(|| profile.info.clone());
-        params.insert("clientInfo", info);
-        let params = Some(Json::of(&params));
-        self.post_request(methods::INITIALIZE, params, offer, Purpose::Initialize);
+        let params = object([
+            ("protocolVersion", Json::of(offer.protocol_version())),
+            ("capabilities", capabilities.unwrap_or_else(no_params)),
+            // What cannot be carried over is named all the same: the member must be there.
+            ("clientInfo", info.unwrap_or_else(|| profile.info.clone())),
+        ]);
+        self.post_request(
+            methods::INITIALIZE,
+            Some(params),
+            offer,
+            Purpose::Initialize,
+        );
     }
 
     /// The result of `initialize`.

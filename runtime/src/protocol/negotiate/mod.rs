@@ -181,7 +181,14 @@ fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement
     if method == methods::INITIALIZE {
         return match served.has(Lifecycle::Handshake) {
             true => Ok(Settlement::Settled(Settled::Initialize)),
-            false => Err(errors::unsupported_version(&requested(message), served)),
+            false => {
+                let asked = message.param("protocolVersion");
+                let asked = asked.and_then(|version| version.read::<String>().ok());
+                Err(errors::unsupported_version(
+                    &asked.unwrap_or_default(),
+                    served,
+                ))
+            }
         };
     }
     // A modern request that forgot its claim is told so.
@@ -301,15 +308,4 @@ fn header_version(around: Around<'_>) -> Option<Option<Revision>> {
         .headers?
         .protocol_version
         .map(Revision::from_protocol_version)
-}
-
-/// What `initialize` asks for.
-fn requested(message: &Peeked<'_>) -> String {
-    let params = message
-        .params
-        .and_then(|params| mcp_wire::from_str::<mcp_wire::JsonObject>(params.text()).ok());
-    let version = params.and_then(|params| params.get("protocolVersion"));
-    version
-        .and_then(|version| version.as_str().map(String::from))
-        .unwrap_or_default()
 }

@@ -9,9 +9,9 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::server::Server;
-use crate::protocol::server::protocol::{EMPTY, member};
+use crate::protocol::server::protocol::EMPTY;
 use crate::protocol::server::reply::Reply;
-use crate::protocol::server::state::Opened;
+use crate::protocol::server::requests::Opened;
 use crate::protocol::{Caller, Connection, Event};
 
 impl Connection<Server> {
@@ -21,8 +21,8 @@ impl Connection<Server> {
         message: &Peeked<'_>,
         id: &RequestId,
     ) -> Reply {
-        let asked = member(message, "protocolVersion")
-            .and_then(|version| version.as_str().map(String::from));
+        let asked = message.param("protocolVersion");
+        let asked = asked.and_then(|version| version.read::<String>().ok());
         let Some(asked) = asked else {
             return Reply::refused(
                 Some(id),
@@ -101,7 +101,7 @@ fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Re
     }
     Ok(Caller {
         revision,
-        info: member(message, "clientInfo"),
-        capabilities: member(message, "capabilities"),
+        info: message.param("clientInfo"),
+        capabilities: message.param("capabilities"),
     })
 }

@@ -1,24 +1,24 @@
 //! Answers of the application, on their way to the peer; and requests that need none any more.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_protocol::RequiresState;
+use mcp_protocol::{RequiresState, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Reader};
+use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind};
 
 use super::reply::Outgoing;
-use super::state::{Own, Pending};
+use super::requests::Pending;
 use super::{Server, batch};
 use crate::errors::{self, Refusal};
 use crate::meta;
 use crate::methods;
-use crate::protocol::input_required::allowed;
+use crate::protocol::events::cancelled;
 use crate::protocol::input_required::suspend::in_place_of;
-use crate::protocol::json::declares;
-use crate::protocol::occasion::{About, Occasion};
+use crate::protocol::input_required::{self, allowed};
+use crate::protocol::json::object;
+use crate::protocol::lost::{Stopped, Translated};
 use crate::protocol::revisions::{find_method, is_legacy, same};
-use crate::protocol::translate::{Stopped, Translated, Way};
+use crate::protocol::translate::Way;
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
 };
@@ -35,12 +35,8 @@ impl Connection<Server> {
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> Said {
-        if let Some(own) = self.state.own.remove(&token) {
-            let occasion = Occasion::OwnResult {
-                key: own.key,
-                result: result.as_ref(),
-            };
-            self.run_machine(own.adapter, occasion, now);
+        if self.state.own.remove(&token).is_some() {
+            self.own_ended(token, result.as_ref());
             return Said::of(Fate::Adapted);
         }
         if let Some(pending) = self
@@ -59,28 +55,12 @@ impl Connection<Server> {
             return Said::of(Fate::Sent);
         }
         let (method, peer) = (pending.method, pending.peer);
-        let caller = Arc::clone(&pending.caller);
-        if let Some((adapter, called)) = pending.called
-            && called != method
-            && let Some(about) = self.state.about(token, None)
-        {
-            let occasion = Occasion::Result {
-                about: &About {
-                    method: called,
-                    ..about
-                },
-                result: result.as_ref(),
-            };
-            if self.run_machine(adapter, occasion, now) {
-                return Said::of(Fate::Adapted);
-            }
-        }
         let result = match result {
             Ok(result) if result.kind() != Kind::Object => {
                 Err(errors::internal("the server gave a result that is no object").error)
             }
-            Ok(result) => match undeclared(&result, &caller, peer) {
-                Some(refusal) => Err(refusal.error),
+            Ok(result) => match undeclared(&result, &pending.caller, peer) {
+                Some(error) => Err(error),
                 None => self.role.with_signed_state(&self.state, token, result, now),
             },
             error => error,
@@ -113,14 +93,13 @@ impl Connection<Server> {
     /// Gives up a request: the peer cancelled it, closed the stream that its answer would take, or is gone.
     ///
     /// A `notifications/cancelled` of the peer does this by itself.
-    pub fn give_up(&mut self, token: Token, reason: Option<String>, now: Duration) -> Said {
+    pub fn give_up(&mut self, token: Token, reason: Option<String>, _: Duration) -> Said {
         let Some(pending) = self.state.take(token) else {
             return Said::of(Fate::Unknown);
         };
         let exchange = pending.exchange;
-        let called = pending.called.map(|(adapter, _)| adapter);
-        if let Some(adapter) = pending.adapter.or(called) {
-            self.run_machine(adapter, Occasion::Cancelled { token }, now);
+        if pending.is_adapted {
+            self.end_adapted(token);
         }
         let rest = match pending.in_batch {
             true => batch::complete(&mut self.state, exchange),
@@ -154,10 +133,10 @@ impl Connection<Server> {
             let _ = self.give_up(token, None, now);
         }
         let over = errors::internal("the client has ended").error;
-        for (token, Own { adapter, key }) in std::mem::take(&mut self.state.own).into_entries() {
-            let (reason, result) = (None, Err(&over));
+        for (token, ()) in std::mem::take(&mut self.state.own).into_entries() {
+            let reason = None;
             self.tell(Event::Cancelled(Cancelled { token, reason }));
-            self.run_machine(adapter, Occasion::OwnResult { key, result }, now);
+            self.own_ended(token, Err(&over));
         }
     }
 
@@ -204,7 +183,7 @@ impl Connection<Server> {
             result => result,
         };
         let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN
-            && (pending.is_acknowledged || pending.adapter.is_some());
+            && (pending.is_acknowledged || pending.is_adapted);
         if is_stream {
             let method = self
                 .role
@@ -268,14 +247,11 @@ impl Connection<Server> {
     }
 
     /// Ends the streams that clients of the per-request lifecycle have opened, because the server stops; each gets a notification.
-    pub fn end_streams(&mut self, now: Duration) {
-        for token in self.state.streams() {
-            if let Some(adapter) = self.state.get(token).and_then(|pending| pending.adapter) {
-                self.run_machine(adapter, Occasion::Cancelled { token }, now);
-            }
-            let mut result: Map<Json> = Map::new();
-            result.insert("resultType", Json::of("complete"));
-            let _ = self.deliver(token, Ok((Ok(Json::of(&result)), Vec::new())));
+    pub fn end_streams(&mut self, _: Duration) {
+        for token in self.state.open_streams() {
+            self.end_adapted(token);
+            let result = object([("resultType", Json::of("complete"))]);
+            let _ = self.deliver(token, Ok((Ok(result), Vec::new())));
             let reason = None;
             self.tell(Event::Cancelled(Cancelled { token, reason }));
         }
@@ -289,14 +265,7 @@ impl Connection<Server> {
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> Said {
-        let Some(about) = self.state.about(token, None) else {
-            return Said::of(Fate::Unknown);
-        };
-        let occasion = Occasion::Result {
-            about: &about,
-            result: result.as_ref(),
-        };
-        if self.run_machine(needs.adapter, occasion, now) {
+        if self.adapt_answer(token, needs, result.as_ref(), now) {
             return Said::of(Fate::Adapted);
         }
         let translated = match (result, self.state.get(token)) {
@@ -315,61 +284,30 @@ impl Server {
     fn offers(&self, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
         let row = find_method(self.app(), method, sender, kind);
-        let capabilities = self.introductions.capabilities(self.app());
         row.and_then(|row| row.capability).is_some_and(|path| {
             let path: Vec<&str> = path.split('.').collect();
-            capabilities.is_some_and(|it| declares(it, &path))
+            self.declares(&path)
         })
     }
 }
 
 /// Returns the notification to a client whose stream the server ends, before the result of the stream.
 fn taken_down(stream: &Pending, method: &str) -> Outgoing {
-    let mut params: Map<Json> = Map::new();
-    params.insert("requestId", Json::of(&stream.id));
-    let params = Json::of(&params);
+    let params = cancelled(&stream.id, None);
     let body = write::notification(method, Some(params.text()));
     Outgoing::on_its_way(Some(stream.exchange), body)
 }
 
-/// The refusal of a result that asks the client for what it did not declare.
-fn undeclared(
-    result: &Json,
-    caller: &Caller,
-    peer: mcp_protocol::Revision,
-) -> Option<Box<Refusal>> {
-    static RESULT: Members = Members::ignoring("result", &["resultType", "inputRequests"]);
-    static REQUEST: Members = Members::ignoring("request", &["method", "params"]);
-    if is_legacy(peer) || !result.text().contains("\"input_required\"") {
+/// The error in place of a result that asks the client for what it did not declare.
+fn undeclared(result: &Json, caller: &Caller, peer: Revision) -> Option<ErrorObject> {
+    const ASKS: &str = "input_required";
+    if is_legacy(peer)
+        || !result.text().contains(ASKS)
+        || result.read_member::<String>("resultType")? != ASKS
+    {
         return None;
     }
-    let mut reader = Reader::new(result.text());
-    let mut object = reader.object(&RESULT).ok()?;
-    let (mut asks, mut requests) = (false, None);
-    while let Some(member) = object.next(&mut reader).ok()? {
-        match member {
-            0 => asks = reader.text_of_value().ok()? == "\"input_required\"",
-            _ => requests = reader.value::<Map<Json>>().ok(),
-        }
-    }
-    let refusal = requests
-        .filter(|_| asks)?
-        .into_iter()
-        .find_map(|(_, request)| {
-            let mut reader = Reader::new(request.text());
-            let mut object = reader.object(&REQUEST).ok()?;
-            let (mut method, mut params) = (None, None);
-            while let Some(member) = object.next(&mut reader).ok()? {
-                match member {
-                    0 => method = reader.text_of_string().ok(),
-                    _ => params = reader.value::<Json>().ok(),
-                }
-            }
-            let params = params.unwrap_or_else(crate::protocol::translate::no_params);
-            allowed(caller, &method?, &params).err()
-        })?;
-    Some(Box::new(Refusal {
-        error: refusal,
-        status: 400,
-    }))
+    let (questions, _) = input_required::read(result, usize::MAX).ok()?;
+    let mut questions = questions.iter();
+    questions.find_map(|asked| allowed(caller, &asked.method, &asked.params).err())
 }

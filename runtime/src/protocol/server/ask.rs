@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use mcp_protocol::{Adapter, Lifecycle, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, Map, MethodKind, RequestId};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
 use super::needs::needs;
 use super::notify::refused;
 use super::reply::Outgoing;
-use super::state::{Asked, AskedBy};
+use super::requests::{Asked, AskedBy};
+use crate::protocol::events::cancelled;
 use crate::protocol::input_required::allowed;
-use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
-use crate::protocol::translate::{Stopped, Way, no_params};
-use crate::protocol::{Caller, Connection, Fate, NeedsAdapter, OutgoingRequest, Said, Token};
+use crate::protocol::translate::{Way, no_params};
+use crate::protocol::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
 
 impl Connection<Server> {
@@ -30,14 +30,14 @@ impl Connection<Server> {
     /// [`Event::Answered`]: crate::protocol::Event::Answered
     pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Fate> {
         let token = self.state.new_token();
-        match self.ask_as(token.0, &ask, now).fate {
+        match self.ask_as(token, &ask, now).fate {
             Fate::Sent | Fate::Adapted => Ok(token),
             fate => Err(fate),
         }
     }
 
-    /// Sends the peer a request, whose answer comes back with this key.
-    fn ask_as(&mut self, key: u64, ask: &OutgoingRequest, now: Duration) -> Said {
+    /// Sends the peer a request, whose answer comes back with this token.
+    fn ask_as(&mut self, key: Token, ask: &OutgoingRequest, now: Duration) -> Said {
         let OutgoingRequest {
             method,
             params,
@@ -68,15 +68,14 @@ impl Connection<Server> {
         let peer = about_peer.or(self.session_revision());
         let empty = no_params();
         let given = params.unwrap_or(&empty);
-        let occasion = Occasion::ServerRequest {
-            key,
-            about: told.as_ref(),
-            method: row.name,
-            params: given,
-        };
         let Some(peer) = peer.filter(|&peer| is_legacy(peer)) else {
-            let adapter = Adapter::MultiRoundTrip;
-            return self.adapted_or(adapter, occasion, now, || needs(adapter, method));
+            return Said::of(match told.filter(|_| !self.state.is_bare) {
+                Some(told) => {
+                    self.suspend(key, &told, (row.name, given), now);
+                    Fate::Adapted
+                }
+                None => needs(Adapter::MultiRoundTrip, method),
+            });
         };
         let caller = self.state.session.as_ref().map(|session| &session.caller);
         let unknown = Caller::unknown(peer);
@@ -98,19 +97,19 @@ impl Connection<Server> {
                     Err(error) => refused(error),
                 }
             }
-            Err(Stopped::Dropped(rule)) => Said::of(Fate::Dropped(rule)),
-            Err(Stopped::RequiresState(needs)) => {
-                let otherwise = || Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer));
-                self.adapted_or(needs.adapter, occasion, now, otherwise)
-            }
-            Err(stopped) => refused(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+            Err(stopped) => Said::of(Fate::stopped(
+                stopped,
+                method,
+                peer,
+                ErrorObject::INTERNAL_ERROR,
+            )),
         }
     }
 
     /// Sends the peer a request that no revision has, as it is; no client of the per-request lifecycle takes one.
     fn ask_other(
         &mut self,
-        key: u64,
+        key: Token,
         about: Option<Token>,
         method: &str,
         params: Option<&Json>,
@@ -166,27 +165,21 @@ impl Connection<Server> {
     }
 
     /// Cancels a request of the application: its response is not waited for any more, and the peer is notified.
-    pub fn cancel(&mut self, ask: Token, reason: Option<&str>, now: Duration) {
-        self.unask(AskedBy::Application(ask.0), reason);
-        let adapter = Adapter::MultiRoundTrip;
-        if (self.state.machines.iter()).any(|machine| machine.adapter() == adapter) {
-            self.run_machine(adapter, Occasion::Forgotten { key: ask.0 }, now);
+    pub fn cancel(&mut self, ask: Token, reason: Option<&str>, _: Duration) {
+        let by = AskedBy::Application(ask);
+        if let Some(id) = self.state.asked.find(|asked| asked.by == by) {
+            self.unask(id, reason);
         }
+        self.forget_question(ask);
     }
 
     /// Takes back a request of the server, and tells the peer.
-    pub(in crate::protocol) fn unask(&mut self, by: AskedBy, reason: Option<&str>) {
-        let Some(id) = self.state.asked.find(|asked| asked.by == by) else {
-            return;
-        };
+    pub(in crate::protocol) fn unask(&mut self, id: i64, reason: Option<&str>) {
         let Some(asked) = self.state.asked.remove(&id) else {
             return;
         };
-        let mut params: Map<Json> = Map::new();
-        params.insert("requestId", Json::from(id));
         let reason = reason.unwrap_or("the answer is not waited for any more");
-        params.insert("reason", Json::of(reason));
-        let params = Json::of(&params);
+        let params = cancelled(&RequestId::from(id), Some(reason));
         let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(asked.exchange, body));

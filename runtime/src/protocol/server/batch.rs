@@ -1,13 +1,12 @@
 //! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
-use std::time::Duration;
-
 use mcp_protocol::Revision;
 
 use super::Server;
 use super::incoming::{Incoming, Unlooked};
 use super::reply::{Outgoing, Reply};
-use super::state::{Batch, Pending, State};
+use super::requests::{Batch, Pending};
+use super::state::State;
 use crate::errors::{self, Refusal};
 use crate::protocol::negotiate;
 use crate::protocol::{Connection, Exchange, Ignored};
@@ -51,7 +50,7 @@ impl Connection<Server> {
                     };
                     self.handle(one, settled)
                 }
-                Err(unreadable) => self.unreadable_element(text, unreadable, batch.now),
+                Err(unreadable) => self.unreadable_element(text, unreadable),
             };
             asks |= !matches!(reply, Reply::Empty(_));
             if let (Reply::Text(answer, _), Some(batch)) =
@@ -72,7 +71,7 @@ impl Connection<Server> {
     }
 
     /// Refuses a text of a batch that is no message.
-    fn unreadable_element(&mut self, text: &str, unreadable: Unreadable, now: Duration) -> Reply {
+    fn unreadable_element(&mut self, text: &str, unreadable: Unreadable) -> Reply {
         let refusal = errors::invalid_request(&unreadable.to_string());
         let id = match &unreadable {
             Unreadable::NotAMessage { id, .. } => id.as_deref(),
@@ -84,7 +83,7 @@ impl Connection<Server> {
             self.role.limits.max_message_bytes,
         );
         let unlooked = Unlooked::new(why, text.as_bytes(), limit);
-        self.unanswered(unlooked.instead, now);
+        self.unanswered(unlooked.instead);
         Reply::Text(refused, 200)
     }
 }

@@ -34,18 +34,19 @@
 //! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
+mod adapt;
 mod answer;
 mod ask;
 mod batch;
 mod connection;
 mod incoming;
-mod machines;
 mod needs;
 mod notify;
 pub(super) mod protocol;
 mod receive;
 pub(super) mod reply;
 mod request;
+pub(super) mod requests;
 pub(super) mod state;
 mod translate;
 mod unasked;
@@ -70,6 +71,7 @@ pub use reply::Outgoing;
 
 use super::profile::Introductions;
 use crate::protocol::input_required::seal::Seal;
+use crate::protocol::json::declares;
 use crate::protocol::limits::Limits;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
@@ -185,6 +187,12 @@ impl Server {
     ) -> Self {
         self.translator.on_loss = self.translator.on_loss.behind(count);
         self
+    }
+
+    /// Whether the application declares a capability such as `["tools", "listChanged"]`.
+    pub(super) fn declares(&self, path: &[&str]) -> bool {
+        let capabilities = self.introductions.capabilities(self.app());
+        capabilities.is_some_and(|it| declares(it, path))
     }
 
     /// Returns the revision that the handlers speak.

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use mcp_protocol::{Adapter, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, Map, MethodKind};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind};
 
 use super::Server;
 use super::needs::needs;
 use super::reply::Outgoing;
-use super::state::{Own, Pending};
+use super::requests::Pending;
 use crate::methods;
-use crate::protocol::json::{declares, with_members};
-use crate::protocol::occasion::Occasion;
+use crate::protocol::json::{object, with_members};
+use crate::protocol::lost::Stopped;
 use crate::protocol::revisions::{find_method, is_legacy, known};
 use crate::protocol::subscriptions::Filter;
 use crate::protocol::tasks::TASK_IDS;
 use crate::protocol::tasks::server::with_task_ids;
-use crate::protocol::translate::{Stopped, Way, no_params};
-use crate::protocol::{Connection, Fate, LogLevel, NeedsAdapter, Said, To};
+use crate::protocol::translate::{Way, no_params};
+use crate::protocol::{Connection, Fate, LogLevel, Said, To};
 use crate::{errors, meta};
 
 impl Connection<Server> {
@@ -27,37 +27,33 @@ impl Connection<Server> {
     ///
     /// What the peer did not ask for is swallowed: logs below its level, or any if a per-request client names no level;
     /// progress of a call without a token; anything but logs before the client is initialized.
-    pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, now: Duration) -> Said {
+    pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
         // A client may have both: a session, and streams of the other lifecycle beside it.
         let is_both =
             matches!(to, To::Session) && self.state.session.is_some() && !self.role.modern;
         let has_streams = is_both && self.has_streams();
-        let said = self.notify_one(to, method, params, now);
+        let said = self.notify_one(to, method, params);
         if has_streams {
             let empty = no_params();
             let params = params.unwrap_or(&empty);
-            let occasion = Occasion::Notification { method, params };
-            self.run_machine(Adapter::Subscription, occasion, now);
+            self.tell_streams(method, params);
         }
         said
     }
 
     /// Tells the client of a session that all it listens to may be another by now, as soon as the handlers tell of changes
     /// to come; `uris` are the resources that it has subscribed to.
-    pub fn missed_changes(&mut self, uris: &BTreeSet<String>, now: Duration) {
+    pub fn missed_changes(&mut self, uris: &BTreeSet<String>) {
         if self.role.modern {
-            self.run_machine(Adapter::Subscription, Occasion::MissedChanges, now);
-            return;
+            return self.miss_changes();
         }
-        let none = no_params();
-        let capabilities = self.role.introductions.capabilities(self.role.app());
-        let declared = |path: &[&str]| declares(capabilities.unwrap_or(&none), path);
+        let declared = |path: &[&str]| self.role.declares(path);
         for (method, params) in Filter::of_session(true, uris, declared).all() {
-            let _ = self.notify_one(To::Session, method, params.as_ref(), now);
+            let _ = self.notify_one(To::Session, method, params.as_ref());
         }
     }
 
-    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>, now: Duration) -> Said {
+    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
         if self.role.takes_others && known(method).is_none() {
             return self.notify_other(to, method, params);
         }
@@ -69,24 +65,15 @@ impl Connection<Server> {
         let empty = no_params();
         let own = params.unwrap_or(&empty);
         if let To::Request(token) = to
-            && let Some(Own { adapter, key }) = self.state.own.get(&token).copied()
+            && self.state.own.contains_key(&token)
         {
-            let occasion = Occasion::OwnNotification {
-                key,
-                method,
-                params: own,
-            };
-            return self.adapted_or(adapter, occasion, now, || Fate::Dropped("own-call"));
+            self.own_told(token, method, own);
+            return Said::of(Fate::Adapted);
         }
-        let occasion = Occasion::Notification {
-            method,
-            params: own,
-        };
         let peer = match self.peer_of(to, method, params) {
             Ok(peer) => peer,
-            Err(Fate::NeedsAdapter(needs)) => {
-                let adapter = needs.adapter;
-                return self.adapted_or(adapter, occasion, now, || Fate::NeedsAdapter(needs));
+            Err(Fate::NeedsAdapter(_)) if self.tell_streams(method, own) => {
+                return Said::of(Fate::Adapted);
             }
             Err(fate) => return Said::of(fate),
         };
@@ -94,19 +81,19 @@ impl Connection<Server> {
             To::Request(token) => self.state.get(token).map(|pending| &pending.id),
             To::Session => None,
         };
-        let carried = self.role.translator.params(Way::Out, method, own, peer);
-        self.role
-            .translator
-            .on_loss
-            .tell(method, peer, about, &carried);
+        let translator = &self.role.translator;
+        let carried = translator.params_told(Way::Out, method, own, peer, about);
         let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
-            Err(Stopped::Dropped(rule)) => return Said::of(Fate::Dropped(rule)),
-            Err(Stopped::RequiresState(needs)) => {
-                let otherwise = || Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer));
-                return self.adapted_or(needs.adapter, occasion, now, otherwise);
+            Err(Stopped::RequiresState(needs))
+                if needs.adapter == Adapter::Subscription && self.tell_streams(method, own) =>
+            {
+                return Said::of(Fate::Adapted);
             }
-            Err(stopped) => return refused(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+            Err(stopped) => {
+                let code = ErrorObject::INTERNAL_ERROR;
+                return Said::of(Fate::stopped(stopped, method, peer, code));
+            }
         };
         let mut exchange = None;
         let mut given = params.is_some().then_some(text);
@@ -136,20 +123,6 @@ impl Connection<Server> {
         self.send(Outgoing::on_its_way(exchange, body));
         let fate = Fate::Sent;
         Said { fate, losses }
-    }
-
-    /// Hands an occasion to the machine of an adapter; `otherwise` is the fate where none takes it.
-    pub(in crate::protocol) fn adapted_or(
-        &mut self,
-        adapter: Adapter,
-        occasion: Occasion<'_>,
-        now: Duration,
-        otherwise: impl FnOnce() -> Fate,
-    ) -> Said {
-        Said::of(match self.run_machine(adapter, occasion, now) {
-            true => Fate::Adapted,
-            false => otherwise(),
-        })
     }
 
     /// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
@@ -214,15 +187,13 @@ fn acknowledgement(
     {
         return None;
     }
-    let mut agreed: Map<Json> = Map::new();
     let mut wanted = pending.params.as_ref()?.get("notifications")?;
     if of_tasks {
         // Of tasks it tells only if it was acknowledged with them.
         wanted = with_members(&wanted, &[(TASK_IDS, None)]);
     }
-    agreed.insert("notifications", wanted);
-    let id = Json::of(&pending.id);
-    let params = meta::with(&Json::of(&agreed), meta::SUBSCRIPTION_ID, &id);
+    let agreed = object([("notifications", wanted)]);
+    let params = meta::with(&agreed, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
     let method = peer_name(methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED);
     let body = write::notification(method, Some(params.text()));
     Some(Outgoing::on_its_way(Some(pending.exchange), body))

@@ -1,7 +1,7 @@
 //! What the runtime answers by itself: protocol, and not application.
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{Json, JsonObject, RequestId};
+use mcp_wire::{Json, Peeked, RequestId};
 
 use super::Server;
 use super::reply::Reply;
@@ -9,7 +9,6 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::{Connection, LogLevel};
-use mcp_wire::{Peeked, Raw};
 
 /// The result that says nothing.
 pub(in crate::protocol) const EMPTY: &str = "{}";
@@ -44,7 +43,8 @@ impl Connection<Server> {
                 Lifecycle::Handshake,
             ));
         }
-        let level = member(message, "level")
+        let level = message
+            .param("level")
             .ok_or_else(|| errors::invalid_params("`level` is required"))?;
         let level = level.as_str().and_then(|name| LogLevel::from_name(&name));
         let level = level
@@ -66,10 +66,4 @@ impl Server {
             _ => result.into_text(),
         }
     }
-}
-
-/// A member of the params.
-pub(in crate::protocol) fn member(message: &Peeked<'_>, name: &str) -> Option<Json> {
-    let params: JsonObject = mcp_wire::from_str(message.params.map(Raw::text)?).ok()?;
-    params.get(name)
 }

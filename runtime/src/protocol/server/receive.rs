@@ -118,7 +118,7 @@ impl Connection<Server> {
         } = match looked.0 {
             Ok(seen) => seen,
             Err(unlooked) => {
-                self.unanswered(unlooked.instead, now);
+                self.unanswered(unlooked.instead);
                 return single(exchange, self.role.refuse_unlooked(&unlooked.why));
             }
         };
@@ -170,9 +170,7 @@ impl Connection<Server> {
                     refusal.status,
                 )
             }
-            (MessageKind::Response | MessageKind::Error, id, _) => {
-                self.peer_answer(message, id, now)
-            }
+            (MessageKind::Response | MessageKind::Error, id, _) => self.peer_answer(message, id),
             (_, id, Err(refusal)) => Reply::refused(id.as_ref(), &refusal),
             (_, id, Ok(_)) => {
                 Reply::refused(id.as_ref(), &errors::invalid_request("not a message"))

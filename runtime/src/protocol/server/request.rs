@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::{Adapter, Lifecycle, RequiresState, Revision};
+use mcp_protocol::{Adapter, Lifecycle, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
 use super::incoming::Incoming;
 use super::needs::needs_state;
 use super::reply::Reply;
-use super::state::{Opened, Pending};
+use super::requests::{Opened, Pending};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::seal::{Broken, Issued};
-use crate::protocol::occasion::Occasion;
+use crate::protocol::lost::{Stopped, Translated};
 use crate::protocol::revisions::{find_method, is_legacy, known};
-use crate::protocol::translate::{Stopped, Translated, no_params};
+use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 
 /// The method that a request asks for.
@@ -104,10 +104,7 @@ impl Connection<Server> {
         });
         (self.role.translator.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
         if let Ok((params, _)) = &carried {
-            let mut plugged = self.state.machines.iter().map(|machine| machine.adapter());
-            let keeps = asks_back
-                || wanted.name() == methods::SUBSCRIPTIONS_LISTEN
-                || plugged.any(|it| it != Adapter::Subscription);
+            let keeps = asks_back || wanted.name() == methods::SUBSCRIPTIONS_LISTEN;
             pending.params = keeps.then(|| params.clone());
         }
         self.hand_over(incoming, pending, carried)
@@ -202,7 +199,17 @@ impl Connection<Server> {
                 let refusal = errors::method_not_found(name, peer.lifecycle());
                 Reply::refused(Some(&pending.id), &refusal)
             }
-            Err(Stopped::RequiresState(needs)) => self.adapt_request(incoming, pending, &needs),
+            Err(Stopped::RequiresState(needs)) => {
+                let (id, params) = (pending.id.clone(), incoming.message.params);
+                if self.adapt_request(pending, params.map(Raw::to_json), &needs, incoming.now) {
+                    return Reply::Later;
+                }
+                let needs = NeedsAdapter::new(&needs, method, peer);
+                let mut refusal = errors::method_not_found(method, peer.lifecycle());
+                refusal.error.message = needs.to_string();
+                self.tell(Event::NeedsAdapter(needs));
+                Reply::refused(Some(&id), &refusal)
+            }
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 let status =
@@ -210,34 +217,6 @@ impl Connection<Server> {
                 Reply::refused(Some(&pending.id), &Refusal { error, status })
             }
         }
-    }
-
-    /// Hands a request to an adapter; without one it is refused.
-    fn adapt_request(
-        &mut self,
-        incoming: Incoming<'_>,
-        pending: Pending,
-        needs: &RequiresState,
-    ) -> Reply {
-        let (id, method, peer) = (pending.id.clone(), pending.method, pending.peer);
-        let params = incoming.message.params.map(Raw::to_json);
-        let token = self.state.add(Pending {
-            adapter: Some(needs.adapter),
-            ..pending
-        });
-        let about = (self.state).about(token, Some(params.unwrap_or_else(no_params)));
-        let occasion = about.as_ref().map(Occasion::Request);
-        if let Some(occasion) = occasion
-            && self.run_machine(needs.adapter, occasion, incoming.now)
-        {
-            return Reply::Later;
-        }
-        self.state.take(token);
-        let needs = NeedsAdapter::new(needs, method, peer);
-        let mut refusal = errors::method_not_found(method, peer.lifecycle());
-        refusal.error.message = needs.to_string();
-        self.tell(Event::NeedsAdapter(needs));
-        Reply::refused(Some(&id), &refusal)
     }
 }
 
@@ -278,8 +257,7 @@ fn pending_of(
         log_level,
         progress_token: message.meta.progress_token.map(Raw::to_json),
         params: None,
-        called: None,
-        adapter: None,
+        is_adapted: false,
         principal: principal.map(str::to_owned),
         subject: None,
         rounds: 0,

@@ -1,21 +1,23 @@
 //! What changes while a server's end of a conversation runs: its session, the requests that wait in both directions,
-//! and open batches.
+//! open batches, and what adapters keep.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_protocol::{Adapter, Loss, Revision};
-use mcp_wire::{ErrorObject, Json, RequestId};
+use mcp_protocol::Loss;
+use mcp_wire::{Json, RequestId};
 
+use super::requests::{About, Asked, Batch, Opened, Pending};
 use crate::methods;
+use crate::protocol::input_required::by_requests::Round;
 use crate::protocol::input_required::seal::subject;
-use crate::protocol::machine::Machine;
+use crate::protocol::input_required::suspend::Suspended;
 use crate::protocol::numbered::Numbered;
-use crate::protocol::occasion::About;
 use crate::protocol::revisions::is_legacy;
-use crate::protocol::tasks::TaskWanted;
+use crate::protocol::subscriptions::listen::Listening;
+use crate::protocol::subscriptions::streams::Stream;
 use crate::protocol::translate::no_params;
-use crate::protocol::{Caller, Exchange, IncomingRequest, LogLevel, Token};
+use crate::protocol::{Exchange, IncomingRequest, Token};
 
 /// What changes while a server's end of a conversation runs.
 ///
@@ -28,11 +30,18 @@ pub struct State {
     ids: BTreeMap<RequestId, Token>,
     pub(in crate::protocol) batches: Numbered<Exchange, Batch>,
     pub(in crate::protocol) asked: Numbered<i64, Asked>,
-    pub(in crate::protocol) machines: Vec<Machine>,
-    /// Calls of the application that adapters make on behalf of no request.
-    pub(in crate::protocol) own: Numbered<Token, Own>,
-    /// Whether no machine is made when one is needed.
+    /// Whether no adapter does anything.
     pub(in crate::protocol) is_bare: bool,
+    /// Calls whose handlers ask for input in a result, and whose client is asked by requests.
+    pub(in crate::protocol) rounds: Numbered<Token, Round>,
+    /// Calls that wait for the retry of their client, by their ticket.
+    pub(in crate::protocol) suspended: Numbered<u64, Suspended>,
+    /// The changes of which the client of a session is told, where the handlers tell of them in a call.
+    pub(in crate::protocol) listening: Option<Box<Listening>>,
+    /// Streams with notifications of changes, where the handlers tell them to a session.
+    pub(in crate::protocol) streams: Numbered<Token, Stream>,
+    /// Calls of the application that adapters make on behalf of no request.
+    pub(in crate::protocol) own: Numbered<Token, ()>,
     pub(super) pending_bytes: usize,
     /// How many of those that wait are streams, and how many are of the per-request lifecycle: where there are none, none is
     /// looked for.
@@ -41,87 +50,6 @@ pub struct State {
     last_token: u64,
     pub(super) last_exchange: u64,
     pub(in crate::protocol) last_ask: i64,
-}
-
-/// What `initialize` settled.
-#[derive(Debug)]
-pub(in crate::protocol) struct Opened {
-    pub(in crate::protocol) revision: Revision,
-    pub(in crate::protocol) caller: Arc<Caller>,
-    pub(in crate::protocol) log_level: Option<LogLevel>,
-    pub(in crate::protocol) is_initialized: bool,
-    /// For an application of the per-request lifecycle: what every request says there.
-    pub(in crate::protocol) upgraded: Arc<mcp_protocol::Session>,
-}
-
-/// A request of the peer that waits for its answer.
-#[derive(Debug)]
-pub(in crate::protocol) struct Pending {
-    pub(in crate::protocol) id: RequestId,
-    pub(in crate::protocol) method: &'static str,
-    pub(in crate::protocol) peer: Revision,
-    pub(in crate::protocol) exchange: Exchange,
-    pub(in crate::protocol) in_batch: bool,
-    pub(in crate::protocol) caller: Arc<Caller>,
-    pub(in crate::protocol) log_level: Option<LogLevel>,
-    pub(in crate::protocol) progress_token: Option<Json>,
-    /// What the application was called with; kept where an adapter might have to call again.
-    pub(in crate::protocol) params: Option<Json>,
-    /// The adapter that called the application on behalf of this, and the method that it called.
-    pub(in crate::protocol) called: Option<(Adapter, &'static str)>,
-    /// The adapter that is to know when this is cancelled.
-    pub(in crate::protocol) adapter: Option<Adapter>,
-    /// Who is behind the request, if the transport knows.
-    pub(in crate::protocol) principal: Option<String>,
-    /// The params of what it asks for, where it may be made again.
-    pub(in crate::protocol) subject: Option<Json>,
-    /// How often the client was asked back.
-    pub(in crate::protocol) rounds: u32,
-    /// Whether the client was answered for now, and has to retry.
-    pub(in crate::protocol) is_parked: bool,
-    /// The application's answer, if it came while the request was suspended.
-    pub(in crate::protocol) early: Option<Result<Json, ErrorObject>>,
-    /// Whether the stream that this opened was acknowledged.
-    pub(in crate::protocol) is_acknowledged: bool,
-    /// Whether no revision has its method, so that nothing of it is converted.
-    pub(in crate::protocol) is_other: bool,
-    /// The task that its client takes in the place of its result.
-    pub(in crate::protocol) task: Option<TaskWanted>,
-    /// The tasks that the stream which this opens is to tell of: those that were asked for, then those that were agreed to.
-    pub(in crate::protocol) task_ids: Vec<String>,
-    /// How many bytes the request is.
-    pub(in crate::protocol) bytes: usize,
-}
-
-/// A call of the application that an adapter made on behalf of no request.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::protocol) struct Own {
-    pub(in crate::protocol) adapter: Adapter,
-    pub(in crate::protocol) key: u64,
-}
-
-/// A batch of which some requests are not answered yet.
-#[derive(Debug, Default)]
-pub(in crate::protocol) struct Batch {
-    pub(in crate::protocol) waiting: usize,
-    pub(in crate::protocol) answers: Vec<String>,
-}
-
-/// A request of the server that waits for the peer's answer.
-#[derive(Debug)]
-pub(in crate::protocol) struct Asked {
-    /// `None` if no revision has it, so that nothing of the answer is converted.
-    pub(in crate::protocol) method: Option<&'static str>,
-    pub(in crate::protocol) by: AskedBy,
-    pub(in crate::protocol) peer: Revision,
-    /// The text whose response it went out in.
-    pub(in crate::protocol) exchange: Option<Exchange>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::protocol) enum AskedBy {
-    Application(u64),
-    Machine(Adapter, u64),
 }
 
 impl State {
@@ -143,7 +71,7 @@ impl State {
     pub(in crate::protocol) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &Pending| {
             pending.is_parked
-                || pending.adapter.is_some()
+                || pending.is_adapted
                 || pending.method == methods::SUBSCRIPTIONS_LISTEN
         };
         let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
@@ -151,7 +79,7 @@ impl State {
     }
 
     /// Returns the streams that clients of the per-request lifecycle have opened.
-    pub(in crate::protocol) fn streams(&self) -> Vec<Token> {
+    pub(in crate::protocol) fn open_streams(&self) -> Vec<Token> {
         if self.waiting_streams == 0 {
             return Vec::new();
         }
@@ -240,7 +168,7 @@ impl State {
         Some(exchange)
     }
 
-    /// Returns what a machine may know of a request; `params` are those that the application was called with, if none are
+    /// Returns what an adapter needs to know of a request; `params` are those that the application was called with, if none are
     /// given.
     pub(in crate::protocol) fn about(&self, token: Token, params: Option<Json>) -> Option<About> {
         let pending = self.get(token)?;

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, LazyLock};
 
-use mcp_protocol::{Revision, Session};
+use mcp_protocol::{Context, Revision, Session};
 use mcp_wire::{Json, Raw};
 
 use super::Server;
-use super::state::Opened;
+use super::requests::Opened;
 use crate::meta;
+use crate::protocol::lost::Translated;
 use crate::protocol::revisions::{is_legacy, same};
-use crate::protocol::translate::{NO_PARAMS, Translated, Way, no_params};
+use crate::protocol::translate::{NO_PARAMS, Way, no_params};
 
 impl Server {
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.
@@ -25,20 +26,21 @@ impl Server {
         }
         let text = params.map_or(NO_PARAMS, Raw::text);
         let translator = &self.translator;
-        let translate =
-            |text: &str, context| translator.convert_params(Way::In, method, text, peer, context);
+        let translate = |text: &str, context: &dyn Fn() -> Context| {
+            translator.convert_params(Way::In, method, text, peer, context)
+        };
         match (is_legacy(peer), self.modern) {
-            (true, true) => translate(text, translator.context(Some(upgraded(session))))
+            (true, true) => translate(text, &|| translator.context(Some(upgraded(session))))
                 .map(|(json, losses)| (stamped(json, session), losses)),
-            (_, true) => translate(text, translator.context(None)),
+            (_, true) => translate(text, &|| translator.context(None)),
             // The level is told to the handlers beside the params, and so is who the client is.
             (is_legacy, false) => {
-                let context = translator.context(None).with_known_session();
+                let context = || translator.context(None).with_known_session();
                 if is_legacy || !text.contains(meta::LOG_LEVEL) {
-                    return translate(text, context);
+                    return translate(text, &context);
                 }
                 let params = params.map_or_else(no_params, Raw::to_json);
-                translate(meta::without(&params, meta::LOG_LEVEL).text(), context)
+                translate(meta::without(&params, meta::LOG_LEVEL).text(), &context)
             }
         }
     }
@@ -62,7 +64,7 @@ fn stamped(params: Json, session: Option<&Opened>) -> Json {
     };
     meta::edit(&params, |meta| {
         if !meta.contains_key(meta::LOG_LEVEL) {
-            meta.insert(meta::LOG_LEVEL, Json::of(level.name()));
+            meta.insert(meta::LOG_LEVEL, Json::of(&level));
         }
     })
 }

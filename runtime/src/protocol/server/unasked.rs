@@ -2,19 +2,16 @@
 
 use std::time::Duration;
 
-use mcp_protocol::{Adapter, Loss, Revision};
+use mcp_protocol::Revision;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::Server;
 use super::reply::Reply;
-use super::state::{Asked, AskedBy};
+use super::requests::{Asked, AskedBy};
 use crate::protocol::ask::{outcome, own_id};
-use crate::protocol::occasion::Occasion;
 use crate::protocol::revisions::{find_method, is_legacy, known};
-use crate::protocol::translate::{Stopped, Way, no_params};
-use crate::protocol::{
-    Answered, Connection, CustomNotification, Event, Ignored, NeedsAdapter, Notification, Token,
-};
+use crate::protocol::translate::{Way, no_params};
+use crate::protocol::{Answered, Connection, CustomNotification, Event, Ignored, Notification};
 use crate::{errors, methods};
 use mcp_wire::{Peeked, Raw};
 
@@ -33,9 +30,8 @@ impl Connection<Server> {
                 if let Some(session) = &mut self.state.session {
                     let first = !std::mem::replace(&mut session.is_initialized, true);
                     self.tell(Event::Initialized);
-                    if first && self.role.modern {
-                        let occasion = Occasion::Initialized { peer };
-                        self.run_machine(Adapter::Subscription, occasion, now);
+                    if first && self.role.modern && !self.state.is_bare {
+                        self.listen_to_lists(peer);
                     }
                 }
                 return Reply::Empty(202);
@@ -63,10 +59,8 @@ impl Connection<Server> {
         let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
         let method = self.role.translator.app_name(row.name, peer);
         let carried = self.role.params_in(method, message.params, peer, session);
-        self.role
-            .translator
-            .on_loss
-            .tell(method, peer, None, &carried);
+        let translator = &self.role.translator;
+        translator.on_loss.tell(method, peer, None, &carried);
         match carried {
             Ok((params, losses)) => self.told(Event::Notification(Notification {
                 method,
@@ -75,23 +69,13 @@ impl Connection<Server> {
                 about: None,
                 losses,
             })),
-            Err(Stopped::Dropped(rule)) => {
-                self.put_aside(Ignored::Dropped(name.to_owned(), rule), 202)
-            }
-            Err(Stopped::RequiresState(needs)) => {
-                self.told(Event::NeedsAdapter(NeedsAdapter::new(&needs, method, peer)))
-            }
-            Err(stopped) => {
-                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
-                self.put_aside(Ignored::Invalid(name.to_owned(), error.message), 202)
-            }
+            Err(stopped) => self.told(Event::stopped(&stopped, method, peer)),
         }
     }
 
     fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> Reply {
-        let params = message.params.map(Raw::to_json);
-        let id = (params.as_ref()).and_then(|params| params.read_member::<RequestId>("requestId"));
-        let Some(token) = id.and_then(|id| self.state.token_of(&id)) else {
+        let id = message.param("requestId").map(|id| id.read::<RequestId>());
+        let Some(token) = id.and_then(|id| self.state.token_of(&id.ok()?)) else {
             // It may have crossed the answer on its way.
             return self.put_aside(
                 Ignored::Invalid(
@@ -101,7 +85,7 @@ impl Connection<Server> {
                 202,
             );
         };
-        let reason = params.and_then(|params| params.get("reason")?.as_str().map(String::from));
+        let reason = message.param("reason").and_then(|it| it.read().ok());
         let _ = self.give_up(token, reason, now);
         Reply::Empty(202)
     }
@@ -110,29 +94,24 @@ impl Connection<Server> {
         &mut self,
         message: &Peeked<'_>,
         id: Option<RequestId>,
-        now: Duration,
     ) -> Reply {
         let number = id.as_ref().and_then(own_id);
         let Some(asked) = number.and_then(|number| self.state.asked.remove(&number)) else {
             return self.put_aside(Ignored::AnswerToNothing(id), 202);
         };
-        self.answered(asked, id.as_ref(), outcome(message), now);
+        self.answered(asked, id.as_ref(), outcome(message));
         Reply::Empty(202)
     }
 
     /// A request of the server whose answer is no message: it ends with an error that says why.
-    pub(in crate::protocol) fn unanswered(
-        &mut self,
-        instead: Option<(i64, String)>,
-        now: Duration,
-    ) {
+    pub(in crate::protocol) fn unanswered(&mut self, instead: Option<(i64, String)>) {
         let Some((number, why)) = instead else { return };
         let Some(asked) = self.state.asked.remove(&number) else {
             return;
         };
         let error = errors::internal(&format!("the client's answer is not valid: {why}")).error;
         let id = RequestId::from(number);
-        self.answered(asked, Some(&id), Err(error), now);
+        self.answered(asked, Some(&id), Err(error));
     }
 
     fn answered(
@@ -140,53 +119,32 @@ impl Connection<Server> {
         asked: Asked,
         id: Option<&RequestId>,
         result: Result<Json, ErrorObject>,
-        now: Duration,
     ) {
-        match asked.by {
-            AskedBy::Machine(adapter, key) => {
-                let occasion = Occasion::Answered {
-                    key,
-                    result: result.as_ref(),
-                };
-                self.run_machine(adapter, occasion, now);
+        let token = match asked.by {
+            AskedBy::Result { call, name } => {
+                let question = (name, asked.method.unwrap_or_default());
+                return self.answer_in_round(call, question, asked.peer, result);
             }
-            AskedBy::Application(key) => {
-                let (result, losses) = match asked.method {
-                    Some(method) => self
-                        .role
-                        .answer_for_application(method, id, result, asked.peer),
-                    None => (result, Vec::new()),
-                };
-                self.tell(Event::Answered(Answered {
-                    token: Token(key),
-                    answer: result.into(),
-                    losses,
-                }));
-            }
-        }
-    }
-}
-
-impl Server {
-    fn answer_for_application(
-        &self,
-        method: &'static str,
-        id: Option<&RequestId>,
-        result: Result<Json, ErrorObject>,
-        peer: Revision,
-    ) -> (Result<Json, ErrorObject>, Vec<Loss>) {
-        let result = match result {
-            Ok(result) => result,
-            Err(error) => return (Err(error), Vec::new()),
+            AskedBy::Application(token) => token,
         };
-        let carried = self.translator.result(Way::In, method, &result, peer);
-        self.translator.on_loss.tell(method, peer, id, &carried);
-        match carried {
-            Ok((result, losses)) => (Ok(result), losses),
-            Err(stopped) => (
-                Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
-                Vec::new(),
-            ),
-        }
+        let (answer, losses) = match (asked.method, result) {
+            (Some(method), Ok(result)) => {
+                let translator = &self.role.translator;
+                let carried = translator.result_told(Way::In, method, &result, asked.peer, id);
+                match carried {
+                    Ok((result, losses)) => (Ok(result), losses),
+                    Err(stopped) => (
+                        Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+                        Vec::new(),
+                    ),
+                }
+            }
+            (_, result) => (result, Vec::new()),
+        };
+        self.tell(Event::Answered(Answered {
+            token,
+            answer: answer.into(),
+            losses,
+        }));
     }
 }

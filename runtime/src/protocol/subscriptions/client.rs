@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{ErrorObject, Json, Map};
+use mcp_wire::{ErrorObject, Json};
 
-use super::Filter;
+use super::{Filter, about};
 use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::requests::{Purpose, Waiting};
@@ -159,10 +159,7 @@ impl Connection<Client> {
     }
 
     fn post_subscription(&mut self, method: &str, uri: &str, revision: Revision) {
-        let mut params: Map<Json> = Map::new();
-        params.insert("uri", Json::of(uri));
-        let params = Some(Json::of(&params));
-        self.post_request(method, params, revision, Purpose::Adapter);
+        self.post_request(method, about(Some(uri)), revision, Purpose::Adapter);
     }
 
     /// Gives up a stream, or a subscription that waits; its request comes back.

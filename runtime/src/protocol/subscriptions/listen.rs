@@ -10,9 +10,10 @@ use mcp_wire::{ErrorObject, Json};
 use super::{Filter, change};
 use crate::errors;
 use crate::methods;
-use crate::protocol::Token;
-use crate::protocol::occasion::{About, Occasion, Step, World};
+use crate::protocol::server::Server;
+use crate::protocol::server::requests::About;
 use crate::protocol::translate::{Way, no_params};
+use crate::protocol::{Connection, Token};
 
 /// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
 const TAKES_UP: Duration = Duration::from_secs(10);
@@ -24,214 +25,207 @@ pub(in crate::protocol) struct Listening {
     uris: BTreeSet<String>,
     /// Whether the lists are listened to: from the moment that the client is initialized.
     lists: bool,
-    current: Option<u64>,
+    /// The call in which the handlers tell of changes.
+    current: Option<Token>,
     /// Whether the handlers have said something in it: from then on no change is missed.
     is_taken_up: bool,
     /// Whether changes may have been missed: once the call is taken up, the client hears that all of it may be another.
     has_missed: bool,
     /// The call before: it goes on until the handlers have taken up the new one.
-    before: Option<u64>,
-    last_key: u64,
+    before: Option<Token>,
     /// Subscriptions that are answered once the current call is taken up, with their resources.
     waiting: Vec<(Token, String)>,
     /// Until when they wait.
-    until: Option<Duration>,
+    pub(in crate::protocol) until: Option<Duration>,
 }
 
-impl Listening {
-    pub(in crate::protocol) fn on(
-        &mut self,
-        occasion: Occasion<'_>,
-        world: &World<'_>,
-    ) -> Option<Vec<Step>> {
-        match occasion {
-            Occasion::Initialized { peer } => {
-                self.peer = Some(peer);
-                self.lists = true;
-                Some(self.listen(world))
-            }
-            Occasion::Request(about) => Some(self.subscribe(about, world)),
-            Occasion::MissedChanges => {
-                self.has_missed = true;
-                Some(self.tell_missed(world))
-            }
-            Occasion::OwnNotification {
-                key,
-                method,
-                params,
-            } => Some(self.told(key, method, params, world)),
-            Occasion::OwnResult { key, result } => Some(self.ended(key, result, world)),
-            Occasion::Cancelled { token } => {
-                self.waiting.retain(|(waiting, _)| *waiting != token);
-                Some(Vec::new())
-            }
-            Occasion::Time => {
-                let is_over = self.until.is_some_and(|until| until <= world.now);
-                Some(match is_over {
-                    true => self.answer(),
-                    false => Vec::new(),
-                })
-            }
-            _ => None,
+impl Connection<Server> {
+    /// Listens to the lists, too: the client of a session is initialized.
+    pub(in crate::protocol) fn listen_to_lists(&mut self, peer: Revision) {
+        let listening = self.state.listening.get_or_insert_default();
+        listening.peer = Some(peer);
+        listening.lists = true;
+        self.listen();
+    }
+
+    /// Takes a subscription of the client, or the end of one.
+    pub(in crate::protocol) fn subscribe(&mut self, about: &About, now: Duration) {
+        match self.take_subscription(about) {
+            Err(refusal) => return self.answer_as_is(about.token, Err(refusal.error)),
+            Ok(true) => self.listen(),
+            Ok(false) => {}
+        }
+        let Some(listening) = &mut self.state.listening else {
+            return;
+        };
+        // A change right after the answer is not missed.
+        if listening.current.is_none() || listening.is_taken_up {
+            self.answer_subscriptions();
+        } else if !listening.waiting.is_empty() {
+            listening.until.get_or_insert(now + TAKES_UP);
         }
     }
 
-    pub(in crate::protocol) fn wake_at(&self) -> Option<Duration> {
-        self.until
-    }
-}
-
-impl Listening {
-    fn subscribe(&mut self, about: &About, world: &World<'_>) -> Vec<Step> {
-        let refused =
-            |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
-        if !world.declares(&["resources", "subscribe"]) {
-            return refused(errors::method_not_found(
-                about.method,
-                about.peer.lifecycle(),
-            ));
+    /// Notes what the client subscribes to. Returns whether that is another than before.
+    fn take_subscription(&mut self, about: &About) -> Result<bool, Box<errors::Refusal>> {
+        let limits = &self.role.limits;
+        if !self.role.declares(&["resources", "subscribe"]) {
+            let lifecycle = about.peer.lifecycle();
+            return Err(errors::method_not_found(about.method, lifecycle));
         }
         let uri = about.params.read_member::<String>("uri");
-        let Some(uri) = uri.filter(|uri| uri.len() <= world.limits.max_identifier_bytes) else {
-            return refused(errors::invalid_params(
-                "`uri` is required, a string and not too long",
-            ));
-        };
-        self.peer = Some(about.peer);
-        let changed = match about.method {
-            methods::RESOURCES_UNSUBSCRIBE => self.uris.remove(&uri),
-            _ if self.uris.len() >= world.limits.max_subscriptions => {
-                return refused(errors::too_many_subscriptions(
-                    world.limits.max_subscriptions,
-                ));
-            }
-            _ => {
-                self.waiting.push((about.token, uri.clone()));
-                self.uris.insert(uri) || self.current.is_none()
-            }
-        };
-        let mut steps = Vec::new();
+        let uri = uri.filter(|uri| uri.len() <= limits.max_identifier_bytes);
+        let uri = uri.ok_or_else(|| {
+            errors::invalid_params("`uri` is required, a string and not too long")
+        })?;
+        let listening = self.state.listening.get_or_insert_default();
+        listening.peer = Some(about.peer);
         if about.method == methods::RESOURCES_UNSUBSCRIBE {
-            steps.push(Step::Answer(about.token, Ok(no_params())));
+            let changed = listening.uris.remove(&uri);
+            self.answer_as_is(about.token, Ok(no_params()));
+            return Ok(changed);
         }
-        if changed {
-            steps.extend(self.listen(world));
+        if listening.uris.len() >= limits.max_subscriptions {
+            return Err(errors::too_many_subscriptions(limits.max_subscriptions));
         }
-        // A change right after the answer is not missed.
-        if self.current.is_none() || self.is_taken_up {
-            steps.extend(self.answer());
-        } else if !self.waiting.is_empty() {
-            self.until.get_or_insert(world.now + TAKES_UP);
-        }
-        steps
+        listening.waiting.push((about.token, uri.clone()));
+        Ok(listening.uris.insert(uri) || listening.current.is_none())
     }
 
     /// Answers the subscriptions that have waited.
-    fn answer(&mut self) -> Vec<Step> {
-        self.until = None;
-        let waiting = std::mem::take(&mut self.waiting);
-        let answers = waiting.into_iter();
-        answers
-            .map(|(token, _)| Step::Answer(token, Ok(no_params())))
-            .collect()
+    fn answer_subscriptions(&mut self) {
+        let Some(listening) = &mut self.state.listening else {
+            return;
+        };
+        listening.until = None;
+        for (token, _) in std::mem::take(&mut listening.waiting) {
+            self.answer_as_is(token, Ok(no_params()));
+        }
+    }
+
+    /// Answers the subscriptions that have waited long enough.
+    pub(in crate::protocol) fn late_subscriptions(&mut self, now: Duration) {
+        let until = self.state.listening.as_ref().and_then(|it| it.until);
+        if until.is_some_and(|until| until <= now) {
+            self.answer_subscriptions();
+        }
+    }
+
+    /// A subscription is not waited for any more.
+    pub(in crate::protocol) fn end_subscription(&mut self, token: Token) {
+        if let Some(listening) = &mut self.state.listening {
+            listening.waiting.retain(|(waiting, _)| *waiting != token);
+        }
     }
 
     /// Ends a call that the handlers have answered: no notification follows in it.
-    fn ended(
+    pub(in crate::protocol) fn own_ended(
         &mut self,
-        key: u64,
+        call: Token,
         result: Result<&Json, &ErrorObject>,
-        world: &World<'_>,
-    ) -> Vec<Step> {
-        self.before = self.before.filter(|before| *before != key);
-        if self.current != Some(key) {
-            return Vec::new();
-        }
-        self.current = None;
-        let (Err(error), Some(peer)) = (result, self.peer) else {
-            return self.answer();
+    ) {
+        let Some(listening) = &mut self.state.listening else {
+            return;
         };
-        self.until = None;
-        let mut steps = Vec::new();
-        for (token, uri) in std::mem::take(&mut self.waiting) {
-            self.uris.remove(&uri);
-            let method = methods::SUBSCRIPTIONS_LISTEN;
-            let error = world.translator.error_out(method, error.clone(), peer);
-            steps.push(Step::Answer(token, Err(error)));
+        listening.before = listening.before.filter(|before| *before != call);
+        if listening.current != Some(call) {
+            return;
         }
-        steps
+        listening.current = None;
+        let (Err(error), Some(peer)) = (result, listening.peer) else {
+            return self.answer_subscriptions();
+        };
+        listening.until = None;
+        let waiting = std::mem::take(&mut listening.waiting);
+        for (_, uri) in &waiting {
+            listening.uris.remove(uri);
+        }
+        let method = methods::SUBSCRIPTIONS_LISTEN;
+        let error = (self.role.translator).error_out(method, error.clone(), peer);
+        for (token, _) in waiting {
+            self.answer_as_is(token, Err(error.clone()));
+        }
     }
 
     /// Listens to what is wanted now, in place of what was wanted before.
-    fn listen(&mut self, world: &World<'_>) -> Vec<Step> {
-        let Some(peer) = self.peer else {
-            return Vec::new();
+    fn listen(&mut self) {
+        let filter = self.session_filter();
+        let Some(listening) = &mut self.state.listening else {
+            return;
         };
-        let mut steps = Vec::new();
+        let Some(peer) = listening.peer else { return };
         // Of two calls the one goes on that is taken up.
-        let over = match self.is_taken_up {
-            true => std::mem::replace(&mut self.before, self.current.take()),
-            false => self.current.take(),
+        let over = match listening.is_taken_up {
+            true => std::mem::replace(&mut listening.before, listening.current.take()),
+            false => listening.current.take(),
         };
-        steps.extend(over.map(|key| Step::CancelOwn { key }));
-        self.is_taken_up = false;
-        let filter = self.filter(world);
-        if filter.is_empty() {
-            steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
-            return steps;
+        listening.is_taken_up = false;
+        let is_over = filter.is_empty();
+        let before = is_over.then(|| listening.before.take()).flatten();
+        for call in over.into_iter().chain(before) {
+            self.cancel_own(call);
         }
-        self.last_key += 1;
-        self.current = Some(self.last_key);
-        let (method, params) = (methods::SUBSCRIPTIONS_LISTEN, filter.params());
-        steps.push(Step::Own {
-            key: self.last_key,
-            method,
-            params,
-            peer,
-        });
-        steps
+        if !is_over {
+            let call = self.own_call(methods::SUBSCRIPTIONS_LISTEN, filter.params(), peer);
+            self.state.listening.get_or_insert_default().current = Some(call);
+        }
     }
 
-    fn told(&mut self, key: u64, method: &str, params: &Json, world: &World<'_>) -> Vec<Step> {
-        let mut steps = Vec::new();
-        if self.current == Some(key) {
+    /// Takes what the handlers say in a call on behalf of the session.
+    pub(in crate::protocol) fn own_told(&mut self, call: Token, method: &str, params: &Json) {
+        let Some(listening) = &mut self.state.listening else {
+            self.tell_streams(method, params);
+            return;
+        };
+        if listening.current == Some(call) {
             // The new call is taken up, so that nothing is missed without the old one.
-            self.is_taken_up = true;
-            steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
-            steps.extend(self.answer());
-            steps.extend(self.tell_missed(world));
+            listening.is_taken_up = true;
+            if let Some(before) = listening.before.take() {
+                self.cancel_own(before);
+            }
+            self.answer_subscriptions();
+            self.tell_missed();
         }
         if let Some(method) = change(method) {
-            steps.extend(self.tell(method, params, world));
+            self.tell_session(method, params);
         }
-        steps
+    }
+
+    /// Notes that changes may have been missed.
+    pub(in crate::protocol) fn miss_changes(&mut self) {
+        self.state.listening.get_or_insert_default().has_missed = true;
+        self.tell_missed();
     }
 
     /// Tells of all that the client listens to, if changes may have been missed and the handlers tell of those to come.
-    fn tell_missed(&mut self, world: &World<'_>) -> Vec<Step> {
-        if !self.is_taken_up || !std::mem::take(&mut self.has_missed) {
-            return Vec::new();
+    fn tell_missed(&mut self) {
+        let Some(listening) = &mut self.state.listening else {
+            return;
+        };
+        if !listening.is_taken_up || !std::mem::take(&mut listening.has_missed) {
+            return;
         }
-        let filter = self.filter(world);
-        let all = filter.all();
-        all.filter_map(|(method, params)| {
-            self.tell(method, &params.unwrap_or_else(no_params), world)
-        })
-        .collect()
+        for (method, params) in self.session_filter().all() {
+            self.tell_session(method, &params.unwrap_or_else(no_params));
+        }
     }
 
-    fn tell(&self, method: &'static str, params: &Json, world: &World<'_>) -> Option<Step> {
-        let told = (world.translator).params_told(Way::Out, method, params, self.peer?);
-        let (params, _) = told.ok()?;
-        Some(Step::Notify {
-            about: None,
-            method,
-            params,
-        })
+    /// Tells the client of a session of a change.
+    fn tell_session(&mut self, method: &'static str, params: &Json) {
+        let Some(peer) = self.state.listening.as_ref().and_then(|it| it.peer) else {
+            return;
+        };
+        let told = (self.role.translator).params_told(Way::Out, method, params, peer, None);
+        if let Ok((params, _)) = told {
+            self.send_notification(None, method, params);
+        }
     }
 
-    /// What the client listens to.
-    fn filter(&self, world: &World<'_>) -> Filter {
-        Filter::of_session(self.lists, &self.uris, |path| world.declares(path))
+    /// What the client of a session listens to.
+    fn session_filter(&self) -> Filter {
+        match &self.state.listening {
+            Some(it) => Filter::of_session(it.lists, &it.uris, |path| self.role.declares(path)),
+            None => Filter::default(),
+        }
     }
 }

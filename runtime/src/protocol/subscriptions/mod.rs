@@ -8,10 +8,11 @@ pub(super) mod streams;
 
 use std::collections::BTreeSet;
 
-use mcp_wire::{Json, Kind, Map};
+use mcp_wire::{Json, Kind};
 
 use crate::errors::{self, Refusal};
 use crate::methods;
+use crate::protocol::json::object;
 
 /// The word of a list in the filter, the capability behind it, and the notification of its changes.
 const LISTS: [(&str, &str, &str); 3] = [
@@ -114,17 +115,10 @@ impl Filter {
 
     /// The params of `subscriptions/listen`, and of its acknowledgement.
     pub(crate) fn params(&self) -> Json {
-        let mut agreed: Map<Json> = Map::new();
-        for (word, _) in &self.lists {
-            agreed.insert(*word, Json::from(true));
-        }
-        if !self.uris.is_empty() {
-            let uris: Vec<&String> = self.uris.iter().collect();
-            agreed.insert("resourceSubscriptions", Json::of(&uris));
-        }
-        let mut params: Map<Json> = Map::new();
-        params.insert("notifications", Json::of(&agreed));
-        Json::of(&params)
+        let lists = self.lists.iter().map(|(word, _)| (*word, Json::from(true)));
+        let uris: Vec<&String> = self.uris.iter().collect();
+        let uris = (!uris.is_empty()).then(|| ("resourceSubscriptions", Json::of(&uris)));
+        object([("notifications", object(lists.chain(uris)))])
     }
 
     /// Returns the notification of each change that it reports, with its params.
@@ -154,5 +148,5 @@ impl Filter {
 
 /// Returns the params of the notification of a change, of a resource or of a list.
 pub(crate) fn about(uri: Option<&str>) -> Option<Json> {
-    uri.map(|uri| Json::of(&Map::from_iter([("uri", uri.to_owned())])))
+    uri.map(|uri| object([("uri", Json::of(uri))]))
 }

@@ -2,126 +2,87 @@
 //! notifications for the session go to each stream that asked for them.
 
 use mcp_protocol::Revision;
-use mcp_wire::{Json, Map};
+use mcp_wire::Json;
 
-use super::{Filter, change};
+use super::{Filter, about as about_resource, change};
 use crate::errors;
 use crate::methods;
-use crate::protocol::Token;
-use crate::protocol::numbered::Numbered;
-use crate::protocol::occasion::{About, Occasion, Step, World};
-use crate::protocol::translate::Way;
-
-/// The streams that are open.
-#[derive(Debug, Default)]
-pub(in crate::protocol) struct Streams {
-    streams: Numbered<Token, Stream>,
-    last_key: u64,
-}
+use crate::protocol::server::Server;
+use crate::protocol::server::requests::About;
+use crate::protocol::translate::{Way, no_params};
+use crate::protocol::{Connection, Event, Token};
 
 /// What a stream carries.
 #[derive(Debug)]
-struct Stream {
+pub(in crate::protocol) struct Stream {
     peer: Revision,
     filter: Filter,
 }
 
-impl Streams {
-    pub(in crate::protocol) fn on(
-        &mut self,
-        occasion: Occasion<'_>,
-        world: &World<'_>,
-    ) -> Option<Vec<Step>> {
-        match occasion {
-            Occasion::Request(about) => Some(self.open(about, world)),
-            Occasion::Notification { method, params } => self.tell(method, params, world),
-            Occasion::Cancelled { token } => Some(self.close(token)),
-            Occasion::OwnNotification { method, params, .. } => {
-                self.tell(method, params, world).or(Some(Vec::new()))
-            }
-            Occasion::OwnResult { .. } => Some(Vec::new()),
-            _ => None,
-        }
-    }
-}
-
-impl Streams {
-    fn open(&mut self, about: &About, world: &World<'_>) -> Vec<Step> {
-        let refused =
-            |error: Box<errors::Refusal>| vec![Step::Answer(about.token, Err(error.error))];
-        if self.streams.len() >= world.limits.max_change_streams {
-            return refused(errors::too_many_subscriptions(
-                world.limits.max_change_streams,
-            ));
-        }
-        let declares = |path: &[&str]| world.declares(path);
-        let filter = match Filter::read(&about.params, declares, world.limits.max_subscriptions) {
+impl Connection<Server> {
+    /// Opens a stream of a client, and subscribes to what no other stream carries.
+    pub(in crate::protocol) fn open_stream(&mut self, about: &About) {
+        let About { token, peer, .. } = *about;
+        let limits = &self.role.limits;
+        let declares = |path: &[&str]| self.role.declares(path);
+        let most = limits.max_change_streams;
+        let filter = match self.state.streams.len() >= most {
+            true => Err(errors::too_many_subscriptions(most)),
+            false => Filter::read(&about.params, declares, limits.max_subscriptions),
+        };
+        let filter = match filter {
             Ok(filter) => filter,
-            Err(refusal) => return refused(refusal),
+            Err(refusal) => return self.answer_as_is(token, Err(refusal.error)),
         };
-        let token = about.token;
-        let mut steps = vec![Step::Notify {
-            about: Some(token),
-            method: methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
-            params: filter.params(),
-        }];
+        let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
+        self.send_notification(Some(token), method, filter.params());
         for uri in filter.uris() {
-            if !self.subscribes(uri) {
-                steps.push(self.own(methods::RESOURCES_SUBSCRIBE, uri, about.peer));
+            if !self.is_subscribed(uri) {
+                self.call_about(methods::RESOURCES_SUBSCRIBE, uri, peer);
             }
         }
-        steps.push(Step::Listens);
-        let peer = about.peer;
-        self.streams.insert(token, Stream { peer, filter });
-        steps
+        self.tell(Event::Listens);
+        self.state.streams.insert(token, Stream { peer, filter });
     }
 
-    fn subscribes(&self, uri: &str) -> bool {
-        self.streams.values().any(|stream| stream.filter.names(uri))
+    fn is_subscribed(&self, uri: &str) -> bool {
+        let mut streams = self.state.streams.values();
+        streams.any(|stream| stream.filter.names(uri))
     }
 
-    fn own(&mut self, method: &'static str, uri: &str, peer: Revision) -> Step {
-        self.last_key += 1;
-        let mut params: Map<Json> = Map::new();
-        params.insert("uri", Json::of(uri));
-        Step::Own {
-            key: self.last_key,
-            method,
-            params: Json::of(&params),
-            peer,
-        }
+    fn call_about(&mut self, method: &'static str, uri: &str, peer: Revision) {
+        let params = about_resource(Some(uri)).unwrap_or_else(no_params);
+        self.own_call(method, params, peer);
     }
 
-    /// What the handlers tell the session, for the streams that want it; `None` if that is no matter of streams.
-    fn tell(&mut self, method: &str, params: &Json, world: &World<'_>) -> Option<Vec<Step>> {
-        let method = change(method)?;
+    /// Tells what the handlers tell the session to the streams that want it. Returns false if that is no matter of streams.
+    pub(in crate::protocol) fn tell_streams(&mut self, method: &str, params: &Json) -> bool {
+        let method = change(method).filter(|_| !self.state.is_bare && !self.role.modern);
+        let Some(method) = method else { return false };
         let uri = params.read_member::<String>("uri");
-        let mut steps = Vec::new();
-        for (&token, stream) in self.streams.iter() {
-            if stream.filter.wants(method, uri.as_deref())
-                && let Ok((params, _)) =
-                    world
-                        .translator
-                        .params_told(Way::Out, method, params, stream.peer)
-            {
-                steps.push(Step::Notify {
-                    about: Some(token),
-                    method,
-                    params,
-                });
+        let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());
+        let streams = (self.state.streams.iter()).filter(|(_, stream)| wants(stream));
+        let streams: Vec<(Token, Revision)> = streams
+            .map(|(token, stream)| (*token, stream.peer))
+            .collect();
+        for (token, peer) in streams {
+            let told = (self.role.translator).params_told(Way::Out, method, params, peer, None);
+            if let Ok((params, _)) = told {
+                self.send_notification(Some(token), method, params);
             }
         }
-        Some(steps)
+        true
     }
 
-    fn close(&mut self, token: Token) -> Vec<Step> {
-        let Some(stream) = self.streams.remove(&token) else {
-            return Vec::new();
+    /// Closes a stream, and ends the subscriptions that no other stream carries.
+    pub(in crate::protocol) fn close_stream(&mut self, token: Token) {
+        let Some(Stream { peer, filter }) = self.state.streams.remove(&token) else {
+            return;
         };
-        let unused: Vec<&String> = (stream.filter.uris())
-            .filter(|uri| !self.subscribes(uri))
-            .collect();
-        let own = |uri: &String| self.own(methods::RESOURCES_UNSUBSCRIBE, uri, stream.peer);
-        unused.into_iter().map(own).collect()
+        for uri in filter.uris() {
+            if !self.is_subscribed(uri) {
+                self.call_about(methods::RESOURCES_UNSUBSCRIBE, uri, peer);
+            }
+        }
     }
 }

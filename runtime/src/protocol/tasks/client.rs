@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-use mcp_wire::{ErrorObject, Json, Map};
+use mcp_wire::{ErrorObject, Json};
 
 use super::{
     Count, Form, RELATED_TASK, RESULT_TYPE, TASK_ID, TASKS_UPDATE, TaskStatus, declares_extension,
@@ -15,9 +15,10 @@ use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
-use crate::protocol::json::{declares, may_name, with_members};
+use crate::protocol::json::{declares, may_name, object, with_members};
 use crate::protocol::numbered::Numbered;
 use crate::protocol::revisions::same;
+use crate::protocol::translate::no_params;
 use crate::protocol::{
     Answer, Connection, Event, Failure, InputRequired, Question, Retry, TaskState, Token,
 };
@@ -122,7 +123,7 @@ impl Connection<Client> {
             let answer = Answer::Failed(Failure::UnknownMethod(why));
             return self.tell_answer(request, answer);
         };
-        let task = Json::of(&Map::from_iter([(TASK_ID, Json::of(&id))]));
+        let task = object([(TASK_ID, Json::of(&id))]);
         self.take_task(request, (form, task), revision, Duration::ZERO);
     }
 
@@ -215,8 +216,7 @@ impl Connection<Client> {
         };
         let (id, revision) = (Json::of(&poll.id), poll.revision);
         let behalf = poll.request.ask.behalf.clone();
-        let params = Json::of(&Map::from_iter([(TASK_ID, id)]));
-        let params = Some(with_members(&params, members));
+        let params = Some(with_members(&object([(TASK_ID, id)]), members));
         let params = self.stamped(params, revision, behalf.as_deref());
         let purpose = match look {
             Some(look) => Purpose::Task { token, look },
@@ -346,7 +346,7 @@ impl Connection<Client> {
                 return self.end_invalid(token, "too many questions of one task");
             }
             poll.asked.insert(key.clone());
-            let named = named(&method, revision);
+            let named = named(&method);
             let (method, params) = match (named, params) {
                 (Ok(method), Ok(params)) => (method, params),
                 (Err(stopped), _) => {
@@ -516,9 +516,8 @@ impl Connection<Client> {
         if request.task != TaskStage::Asked {
             return params;
         }
-        let empty = Json::of(&Map::<Json>::new());
-        let params = params.unwrap_or_else(|| empty.clone());
-        Some(with_members(&params, &[("task", Some(empty))]))
+        let params = params.unwrap_or_else(no_params);
+        Some(with_members(&params, &[("task", Some(no_params()))]))
     }
 }
 

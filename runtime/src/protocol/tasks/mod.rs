@@ -12,9 +12,9 @@ mod store;
 
 use mcp_protocol::extensions::tasks as extension;
 use mcp_protocol::{Lifecycle, Revision};
-use mcp_wire::{Direction, Json, Map, MethodKind, Notification, Request};
+use mcp_wire::{Direction, Json, MethodKind, Notification, Request};
 
-use super::json::{declares, with_members};
+use super::json::{declares, object, with_members};
 use super::revisions::find_method;
 use crate::methods;
 
@@ -87,8 +87,7 @@ pub(crate) fn declares_extension(capabilities: &Json) -> bool {
 
 /// `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 pub(crate) fn extension_capability() -> Json {
-    let extension = Map::from_iter([(EXTENSION, Json::of(&Map::<Json>::new()))]);
-    Json::of(&Map::from_iter([("extensions", Json::of(&extension))]))
+    object([("extensions", object([(EXTENSION, object([]))]))])
 }
 
 /// The tools of a list that only run as tasks, as tools like any other; `None` if there are none.

@@ -14,10 +14,11 @@ use crate::errors::{self, Refusal, shortened};
 use crate::meta;
 use crate::methods;
 use crate::protocol::input_required::known;
-use crate::protocol::json::{declares, with_members};
+use crate::protocol::json::{object, with_members};
+use crate::protocol::lost::Stopped;
 use crate::protocol::revisions::same;
 use crate::protocol::server::{Outgoing, Server};
-use crate::protocol::translate::{Stopped, Way};
+use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Token};
 
 /// A call that may become a task, and who made it.
@@ -90,9 +91,7 @@ impl Server {
             return result;
         }
         let path = ["tasks", "requests", "tools", "call"];
-        let offers =
-            (self.introductions.capabilities(self.app())).is_some_and(|it| declares(it, &path));
-        let is_plain = !offers || self.tasks.is_some();
+        let is_plain = !self.declares(&path) || self.tasks.is_some();
         let plain = is_plain.then(|| plain_tools(&result)).flatten();
         plain.unwrap_or(result)
     }
@@ -110,8 +109,8 @@ impl Server {
             let name = tool.read_member::<String>("name");
             match name.and_then(|name| self.task_support(&name, peer)) {
                 Some(support) => {
-                    let execution = Map::from_iter([("taskSupport", Json::of(support.name()))]);
-                    with_members(tool, &[("execution", Some(Json::of(&execution)))])
+                    let execution = object([("taskSupport", Json::of(support.name()))]);
+                    with_members(tool, &[("execution", Some(execution))])
                 }
                 None => tool.clone(),
             }
@@ -124,7 +123,7 @@ impl Server {
     pub(crate) fn task_created(task: &Task, form: Form) -> Json {
         let mut members = task.members(form);
         match form {
-            Form::Core => Json::of(&Map::from_iter([("task", Json::of(&members))])),
+            Form::Core => object([("task", Json::of(&members))]),
             Form::Extension => {
                 members.insert("resultType", Json::of(RESULT_TYPE));
                 Json::of(&members)
@@ -154,7 +153,7 @@ impl Server {
                     let asked = self.task_question(question, peer).ok()?;
                     Some((question.key.as_str(), asked))
                 });
-                members.insert("inputRequests", Json::of(&Map::from_iter(questions)));
+                members.insert("inputRequests", object(questions));
             }
             TaskStatus::Completed | TaskStatus::Failed => match self.task_outcome(task, peer) {
                 Ok(result) => {
@@ -175,7 +174,10 @@ impl Server {
         let method = known_method(&task.method);
         match (&task.result, &task.error) {
             (Some(result), _) => {
-                match self.translator.result_told(Way::Out, method, result, peer) {
+                match self
+                    .translator
+                    .result_told(Way::Out, method, result, peer, None)
+                {
                     Ok((result, _)) => Ok(result),
                     Err(Stopped::RequiresState(_)) => {
                         let why = "the handler asked by a result in a task: ask by a request there";
@@ -198,14 +200,11 @@ impl Server {
         let TaskQuestion { method, params, .. } = question;
         let unknown = || errors::internal("a client cannot be asked this in a task").error;
         let method = known(method).ok_or_else(unknown)?;
-        let carried = (self.translator).params_told(Way::Out, method, params, peer);
+        let carried = (self.translator).params_told(Way::Out, method, params, peer, None);
         let (params, _) =
             carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
         let method = Json::of(self.translator.peer_name(method, peer));
-        Ok(Json::of(&Map::from_iter([
-            ("method", method),
-            ("params", params),
-        ])))
+        Ok(object([("method", method), ("params", params)]))
     }
 
     /// The answer of a client of this revision to a question of a task, for the handler.
@@ -216,7 +215,7 @@ impl Server {
         peer: Revision,
     ) -> Result<Json, ErrorObject> {
         let method = known(&question.method).unwrap_or_default();
-        let carried = (self.translator).result_told(Way::In, method, answer, peer);
+        let carried = (self.translator).result_told(Way::In, method, answer, peer, None);
         let carried = carried.map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
         carried.map(|(answer, _)| answer)
     }
@@ -261,8 +260,7 @@ impl Connection<Server> {
         if method != methods::SUBSCRIPTIONS_LISTEN || self.role.tasks_for(peer).is_none() {
             return Ok(Vec::new());
         }
-        let params = message.params.map(Raw::to_json);
-        let wanted = params.and_then(|params| params.get("notifications"));
+        let wanted = message.param("notifications");
         let Some(ids) = wanted.and_then(|wanted| wanted.get(TASK_IDS)) else {
             return Ok(Vec::new());
         };
@@ -391,7 +389,7 @@ impl Connection<Server> {
 
     /// Tells the client of a session what its own revision has a notification for.
     pub(crate) fn notify_of_task(&mut self, members: &Map<Json>) {
-        let can = |session: &crate::protocol::server::state::Opened| {
+        let can = |session: &crate::protocol::server::requests::Opened| {
             session.is_initialized && Form::of(session.revision) == Some(Form::Core)
         };
         if self.state.session.as_deref().is_some_and(can) {
@@ -424,20 +422,21 @@ fn known_method(method: &str) -> &'static str {
 
 /// Capabilities of a server of a revision, with its tasks.
 fn declared(revision: Revision, capabilities: &Json) -> Json {
-    let empty = Json::of(&Map::<Json>::new());
     let own = |name| capabilities.get(name);
     match Form::of(revision) {
         Some(Form::Core) if own("tasks").is_none() => {
-            let call = Map::from_iter([("call", empty.clone())]);
-            let requests = Map::from_iter([("tools", Json::of(&call))]);
-            let tasks = [("list", empty.clone()), ("cancel", empty)];
-            let tasks = tasks.into_iter().chain([("requests", Json::of(&requests))]);
-            let tasks = Json::of(&Map::from_iter(tasks));
+            let requests = object([("tools", object([("call", no_params())]))]);
+            let tasks = [
+                ("list", no_params()),
+                ("cancel", no_params()),
+                ("requests", requests),
+            ];
+            let tasks = object(tasks);
             with_members(capabilities, &[("tasks", Some(tasks))])
         }
         Some(Form::Extension) if !declares_extension(capabilities) => {
-            let extensions = own("extensions").unwrap_or_else(|| empty.clone());
-            let extensions = with_members(&extensions, &[(super::EXTENSION, Some(empty))]);
+            let extensions = own("extensions").unwrap_or_else(no_params);
+            let extensions = with_members(&extensions, &[(super::EXTENSION, Some(no_params()))]);
             with_members(capabilities, &[("extensions", Some(extensions))])
         }
         _ => capabilities.clone(),

@@ -255,7 +255,7 @@ impl<App: Spoken> Client<App> {
     #[must_use]
     pub fn with_log_level(&self, level: LogLevel) -> Self {
         let mut client = self.clone();
-        client.how.log_level = Some(level.name());
+        client.how.log_level = Some(level.as_str());
         client
     }
 

@@ -74,9 +74,7 @@ impl Lane {
     pub(crate) fn missed_changes(&self) {
         let mut state = self.state();
         let uris = state.streams.kept().map(|kept| kept.record.subscribed());
-        state
-            .connection
-            .missed_changes(&uris.unwrap_or_default(), self.now());
+        (state.connection).missed_changes(&uris.unwrap_or_default());
         self.carry(state, Manner::Unbidden);
     }
 
