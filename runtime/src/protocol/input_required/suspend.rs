@@ -211,7 +211,7 @@ impl Connection<Server> {
         self.state.suspended.retain(|_, call| call.token != token);
     }
 
-    /// Gives up the calls whose client has not come again in time.
+    /// Gives up the calls whose client has not retried in time.
     pub(in crate::protocol) fn late_suspended(&mut self, now: Duration) {
         let late = self
             .state

@@ -189,7 +189,7 @@ impl Server {
         self
     }
 
-    /// Whether the application declares a capability such as `["tools", "listChanged"]`.
+    /// Returns whether the application declares a capability such as `["tools", "listChanged"]`.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
         let capabilities = self.introductions.capabilities(self.app());
         capabilities.is_some_and(|it| declares(it, path))

@@ -36,9 +36,9 @@ pub struct State {
     pub(in crate::protocol) rounds: Numbered<Token, Round>,
     /// Calls that wait for the retry of their client, by their ticket.
     pub(in crate::protocol) suspended: Numbered<u64, Suspended>,
-    /// The changes of which the client of a session is told, where the handlers tell of them in a call.
+    /// The changes of which the client of a session is notified, where the handlers report them in a call.
     pub(in crate::protocol) listening: Option<Box<Listening>>,
-    /// Streams with notifications of changes, where the handlers tell them to a session.
+    /// Streams with notifications of changes, where the handlers report them to a session.
     pub(in crate::protocol) streams: Numbered<Token, Stream>,
     /// Calls of the application that adapters make on behalf of no request.
     pub(in crate::protocol) own: Numbered<Token, ()>,
