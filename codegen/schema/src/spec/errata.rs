@@ -241,105 +241,91 @@ pub(crate) fn apply(
     id: &str,
     status: Status,
 ) -> Result<Applied, Error> {
-    let failure = |erratum: &Erratum, problem: String, ends: bool| {
-        let mut of = failure(file, erratum, id, status, problem);
-        of.revision = ends.then(|| id.into());
-        Error::from(of)
+    let is_draft = status == Status::Draft;
+    let (mut errors, mut passed) = (Vec::new(), Vec::new());
+    let mut tell = |problems: Vec<Problem<'_>>| {
+        for (erratum, whole, problem) in problems {
+            let mut of = failure(file, erratum, id, status, problem);
+            // What holds at other places cannot be ended as a whole.
+            of.revision = (whole || is_draft).then(|| id.into());
+            match is_draft && !(whole && erratum.begins(id)) {
+                true => passed.push(of.into()),
+                false => errors.push(of.into()),
+            }
+        }
+        Error::check(std::mem::take(&mut errors))
     };
-    let mut schema = canonical.clone();
-    let (mut errors, mut passed, mut applied) = (Vec::new(), Vec::new(), Vec::new());
-    for erratum in errata.iter().filter(|erratum| erratum.holds(id)) {
+    let own = errata.iter().filter(|erratum| erratum.holds(id));
+    let (mended, applied, problems) = put_all(canonical, own);
+    tell(problems)?;
+    let (schema, errata, problems) = clean(canonical, mended, applied, &file.path);
+    tell(problems)?;
+    Ok(Applied {
+        schema,
+        errata,
+        passed,
+    })
+}
+
+/// Applies the errata that fit a schema, at the places that they fit; returns the schema, and those.
+pub(crate) fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, Vec<Erratum>) {
+    let (mended, applied, _) = put_all(&schema, errata);
+    let (schema, fitting, _) = clean(&schema, mended, applied, file);
+    (schema, fitting)
+}
+
+/// An erratum that does not apply, whether at none of its places, and why not.
+type Problem<'e> = (&'e Erratum, bool, String);
+
+/// Puts errata into a schema, whatever comes of it; returns it, those that apply anywhere, and what does not apply.
+fn put_all<'e>(
+    schema: &Value,
+    errata: impl IntoIterator<Item = &'e Erratum>,
+) -> (Value, Vec<&'e Erratum>, Vec<Problem<'e>>) {
+    let mut schema = schema.clone();
+    let (mut applied, mut all) = (Vec::new(), Vec::new());
+    for erratum in errata {
         let places = erratum.at.iter();
         let problems: Vec<String> = places
             .filter_map(|pointer| put(&mut schema, pointer, erratum).err())
             .collect();
         let whole = problems.len() == erratum.at.len();
-        let of = match status == Status::Draft && !(whole && erratum.begins(id)) {
-            true => &mut passed,
-            false => &mut errors,
-        };
-        // What holds at other places cannot be ended as a whole.
-        let ends = whole || status == Status::Draft;
-        of.extend((problems.into_iter()).map(|problem| failure(erratum, problem, ends)));
         if !whole {
-            applied.push(erratum.clone());
+            applied.push(erratum);
         }
+        all.extend((problems.into_iter()).map(|problem| (erratum, whole, problem)));
     }
-    Error::check(errors)?;
+    (schema, applied, all)
+}
+
+/// Leaves out those errata without which a mended schema is in canonical form; returns it, the others, and what is wrong.
+fn clean<'e>(
+    canonical: &Value,
+    mended: Value,
+    errata: Vec<&'e Erratum>,
+    file: &str,
+) -> (Value, Vec<Erratum>, Vec<Problem<'e>>) {
     // The clean one is equal, and in order as well.
-    if let Some(clean) = canonicalize(&schema, &file.path)
-        .ok()
-        .filter(|clean| *clean == schema)
-    {
-        return Ok(Applied {
-            schema: clean,
-            errata: applied,
-            passed,
-        });
+    if let Some(clean) = canonicalize(&mended, file).ok().filter(|it| *it == mended) {
+        return (clean, errata.into_iter().cloned().collect(), Vec::new());
     }
     // Only now that something is wrong, find out which erratum did it.
     let mut schema = canonical.clone();
-    let mut fitting = Vec::with_capacity(applied.len());
-    for erratum in applied {
-        let mut mended = schema.clone();
-        for pointer in &erratum.at {
-            let _ = put(&mut mended, pointer, &erratum);
-        }
-        let problem = match canonicalize(&mended, &file.path) {
+    let (mut fitting, mut problems) = (Vec::new(), Vec::new());
+    for erratum in errata {
+        let (mended, ..) = put_all(&schema, [erratum]);
+        let problem = match canonicalize(&mended, file) {
             Ok(clean) if clean == mended => {
                 schema = clean;
-                fitting.push(erratum);
+                fitting.push(erratum.clone());
                 continue;
             }
             Ok(_) => "what it puts there is not in canonical form: no prose, `required`, `enum` and `type` sorted".into(),
             Err(error) => format!("what it puts there is not a schema: {error}"),
         };
-        match status == Status::Draft && !erratum.begins(id) {
-            true => passed.push(failure(&erratum, problem, true)),
-            false => return Err(failure(&erratum, problem, true)),
-        }
+        problems.push((erratum, true, problem));
     }
-    Ok(Applied {
-        schema,
-        errata: fitting,
-        passed,
-    })
-}
-
-/// Applies the errata that fit a schema, each by itself; returns the schema, and those.
-pub(crate) fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, Vec<Erratum>) {
-    fn applied(schema: &mut Value, erratum: &Erratum) -> bool {
-        match erratum.at.as_slice() {
-            [only] => put(schema, only, erratum).is_ok(),
-            several => {
-                let mut mended = schema.clone();
-                let fits = |pointer: &String| put(&mut mended, pointer, erratum).is_ok();
-                let fits = several.iter().all(fits);
-                if fits {
-                    *schema = mended;
-                }
-                fits
-            }
-        }
-    }
-    let is_clean = |schema: &Value| canonicalize(schema, file).is_ok_and(|clean| clean == *schema);
-    let mut mended = schema.clone();
-    let mut fitting = errata.to_vec();
-    fitting.retain(|erratum| applied(&mut mended, erratum));
-    if is_clean(&mended) {
-        return (mended, fitting);
-    }
-    // Only now that something is wrong, find out which erratum did it.
-    mended = schema;
-    fitting.retain(|erratum| {
-        let mut next = mended.clone();
-        let fits = applied(&mut next, erratum) && is_clean(&next);
-        if fits {
-            mended = next;
-        }
-        fits
-    });
-    (mended, fitting)
+    (schema, fitting, problems)
 }
 
 fn failure(
@@ -422,6 +408,20 @@ mod tests {
 
     use super::{fitting, read};
     use crate::spec::rules::RuleFile;
+
+    #[test]
+    fn an_erratum_of_several_places_is_applied_to_a_file_where_it_still_fits() {
+        let text = "[[erratum]]\nid = \"half\"\nreason = \"r\"\nsource = \"s\"\nat = [\"/$defs/A\", \"/$defs/Gone\"]\nexpect = { type = \"string\" }\nreplace = { type = \"integer\" }\n";
+        let errata = read(&RuleFile::new("errata.toml", text), None).unwrap();
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$defs": { "A": { "type": "string" }, "Gone": { "type": "boolean" } },
+        });
+        let (mended, fitted) = fitting(schema, &errata, "draft.json");
+        assert_eq!(fitted.len(), 1);
+        assert_eq!(mended["$defs"]["A"], json!({ "type": "integer" }));
+        assert_eq!(mended["$defs"]["Gone"], json!({ "type": "boolean" }));
+    }
 
     #[test]
     fn an_erratum_that_leaves_a_reference_to_nothing_is_left_out_and_the_others_apply() {
