@@ -174,18 +174,16 @@ impl Revision {
         let of = outlived(directory, rows, row).unwrap_or(row);
         let errata_file = directory.file(ERRATA);
         let errata::Applied { schema, errata, .. } =
-            errata::apply(&raw, errata, &errata_file, of.id(), of.status())?;
+            errata::apply(&raw, errata, &errata_file, of.id(), of.status)?;
         Ok(Self {
             id: id.to_owned(),
             wire: row.wire().to_owned(),
-            lifecycle: *row.lifecycle.get_ref(),
-            status: row.status(),
+            lifecycle: row.lifecycle,
+            status: row.status,
             handlers: row.handlers(),
-            source: revisions::text(&row.source).unwrap_or_default().to_owned(),
+            source: row.source.clone().unwrap_or_default(),
             sha256: row.sha256().to_owned(),
-            reference: revisions::text(&row.reference)
-                .unwrap_or_default()
-                .to_owned(),
+            reference: row.reference.clone().unwrap_or_default(),
             schema,
             raw,
             errata,

@@ -1,6 +1,7 @@
 //! A spec directory in memory: what commands change in it, and how that is written back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -293,34 +294,26 @@ fn listed(facts: &[Fact]) -> String {
 
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their
 /// `schema.json`.
+///
+/// What is hidden is left out.
 fn collect(dir: &Path, below: &str, files: &mut Files) -> Result<(), Error> {
-    for (name, is_dir) in entries(&dir.join(below))? {
+    let folder = dir.join(below);
+    let unreadable = |cause| Error::io("read", &folder, cause);
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(OsStr::to_str);
+        let Some(name) = name.filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
         let name = format!("{below}{name}");
-        if is_dir {
+        if fs::metadata(&path).map_err(unreadable)?.is_dir() {
             if below.is_empty() || below == format!("{FOLDER}/") {
                 collect(dir, &format!("{name}/"), files)?;
             }
         } else if name.ends_with(".toml") || name.ends_with("/schema.json") {
-            let path = dir.join(&name);
-            let text =
-                fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
-            files.insert(name, text);
+            let text = fs::read_to_string(&path);
+            files.insert(name, text.map_err(|cause| Error::io("read", &path, cause))?);
         }
     }
     Ok(())
-}
-
-/// Names in a directory, and whether each is a directory itself; hidden ones are left out.
-fn entries(dir: &Path) -> Result<Vec<(String, bool)>, Error> {
-    let unreadable = |cause| Error::io("read", dir, cause);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let is_dir = fs::metadata(entry.path()).map_err(unreadable)?.is_dir();
-        match entry.file_name().into_string() {
-            Ok(name) if !name.starts_with('.') => names.push((name, is_dir)),
-            _ => {}
-        }
-    }
-    Ok(names)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
@@ -26,7 +26,7 @@ pub struct ErrorRules {
 }
 
 /// An error code and what it means in some revisions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorCode {
     /// The JSON-RPC code.
@@ -34,11 +34,9 @@ pub struct ErrorCode {
     /// Its name.
     pub name: String,
     /// The revisions in which it means that.
-    #[serde(skip_deserializing)]
+    #[serde(skip)]
     pub revisions: Vec<String>,
-    #[serde(skip_serializing)]
     pub(crate) since: String,
-    #[serde(skip_serializing)]
     pub(crate) until: Option<String>,
     /// What it means.
     pub meaning: String,
@@ -50,14 +48,14 @@ pub struct ErrorCode {
     #[serde(default = "by_default")]
     pub send: bool,
     /// The code that is sent in its place, where the protocol names one; only of a code that may not be sent.
-    #[serde(rename(deserialize = "replaced-by"))]
+    #[serde(rename = "replaced-by")]
     pub replaced_by: Option<i64>,
     /// The page, as a path in the specification's repository.
     pub page: String,
 }
 
 /// A range of error codes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeRange {
     /// The lowest code.
@@ -67,11 +65,9 @@ pub struct CodeRange {
     /// Its name.
     pub name: String,
     /// The revisions in which it holds.
-    #[serde(skip_deserializing)]
+    #[serde(skip)]
     pub revisions: Vec<String>,
-    #[serde(skip_serializing)]
     since: String,
-    #[serde(default, skip_serializing)]
     until: Option<String>,
     /// What it means.
     pub meaning: String,
@@ -80,17 +76,15 @@ pub struct CodeRange {
 }
 
 /// An HTTP header and what it has to say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
     /// Its name; compared without case.
     pub name: String,
     /// The revisions in which that holds.
-    #[serde(skip_deserializing)]
+    #[serde(skip)]
     pub revisions: Vec<String>,
-    #[serde(skip_serializing)]
     since: String,
-    #[serde(default, skip_serializing)]
     until: Option<String>,
     /// When it is sent and what it says.
     pub meaning: String,
@@ -108,7 +102,7 @@ pub struct Header {
 }
 
 /// What binds a peer and stands in no schema, or is on its way out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProtocolRule {
     /// Its name, unique.
@@ -116,16 +110,14 @@ pub struct ProtocolRule {
     /// Whether it binds, or says that something goes away.
     pub kind: RuleKind,
     /// The revisions in which it holds.
-    #[serde(skip_deserializing)]
+    #[serde(skip)]
     pub revisions: Vec<String>,
-    #[serde(skip_serializing)]
     since: String,
-    #[serde(default, skip_serializing)]
     until: Option<String>,
     /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
     pub about: String,
     /// The methods that are deprecated with it; calls of them warn.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub methods: Vec<String>,
     /// What it says.
     pub meaning: String,
@@ -134,7 +126,7 @@ pub struct ProtocolRule {
 }
 
 /// The kind of a [`ProtocolRule`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleKind {
     /// Something that a peer has to do or refrain from.

@@ -23,7 +23,7 @@ pub(crate) const FOLDER: &str = "extensions";
 pub(crate) const FACTS: &str = "extension.toml";
 
 /// An extension of the protocol.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Extension {
     /// The name of its folder.
     pub name: String,
@@ -235,20 +235,11 @@ impl Extension {
         });
         let unknown = Self {
             name: name.to_owned(),
-            identifier: String::new(),
             revision: base.id.clone(),
-            source: String::new(),
-            sha256: String::new(),
             // It has no page of its own that anybody knows.
             reference: base.reference.clone(),
-            settings: None,
             methods: methods.collect(),
-            results: Vec::new(),
-            core: None,
-            schema: Value::Null,
-            raw: Value::Null,
-            prose: BTreeMap::new(),
-            errata: Vec::new(),
+            ..Self::default()
         };
         Some(unknown.with_schema(raw, base))
     }

@@ -111,7 +111,7 @@ pub(super) fn remove(directory: &mut Directory, id: &str) -> Result<Removed, Err
     // What only that revision needed is needless now.
     let gone = prune(directory, |directory| {
         let mut gone = entries_of(directory, &diagnostics(directory))?;
-        gone.retain(|one| stood.iter().all(|other| other.name != one.name));
+        gone.retain(|one| stood.iter().all(|other| other.left.fact != one.left.fact));
         Ok(gone)
     })?;
     // What is gone may have been all that another rule was there for.
@@ -241,8 +241,8 @@ pub(super) fn needless(directory: &Directory) -> Result<Vec<Named>, Error> {
 pub(super) struct Named {
     file: String,
     entry: Entry,
-    name: String,
-    why: String,
+    /// What it is called, and what is wrong with it.
+    left: Left,
 }
 
 /// The entries that diagnostics are about.
@@ -263,13 +263,13 @@ pub(super) fn entries_of(
             let Some(entry) = line.and_then(|line| at_line(text, &entries, line)) else {
                 continue;
             };
-            let name = format!("{file}: {}", entry.label());
-            if !found.iter().any(|other| other.name == name) {
+            let fact = Fact(format!("{file}: {}", entry.label()));
+            if !found.iter().any(|other| other.left.fact == fact) {
+                let why = diagnostic.problem.to_string();
                 found.push(Named {
                     file: file.clone(),
                     entry: entry.clone(),
-                    name,
-                    why: diagnostic.problem.to_string(),
+                    left: Left { fact, why },
                 });
             }
         }
@@ -288,20 +288,11 @@ pub(super) fn prune(
         if gone.is_empty() {
             return Ok(left);
         }
-        let mut entries = Vec::new();
-        for Named {
-            file,
-            entry,
-            name,
-            why,
-        } in gone
-        {
-            entries.push((file, entry));
-            left.push(Left {
-                fact: Fact(name),
-                why,
-            });
-        }
+        let entries = gone.into_iter().map(|one| {
+            left.push(one.left);
+            (one.file, one.entry)
+        });
+        let entries: Vec<(String, Entry)> = entries.collect();
         without(directory, &entries)?;
     }
 }

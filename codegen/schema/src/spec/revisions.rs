@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
-use super::{Directory, REVISIONS, sheet};
+use super::sheet::{self, Entry};
+use super::{Directory, REVISIONS};
 use crate::Error;
 use crate::names::module;
 use crate::naming::is_identifier;
@@ -74,13 +75,13 @@ names!(Status, "status": Released "released", Candidate "candidate", Draft "draf
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     pub(crate) id: Spanned<String>,
-    pub(crate) wire: Option<Spanned<String>>,
-    pub(crate) lifecycle: Spanned<Lifecycle>,
-    pub(crate) status: Spanned<Status>,
+    pub(crate) wire: Option<String>,
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) status: Status,
     pub(crate) handlers: Option<Spanned<bool>>,
-    pub(crate) source: Option<Spanned<String>>,
+    pub(crate) source: Option<String>,
     pub(crate) sha256: Option<Spanned<String>>,
-    pub(crate) reference: Option<Spanned<String>>,
+    pub(crate) reference: Option<String>,
     pub(crate) confirmed: Option<Spanned<Vec<String>>>,
 }
 
@@ -89,21 +90,17 @@ impl Row {
         self.id.get_ref()
     }
 
-    pub(crate) fn status(&self) -> Status {
-        *self.status.get_ref()
-    }
-
     pub(crate) fn is_draft(&self) -> bool {
-        self.status() == Status::Draft
+        self.status == Status::Draft
     }
 
     pub(crate) fn wire(&self) -> &str {
-        text(&self.wire).unwrap_or(self.id())
+        self.wire.as_deref().unwrap_or(self.id())
     }
 
     /// What was recorded of the upstream file; empty for nothing.
     pub(crate) fn sha256(&self) -> &str {
-        text(&self.sha256).unwrap_or_default()
+        self.sha256.as_ref().map_or("", |digest| digest.get_ref())
     }
 
     /// Whether handlers are written in it.
@@ -116,35 +113,12 @@ impl Row {
         let facts = self.confirmed.iter().flat_map(|facts| facts.get_ref());
         facts.map(String::as_str).collect()
     }
-
-    /// The end of the value that stands last in the file.
-    fn end(&self) -> usize {
-        let Self {
-            id,
-            wire,
-            lifecycle,
-            status,
-            handlers,
-            source,
-            sha256,
-            reference,
-            confirmed,
-        } = self;
-        let texts = [wire, source, sha256, reference]
-            .into_iter()
-            .flatten()
-            .map(|value| value.span().end);
-        texts
-            .chain([id.span().end, lifecycle.span().end, status.span().end])
-            .chain(handlers.iter().map(|value| value.span().end))
-            .chain(confirmed.iter().map(|value| value.span().end))
-            .max()
-            .unwrap_or_default()
-    }
 }
 
-pub(crate) fn text(value: &Option<Spanned<String>>) -> Option<&str> {
-    value.as_ref().map(|value| value.get_ref().as_str())
+/// The entry of a revision in the text of the list.
+fn entry(file: &RuleFile, id: &str) -> Result<Option<Entry>, Error> {
+    let mut entries = sheet::entries(&file.path, &file.text)?.into_iter();
+    Ok(entries.find(|entry| entry.text_of("id") == Some(id)))
 }
 
 #[derive(Deserialize)]
@@ -184,7 +158,7 @@ fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
     if (before.iter()).any(|other| module(other.id()).eq_ignore_ascii_case(&own)) {
         faults.push((at, "it is listed twice".into(), ""));
     }
-    let released = |row: &Row| row.status() == Status::Released;
+    let released = |row: &Row| row.status == Status::Released;
     let shares = |other: &&Row| other.wire() == row.wire() && released(other) && released(row);
     if let Some(other) = before.iter().find(shares) {
         let (wire, other) = (row.wire(), other.id());
@@ -270,45 +244,17 @@ fn is_lower_hex(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
-/// What a new entry says.
-pub(crate) struct NewRow<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) wire: &'a str,
-    pub(crate) lifecycle: Lifecycle,
-    pub(crate) status: Status,
-    pub(crate) source: &'a str,
-    pub(crate) sha256: &'a str,
-    pub(crate) reference: &'a str,
-}
-
 /// The text of the file with one more entry, after the one called `after`; by default last, but before drafts.
 pub(crate) fn with_row(
     file: &RuleFile,
     rows: &[Row],
-    new: &NewRow<'_>,
+    members: &[(&str, &str)],
+    status: Status,
     after: Option<&str>,
 ) -> Result<String, Error> {
-    let NewRow {
-        id,
-        wire,
-        lifecycle,
-        status,
-        source,
-        sha256,
-        reference,
-    } = *new;
-    let members = [
-        ("id", id),
-        ("wire", wire),
-        ("lifecycle", lifecycle.as_str()),
-        ("status", status.as_str()),
-        ("source", source),
-        ("sha256", sha256),
-        ("reference", reference),
-    ];
     let mut block = "[[revision]]\n".to_owned();
     for (key, value) in members {
-        block.push_str(&format!("{key} = {}\n", toml::Value::from(value)));
+        block.push_str(&format!("{key} = {}\n", toml::Value::from(*value)));
     }
     let previous = match after {
         Some(after) => Some(row(rows, after)?),
@@ -317,16 +263,14 @@ pub(crate) fn with_row(
             .rfind(|row| status == Status::Draft || !row.is_draft()),
     };
     let text = &file.text;
-    let (head, tail) = match (previous, rows.first()) {
-        (Some(previous), _) => text.split_at(sheet::line_end(text, previous.end())),
+    let beside = previous.or(rows.first());
+    let beside = beside.map_or(Ok(None), |row| entry(file, row.id()))?;
+    let (head, tail) = text.split_at(match beside {
         // Nothing goes before the new one, so it goes before the first header.
-        (None, Some(first)) => text.split_at(
-            text[..first.id.span().start]
-                .rfind("[[")
-                .unwrap_or_default(),
-        ),
-        (None, None) => (text.as_str(), ""),
-    };
+        Some(first) if previous.is_none() => first.start(),
+        Some(previous) => sheet::line_end(text, previous.end()),
+        None => text.len(),
+    });
     let gap = match head {
         "" => "",
         _ if head.ends_with("\n\n") => "",
@@ -362,7 +306,8 @@ pub(super) fn confirm(
 ) -> Result<(), Error> {
     let (_, rows) = directory.order()?;
     let row = row(&rows, id)?;
-    let mut text = directory.text(REVISIONS).to_owned();
+    let list = directory.list()?;
+    let mut text = list.text.clone();
     let value = confirmed.map(|facts| match facts {
         [] => "[]".to_owned(),
         facts => {
@@ -377,7 +322,10 @@ pub(super) fn confirm(
             let start = text[..place.start].rfind('\n').unwrap_or_default();
             text.replace_range(start..place.end, "");
         }
-        (None, Some(value)) => text.insert_str(row.end(), &format!("\nconfirmed = {value}")),
+        (None, Some(value)) => {
+            let end = entry(&list, id)?.map_or(text.len(), |entry| entry.end());
+            text.insert_str(end, &format!("\nconfirmed = {value}"));
+        }
         (None, None) => {}
     }
     directory.files.insert(REVISIONS.to_owned(), text);

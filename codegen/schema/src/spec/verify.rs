@@ -116,7 +116,7 @@ fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> 
             told(problem, "take the name out of `confirmed`".to_owned())
         })
         .collect();
-    if row.status() == Status::Released && !open.is_empty() {
+    if row.status == Status::Released && !open.is_empty() {
         let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
         let problem = format!(
             "{} facts hold for it by their ranges, and are not confirmed: {}",

@@ -11,7 +11,7 @@ use super::diagnostics::{diagnostics, passed_over};
 use super::directory::Directory;
 use super::facts::{Change, Fact, Held, Left};
 use super::range::Order;
-use super::revisions::{self, Lifecycle, NewRow, Row, Status};
+use super::revisions::{self, Lifecycle, Row, Status};
 use super::rules::RuleFile;
 use super::{ERRATA, REVISIONS, canonical, errata, remove, schema_name};
 use crate::{Diagnostic, Error};
@@ -125,7 +125,7 @@ pub(super) fn into(
     let from = source(directory, &new_rows, row.is_none(), &schema, options)?;
     directory.files.insert(name, schema);
 
-    let status = revisions::row(&new_rows, id)?.status();
+    let status = revisions::row(&new_rows, id)?.status;
     let mut import = Import {
         directory,
         id,
@@ -309,16 +309,16 @@ fn added(
     let reference = options.reference.clone().unwrap_or_else(|| {
         format!("https://modelcontextprotocol.io/specification/{id}/schema#{{anchor}}")
     });
-    let new = NewRow {
-        id,
-        wire: options.wire.as_deref().unwrap_or(id),
-        lifecycle,
-        status,
-        source: &source,
-        sha256,
-        reference: &reference,
-    };
-    revisions::with_row(list, rows, &new, options.after.as_deref())
+    let members = [
+        ("id", id),
+        ("wire", options.wire.as_deref().unwrap_or(id)),
+        ("lifecycle", lifecycle.as_str()),
+        ("status", status.as_str()),
+        ("source", &source),
+        ("sha256", sha256),
+        ("reference", &reference),
+    ];
+    revisions::with_row(list, rows, &members, status, options.after.as_deref())
 }
 
 fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
@@ -332,17 +332,14 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
         source,
         reference,
     } = options;
-    let other_lifecycle = lifecycle.is_some_and(|it| it != *row.lifecycle.get_ref());
+    let other_lifecycle = lifecycle.is_some_and(|it| it != row.lifecycle);
     let differing = [
         ("--wire", differs(wire, Some(row.wire()))),
         ("--lifecycle", other_lifecycle),
-        ("--status", status.is_some_and(|it| it != row.status())),
+        ("--status", status.is_some_and(|it| it != row.status)),
         ("--after", after.is_some()),
-        ("--source", differs(source, revisions::text(&row.source))),
-        (
-            "--reference",
-            differs(reference, revisions::text(&row.reference)),
-        ),
+        ("--source", differs(source, row.source.as_deref())),
+        ("--reference", differs(reference, row.reference.as_deref())),
     ];
     let what = format!("revision `{}` is listed", row.id());
     let help = "leave the option out, or change the entry in revisions.toml by hand";
