@@ -383,7 +383,8 @@ fn methods_are_answered_by_rule_or_by_the_schema() {
     let spec = read(&files).unwrap();
     let rules = MethodRules::read(&spec).unwrap();
     let by_rule = rules.result("one", "wall/paint").unwrap();
-    assert_eq!((by_rule.result, by_rule.task_result), ("PaintResult", None));
+    assert_eq!(by_rule.result, "PaintResult");
+    assert_eq!(by_rule.task_result, None);
     let row = |method: &str, since: &str| {
         format!(
             "[[result]]\nmethod = \"{method}\"\nresult = \"PaintResult\"\nsince = \"{since}\"\n"

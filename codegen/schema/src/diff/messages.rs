@@ -104,8 +104,8 @@ fn result(
         Answer::Response(result) => Some(result),
         Answer::Named(result) => node(&result),
         Answer::Ruled(rule) => {
-            let result = node(rule.result)?;
-            match rule.task_result.and_then(node) {
+            let result = node(&rule.result)?;
+            match rule.task_result.as_deref().and_then(node) {
                 Some(task) => Some(graph.add_union(vec![result, task])),
                 None => Some(result),
             }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::definitions::Builder;
 use super::flatten::flatten;
-use super::open::{errata_file, erratum};
-use crate::decision::{Decision, Question, Settle};
+use super::open::erratum;
+use crate::decision::{Decision, Question};
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
 use crate::schema::{Misfit, Node};
@@ -119,10 +119,7 @@ impl Builder<'_> {
                 "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
             ),
             answer: "it is any string".to_owned(),
-            settle: Settle::of(
-                errata_file(self.scope),
-                erratum(self.scope, &at, Some(&expect), "remove = true"),
-            ),
+            settle: erratum(self.scope, &at, Some(&expect), "remove = true"),
         });
         Shape::Newtype(Ty::String)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::open::{errata_file, erratum, since};
+use super::open::{erratum, since};
 use super::strays::{no_messages, unlisted};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{
@@ -25,7 +25,7 @@ pub(super) fn pair<'r>(
     built: &mut Built,
     scope: &Scope,
     rules: &MethodRules,
-    rule: impl Fn(&str) -> Option<ResultRule<'r>>,
+    rule: impl Fn(&str) -> Option<&'r ResultRule>,
 ) {
     let (model, schema) = (&built.model, &built.model.schema);
     let mut decisions = Vec::new();
@@ -42,18 +42,14 @@ pub(super) fn pair<'r>(
         match answer(request, response, || rule(method)) {
             Answer::Response(ty) => Some(ty),
             Answer::Named(result) => definitions.ty(&result),
-            Answer::Ruled(ResultRule {
-                result,
-                task_result: None,
-            }) => definitions.ty(result),
-            Answer::Ruled(ResultRule {
-                result,
-                task_result: Some(task),
-            }) => {
-                let name = free(model, &format!("{}Outcome", roles::stem(request)));
-                outcomes.insert(name.clone(), [result.to_owned(), task.to_owned()]);
-                Some(Ty::Named(name))
-            }
+            Answer::Ruled(rule) => match &rule.task_result {
+                None => definitions.ty(&rule.result),
+                Some(task) => {
+                    let name = free(model, &format!("{}Outcome", roles::stem(request)));
+                    outcomes.insert(name.clone(), [rule.result.clone(), task.clone()]);
+                    Some(Ty::Named(name))
+                }
+            },
         }
     };
     for role in ROLES {
@@ -148,14 +144,11 @@ fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Dec
             "expected a method of its own for each message of one side, found `{name}` for {messages}"
         ),
         answer: format!("`{name}` is no method that is known; {messages} are types"),
-        settle: Settle::of(
-            errata_file(scope),
-            erratum(
-                scope,
-                &at,
-                Some(&Value::from(name).to_string()),
-                &format!("replace = {:?}", format!("{name}2")),
-            ),
+        settle: erratum(
+            scope,
+            &at,
+            Some(&Value::from(name).to_string()),
+            &format!("replace = {:?}", format!("{name}2")),
         ),
         place,
     }

@@ -61,19 +61,16 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
     let of = |(pointer, value): (&String, &serde_json::Value)| {
         let keyword = pointer.rsplit('/').next().map(unescaped);
         let keyword = keyword.unwrap_or_default();
+        let mut settle = erratum(scope, pointer, Some(&value.to_string()), "remove = true");
+        let teach = "# or teach codegen/schema/src/schema/parse.rs what it means\n";
+        settle.stub.insert_str(0, teach);
         Decision {
             scope: scope.clone(),
             place: pointer.clone(),
             question: Question::Shape,
             open: format!("expected {KNOWN}, found the keyword `{keyword}`"),
             answer: format!("`{keyword}` says nothing of what is valid"),
-            settle: Settle::of(
-                errata_file(scope),
-                format!(
-                    "# or teach codegen/src/schema/parse.rs what it means\n{}",
-                    erratum(scope, pointer, Some(&value.to_string()), "remove = true")
-                ),
-            ),
+            settle,
         }
     };
     schema.unknown.iter().map(of).collect()
@@ -107,7 +104,7 @@ pub(super) fn errata_file(scope: &Scope) -> String {
 }
 
 /// An erratum that is still to be given a reason; `expect` is what stands there, as JSON, or nothing.
-pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str) -> String {
+pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str) -> Settle {
     let id = rule_id(at.trim_start_matches("/$defs/"));
     let expect = match expect {
         Some(json) => format!("expect-json = '''{json}'''"),
@@ -117,9 +114,10 @@ pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str)
         Scope::Schema(_) => "since = \"<revision>\"\n".to_owned(),
         Scope::Revision(_) | Scope::Extension { .. } | Scope::Pair(_) => since(scope),
     };
-    format!(
+    let row = format!(
         "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\n{since}at = {at:?}\n{expect}\n{rest}\n"
-    )
+    );
+    Settle::of(errata_file(scope), row)
 }
 
 /// Returns the `since` line of a row for the revision that needs it; a schema without a revision gets an empty text.

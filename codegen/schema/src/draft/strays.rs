@@ -28,9 +28,12 @@ pub(super) fn no_messages(
         .copied()
         .filter(|name| !is_odd(name))
         .collect();
-    let stub = match without.len() == stands.len() {
+    let settle = match without.len() == stands.len() {
         // An inline entry has no name, so that the erratum cannot list the others without it.
-        true => format!("# an erratum of what {list} lists\n"),
+        true => Settle::of(
+            errata_file(scope),
+            format!("# an erratum of what {list} lists\n"),
+        ),
         false => {
             let replace = format!("replace-json = '''{}'''", references(&without));
             erratum(scope, &list, Some(&references(&stands)), &replace)
@@ -42,7 +45,7 @@ pub(super) fn no_messages(
         question: Question::Direction,
         open: format!("{open}, and `{union}` lists it"),
         answer: "it is a type, and no method of either side".to_owned(),
-        settle: Settle::of(errata_file(scope), stub.clone()),
+        settle: settle.clone(),
     };
     odd.into_iter().map(decision).collect()
 }
@@ -79,7 +82,7 @@ pub(super) fn unlisted(
         let role = ROLES.iter().find(|role| role.kind == kind);
         role.map_or("", |role| role.union)
     };
-    let stub = |union_of: &str| {
+    let settle = |union_of: &str| {
         let stands = listed(schema, union_of);
         let of_it = strays.iter().filter(|(def, _)| union(def) == union_of);
         let all: Vec<&str> = (stands.iter().copied())
@@ -120,7 +123,7 @@ pub(super) fn unlisted(
                 format!("{FOLDER}/{name}/{FACTS}"),
                 format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
             ),
-            _ => Settle::of(errata_file(scope), stub(union(def))),
+            _ => settle(union(def)),
         },
     };
     strays.iter().map(decision).collect()

@@ -17,14 +17,14 @@ use areas::default_area;
 pub(crate) use areas::{AREA, is_area, module};
 use requests::takes;
 pub(crate) use requests::{messages, methods};
+use results::Problem;
 pub use results::ResultRule;
 pub(crate) use results::{Answer, answer};
-use results::{Problem, Rule};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
 pub struct MethodRules {
-    results: Vec<Rule>,
+    results: Vec<ResultRule>,
     pub(crate) order: Order,
     areas: BTreeMap<String, String>,
     input_required: Option<String>,
@@ -150,7 +150,7 @@ impl MethodRules {
                     continue;
                 }
             };
-            let mut rule = Rule {
+            let mut rule = ResultRule {
                 method: method.into_inner(),
                 result,
                 task_result,
@@ -256,7 +256,7 @@ impl MethodRules {
             rules.results.retain(|rule| rule.method != *name);
             rules
                 .results
-                .extend(method.result.iter().map(|result| Rule {
+                .extend(method.result.iter().map(|result| ResultRule {
                     method: name.clone(),
                     result: result.clone(),
                     task_result: None,
@@ -274,12 +274,9 @@ impl MethodRules {
 
     /// Returns the rule for a request of a revision.
     #[must_use]
-    pub fn result(&self, revision: &str, method: &str) -> Option<ResultRule<'_>> {
-        let covers = |rule: &&Rule| {
-            let ids = rule.revisions.as_ref();
-            rule.method == method && ids.is_none_or(|ids| ids.iter().any(|id| id == revision))
-        };
-        self.results.iter().find(covers).map(Rule::says)
+    pub fn result(&self, revision: &str, method: &str) -> Option<&ResultRule> {
+        let mut rules = self.results.iter();
+        rules.find(|rule| rule.method == method && rule.covers(revision))
     }
 
     /// Returns the rule for a request of a schema that is not a revision: the last of those whose results it defines.
@@ -288,14 +285,14 @@ impl MethodRules {
         &self,
         method: &str,
         defined: impl Fn(&str) -> bool,
-    ) -> Option<ResultRule<'_>> {
-        let fits = |rule: &&Rule| {
+    ) -> Option<&ResultRule> {
+        let fits = |rule: &&ResultRule| {
             let mut results = [Some(&rule.result), rule.task_result.as_ref()]
                 .into_iter()
                 .flatten();
             rule.method == method && results.all(|result| defined(result))
         };
-        self.results.iter().rev().find(fits).map(Rule::says)
+        self.results.iter().rev().find(fits)
     }
 
     /// Returns the definition of the result that asks for input first.

@@ -3,22 +3,17 @@
 use super::requests::requests;
 use crate::spec::{Revision, Spec, roles};
 
-/// One `[[result]]`.
+/// What a `[[result]]` says answers a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rule {
-    pub(super) method: String,
-    pub(super) result: String,
-    pub(super) task_result: Option<String>,
-    pub(super) revisions: Option<Vec<String>>,
-}
-
-/// What a rule says answers a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResultRule<'r> {
+pub struct ResultRule {
+    /// The method of the request.
+    pub method: String,
     /// The result definition.
-    pub result: &'r str,
+    pub result: String,
     /// The result instead of it when the request's params carry `task`.
-    pub task_result: Option<&'r str>,
+    pub task_result: Option<String>,
+    /// The revisions that it holds for; `None` for all.
+    pub(super) revisions: Option<Vec<String>>,
 }
 
 /// What answers a request.
@@ -26,7 +21,7 @@ pub(crate) enum Answer<'r, T> {
     /// The result of the schema's own response to it.
     Response(T),
     /// The definitions that a rule names.
-    Ruled(ResultRule<'r>),
+    Ruled(&'r ResultRule),
     /// The definition of its name.
     Named(String),
 }
@@ -36,7 +31,7 @@ pub(crate) enum Answer<'r, T> {
 pub(crate) fn answer<'r, T>(
     request: &str,
     response: impl FnOnce(&str) -> Option<T>,
-    rule: impl FnOnce() -> Option<ResultRule<'r>>,
+    rule: impl FnOnce() -> Option<&'r ResultRule>,
 ) -> Answer<'r, T> {
     let stem = roles::stem(request);
     if let Some(result) = response(&roles::response(stem)) {
@@ -63,18 +58,10 @@ impl Problem {
     }
 }
 
-impl Rule {
-    pub(super) fn says(&self) -> ResultRule<'_> {
-        ResultRule {
-            result: &self.result,
-            task_result: self.task_result.as_deref(),
-        }
-    }
-
-    pub(super) fn covers(&self, revision: &Revision) -> bool {
-        self.revisions
-            .as_ref()
-            .is_none_or(|ids| ids.contains(&revision.id))
+impl ResultRule {
+    pub(super) fn covers(&self, revision: &str) -> bool {
+        let ids = self.revisions.as_ref();
+        ids.is_none_or(|ids| ids.iter().any(|id| id == revision))
     }
 
     pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<Problem> {
@@ -83,7 +70,7 @@ impl Rule {
         for revision in spec
             .revisions
             .iter()
-            .filter(|revision| self.covers(revision))
+            .filter(|revision| self.covers(&revision.id))
         {
             let id = &revision.id;
             let listed = self.revisions.is_some();
@@ -110,7 +97,7 @@ impl Rule {
                     }
                     if before
                         .iter()
-                        .any(|other| other.method == self.method && other.covers(revision))
+                        .any(|other| other.method == self.method && other.covers(id))
                     {
                         let says = format!("another rule says it for revision `{id}`");
                         problems.push(Problem::of(id, says));
