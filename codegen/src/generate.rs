@@ -51,8 +51,8 @@ pub struct Generated {
     pub files: FileSet,
     /// What is generated of files that people write.
     pub sections: Vec<Section>,
-    /// A line for each crate, in order of the revisions.
-    pub crates: Vec<Report>,
+    /// The crates, in order of the revisions.
+    pub crates: Vec<Crate>,
     /// The safe answers that were taken for drafts.
     pub decisions: Vec<Decision>,
 }
@@ -90,36 +90,6 @@ const LICENCES: [(&str, &str); 2] = [
     ("LICENSE-MIT", include_str!("../LICENSE-MIT")),
 ];
 
-/// A crate in numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    /// The name of its package.
-    pub package: String,
-    /// The revision that it is of, if it is of one.
-    pub revision: Option<String>,
-    /// How many types it has.
-    pub types: usize,
-    /// How many methods.
-    pub methods: usize,
-    /// How many files.
-    pub files: usize,
-    /// The package that it re-exports, if it is no crate of its own.
-    pub reexports: Option<String>,
-}
-
-impl From<&Crate> for Report {
-    fn from(one: &Crate) -> Self {
-        Self {
-            package: one.package.clone(),
-            revision: one.revision.clone(),
-            types: one.types,
-            methods: one.methods,
-            files: one.files.len(),
-            reexports: one.reexports.clone(),
-        }
-    }
-}
-
 /// Makes everything that lies in [`GENERATED`].
 ///
 /// # Errors
@@ -150,10 +120,10 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     }
     Error::check(problems)?;
     Ok(Generated {
-        files: file_set(&crates, true)?,
+        files: file_set(&crates)?,
         sections: sections(&models),
         decisions: decisions_of(&crates),
-        crates: crates.iter().map(Report::from).collect(),
+        crates,
     })
 }
 
@@ -168,24 +138,13 @@ fn decisions_of(crates: &[Crate]) -> Vec<Decision> {
 ///
 /// # Errors
 /// A path that cannot be written on every system.
-pub fn file_set(crates: &[Crate], all: bool) -> Result<FileSet, Error> {
-    let owned = match all {
-        true => vec![GENERATED.to_owned()],
-        false => crates
-            .iter()
-            .map(|one| format!("{GENERATED}/{}", one.package))
-            .collect(),
-    };
-    let mut set = FileSet::new(owned);
-    if all {
-        set.insert(format!("{GENERATED}/rustfmt.toml"), LAYOUT)?;
-    }
+fn file_set(crates: &[Crate]) -> Result<FileSet, Error> {
+    let mut set = FileSet::new(vec![GENERATED.to_owned()]);
+    set.insert(format!("{GENERATED}/rustfmt.toml"), LAYOUT)?;
     for one in crates {
         for (path, text) in &one.files {
-            set.insert(
-                format!("{GENERATED}/{}/{path}", one.package),
-                text.as_bytes(),
-            )?;
+            let path = format!("{GENERATED}/{}/{path}", one.package);
+            set.insert(path, text.as_bytes())?;
         }
     }
     Ok(set)

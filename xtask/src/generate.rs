@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use mcp_codegen::generate::{self, Alone, Generated, Report, WireSource};
+use mcp_codegen::generate::{self, Alone, Crate, Generated, WireSource};
 use mcp_schema::files::FileSet;
 use mcp_schema::{Decision, Spec};
 
 use crate::spec::default_dir;
+use crate::tally::columns;
 use mcp_schema::command::Outcome;
 
 #[derive(Args)]
@@ -97,7 +98,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 .count()
         };
         let new = of_crate(&written.written);
-        table.row(one, [new, one.files - new, of_crate(&written.deleted)]);
+        table.row(
+            one,
+            [new, one.files.len() - new, of_crate(&written.deleted)],
+        );
     }
     let text = table.finish(start.elapsed().as_millis()) + &taken(&decisions) + &unconfirmed;
     Ok(Outcome::passed(text))
@@ -188,7 +192,7 @@ fn alone(
         written.unchanged,
         written.deleted.len(),
     ];
-    table.row(&Report::from(&one), counts);
+    table.row(&one, counts);
     let mut text = table.finish(start.elapsed().as_millis());
     text.push_str(&taken(&one.decisions));
     let _ = writeln!(
@@ -238,7 +242,7 @@ struct Table {
 
 impl Table {
     /// `files` counts those written, unchanged and deleted.
-    fn row(&mut self, one: &Report, files: [usize; 3]) {
+    fn row(&mut self, one: &Crate, files: [usize; 3]) {
         let [new, unchanged, deleted] = files;
         let counts = [one.types, one.methods, new, unchanged, deleted];
         for (total, count) in self.totals.iter_mut().zip(counts) {
@@ -267,20 +271,7 @@ impl Table {
             "deleted",
         ];
         self.rows.insert(0, heading.map(str::to_owned));
-        let mut widths = [0; 6];
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.len());
-            }
-        }
-        let mut text = String::new();
-        for [name, numbers @ ..] in &self.rows {
-            let _ = write!(text, "{name:width$}", width = widths[0]);
-            for (number, width) in numbers.iter().zip(&widths[1..]) {
-                let _ = write!(text, "  {number:>width$}");
-            }
-            text.push('\n');
-        }
+        let mut text = columns(&self.rows, true);
         let _ = writeln!(text, "in {ms} ms");
         text
     }

@@ -10,6 +10,7 @@ use mcp_schema::spec::{
     Upstream, Verified,
 };
 
+use crate::tally::columns;
 use mcp_schema::command::Outcome;
 
 mod told;
@@ -301,22 +302,7 @@ fn list_text(spec: &Spec) -> String {
     let mut table = vec![heading];
     table.extend(spec.revisions.iter().map(row));
     table.extend(spec.extensions.iter().map(|of| extension_row(of, spec)));
-    let mut widths = [0; 7];
-    for row in &table {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.len());
-        }
-    }
-    let mut text = String::new();
-    for row in &table {
-        let cells = row
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
+    columns(&table, false)
 }
 
 fn row(revision: &Revision) -> [String; 7] {

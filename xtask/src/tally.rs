@@ -1,4 +1,4 @@
-//! A table of results by revision in Markdown, with notes below it.
+//! Tables: of results by revision in Markdown, with notes below it, and of columns.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -41,4 +41,25 @@ impl Tally {
             passed: self.passed,
         }
     }
+}
+
+/// Lays out rows in columns as wide as their widest cell; all but the first may stand at the right.
+pub(crate) fn columns<const N: usize>(rows: &[[String; N]], right: bool) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.len());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(widths).enumerate();
+        let cells = cells.map(|(at, (cell, width))| match right && at > 0 {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:width$}"),
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
 }

@@ -3,7 +3,6 @@
 //! One small generator per kind of item; this module puts their output into files by area.
 //! To add one: a module here, a call in `area_item` or `area_wire`, a golden in `tests/`.
 
-mod enums;
 mod fields;
 mod imports;
 mod items;
@@ -26,10 +25,12 @@ use crate::format;
 use mcp_schema::Error;
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Model, Shape, Ty, TypeDef};
+use mcp_schema::naming::pascal_case;
 
 pub(crate) use imports::named;
 pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
+pub use scaffold::reexport as reexport_files;
 pub use scaffold::{CrateFacts, ExtensionFacts};
 pub(crate) use scaffold::{lines, rendered};
 pub(crate) use ty::in_box;
@@ -198,14 +199,6 @@ impl<'p> Sources<'p> {
     }
 }
 
-/// Returns the files of a crate that re-exports another one.
-///
-/// # Errors
-/// A template that does not render.
-pub fn reexport_files(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
-    scaffold::reexport(facts, of)
-}
-
 /// A type, with its constructor and conversions.
 fn area_item(
     model: &Model,
@@ -257,7 +250,11 @@ fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
     match &def.shape {
         Shape::Object(object) => structs::wire(model, def, object),
         Shape::Newtype(ty) => structs::newtype(def, ty).1,
-        Shape::StringEnum(choices) => enums::wire(def, choices),
+        Shape::StringEnum(choices) => {
+            let name = ty::ident(&def.name);
+            let variants = choices.iter().map(|choice| ty::ident(&pascal_case(choice)));
+            quote!(mcp_wire::strings! { #name { #(#variants #choices;)* } })
+        }
         Shape::Union(union) => unions::wire(def, union),
         Shape::Alias(_) => TokenStream::new(),
     }

@@ -13,6 +13,7 @@ use super::ty::ident;
 use mcp_schema::Error;
 use mcp_schema::model::{Model, Shape};
 use mcp_schema::names;
+use mcp_schema::render::text::wrapped;
 
 /// The facts about a crate.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,18 +190,7 @@ const SHARED: &[(&str, &str)] = templates![
 
 /// Words in lines of at most 100 letters.
 pub(crate) fn lines(words: &[String]) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.len() + word.len() < 100 => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.clone()),
-        }
-    }
-    lines
+    wrapped(&words.join(" "), 100)
 }
 
 pub(super) fn readme(
@@ -215,7 +205,11 @@ pub(super) fn readme(
     )
 }
 
-pub(super) fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
+/// Returns the files of a crate that re-exports another one.
+///
+/// # Errors
+/// A template that does not render.
+pub fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
     let more = context! { of_package => of.package.as_str(), of_library => of.library(), of => of.revision.as_str() };
     let mut files = CrateFiles::new();
     for (path, template) in [
@@ -251,25 +245,25 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
     let text = text.map_or("", |(_, text)| *text);
     let library = facts.library();
     let header = header(facts);
-    let CrateFacts {
-        package,
-        revision,
-        wire,
-        lifecycle,
-        source,
-        command,
-        dependencies,
-        extension,
-        ..
-    } = facts.clone();
-    let [wire_dependency, base_dependency] = match dependencies {
-        Some(all) => all.map(Some),
+    let [wire_dependency, base_dependency] = match &facts.dependencies {
+        Some(all) => all.each_ref().map(Some),
         None => [None, None],
     };
+    let revision = &facts.revision;
     let base =
-        context! { package => names::package(&revision), library => names::library(&revision) };
-    let extension = extension.map(|extension| extension.name);
-    let facts = context! { package, revision, wire, lifecycle, source, command, wire_dependency, base_dependency, extension, base };
+        context! { package => names::package(revision), library => names::library(revision) };
+    let facts = context! {
+        package => &facts.package,
+        revision,
+        wire => &facts.wire,
+        lifecycle => &facts.lifecycle,
+        source => &facts.source,
+        command => &facts.command,
+        wire_dependency,
+        base_dependency,
+        extension => facts.extension.as_ref().map(|of| &of.name),
+        base,
+    };
     let workspace_version = crate::registry::VERSION;
     template(
         name,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use mcp_schema::open::{Open, Undocumented};
+use mcp_schema::render::text::wrapped;
 use mcp_schema::spec::{Fact, Imported, ImportedExtension, Removed};
 
 pub(super) fn imported(imported: &Imported) -> String {
@@ -114,28 +115,16 @@ const WIDTH: usize = 110;
 
 /// Facts by kind, as many on a line as fit.
 fn facts(text: &mut String, facts: &[Fact]) {
-    let (mut kind, mut line) = ("", String::new());
-    for fact in facts {
-        let (of, name) = kind_of(fact.as_str());
-        if of != kind || line.len() + name.len() > WIDTH {
-            text.push_str(&line);
-            let gap = if line.is_empty() { "" } else { "\n" };
-            let indent = if of == kind { "   " } else { "  " };
-            let heading = if of == kind { "" } else { of };
-            let slash = if of == kind { "" } else { "/" };
-            text.push_str(gap);
-            line = format!("{indent}{heading}{slash}");
-            kind = of;
+    let parts: Vec<(&str, &str)> = facts.iter().map(|fact| kind_of(fact.as_str())).collect();
+    for of_kind in parts.chunk_by(|a, b| a.0 == b.0) {
+        let kind = of_kind.first().map_or("", |(kind, _)| kind);
+        let names: Vec<&str> = of_kind.iter().map(|(_, name)| *name).collect();
+        let all = format!("{kind}/ {}", names.join(", "));
+        for (number, line) in wrapped(&all, WIDTH).iter().enumerate() {
+            let indent = if number == 0 { "  " } else { "    " };
+            let _ = writeln!(text, "{indent}{line}");
         }
-        let comma = if line.ends_with('/') || line.trim().is_empty() {
-            ""
-        } else {
-            ","
-        };
-        let _ = write!(line, "{comma} {name}");
     }
-    text.push_str(&line);
-    text.push('\n');
 }
 
 /// `errors/header` and `Accept`; a fact of a file of one kind has no table in its name.

@@ -318,8 +318,9 @@ impl Writer {
     }
 }
 
-/// Words in lines of a width; a word that is longer has a line of its own.
-fn wrapped(words: &str, width: usize) -> Vec<String> {
+/// Returns words in lines of a width; a word that is longer has a line of its own.
+#[must_use]
+pub fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words.split(' ') {
         let Some(last) = lines.last_mut() else { break };
