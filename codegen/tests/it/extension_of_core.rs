@@ -13,20 +13,6 @@ use crate::mutants::compiled::placed;
 use crate::specs;
 use crate::workspace::Workspace;
 
-const REVISIONS: &str = r#"
-[[revision]]
-id = "2026-12-12"
-lifecycle = "per-request"
-status = "released"
-reference = "https://example.com/core#{anchor}"
-
-[[revision]]
-id = "2027-01-01"
-lifecycle = "per-request"
-status = "released"
-reference = "https://example.com/core#{anchor}"
-"#;
-
 /// The core that had the feature: one type of result for all faces.
 const BEFORE: &str = r##"{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -124,7 +110,10 @@ example = [
 
 fn files() -> BTreeMap<String, String> {
     specs::files(&[
-        ("revisions.toml", REVISIONS),
+        (
+            "revisions.toml",
+            &specs::released(&["2026-12-12", "2027-01-01"]),
+        ),
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2026-12-12/schema.json", BEFORE),
         ("2027-01-01/schema.json", CORE),

@@ -12,14 +12,6 @@ use mcp_schema::{Models, Spec};
 use crate::specs;
 use crate::workspace::Workspace;
 
-const REVISIONS: &str = r#"
-[[revision]]
-id = "2027-01-01"
-lifecycle = "per-request"
-status = "released"
-reference = "https://example.com/core#{anchor}"
-"#;
-
 /// The core: a revision whose schema has a defect.
 const CORE: &str = r##"{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -102,7 +94,7 @@ sender = "server"
 
 fn files() -> BTreeMap<String, String> {
     specs::files(&[
-        ("revisions.toml", REVISIONS),
+        ("revisions.toml", &specs::released(&["2027-01-01"])),
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
         ("2027-01-01/schema.json", CORE),
         ("errata.toml", ERRATA),
@@ -276,8 +268,8 @@ fn an_extension_that_nobody_has_written_code_for_compiles() {
 /// A spec in which dice were in the core of the revision before.
 fn with_dice_in_the_core() -> BTreeMap<String, String> {
     let mut files = files();
-    let list = files.get_mut("revisions.toml").unwrap();
-    *list = list.replace("2027-01-01", "2026-12-12") + REVISIONS;
+    let list = specs::released(&["2026-12-12", "2027-01-01"]);
+    files.insert("revisions.toml".to_owned(), list);
     let lists = r##""ClientRequest": {"anyOf": [{"$ref": "#/$defs/RollRequest"}, {"$ref": "#/$defs/StayRequest"}]},
     "RollRequest": {"type": "object", "properties": {"method": {"const": "dice/roll", "type": "string"}}, "required": ["method"]},
     "StayRequest": {"type": "object", "properties": {"method": {"const": "stay", "type": "string"}}, "required": ["method"]},

@@ -2,7 +2,6 @@
 //!
 //! Nothing panics, overflows the stack, or takes longer than its size explains.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -16,17 +15,16 @@ mod names;
 mod size;
 
 use crate::refusal::helpful;
+use crate::specs::{files, released};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// A spec without rules.
 fn spec() -> Spec {
-    let revisions =
-        "[[revision]]\nid = \"one\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n";
     let schema = json!({"$schema": DIALECT, "$defs": {"A": {"type": "object"}}});
-    let files = BTreeMap::from([
-        ("revisions.toml".to_owned(), revisions.to_owned()),
-        ("one/schema.json".to_owned(), schema.to_string()),
+    let files = files(&[
+        ("revisions.toml", &released(&["one"])),
+        ("one/schema.json", &schema.to_string()),
     ]);
     Spec::from_files(files).unwrap()
 }

@@ -7,21 +7,9 @@ use std::collections::BTreeMap;
 use mcp_schema::Models;
 use mcp_schema::{Error, Spec};
 
-use crate::specs::files;
+use crate::specs::{files, released};
 
 mod docs;
-
-const REVISIONS: &str = r#"
-[[revision]]
-id = "old"
-lifecycle = "handshake"
-status = "released"
-
-[[revision]]
-id = "new"
-lifecycle = "per-request"
-status = "released"
-"#;
 
 /// The result of `wall/paint` needs a rule, that of `wall/wash` is paired by the schema.
 const METHODS: &str = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\n";
@@ -53,7 +41,7 @@ const SCHEMA: &str = r##"{
 /// The files of a spec whose two revisions are alike.
 fn made_up(methods: &str) -> BTreeMap<String, String> {
     files(&[
-        ("revisions.toml", REVISIONS),
+        ("revisions.toml", &released(&["old", "new"])),
         ("methods.toml", methods),
         ("old/schema.json", SCHEMA),
         ("new/schema.json", SCHEMA),

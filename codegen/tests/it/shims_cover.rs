@@ -14,20 +14,19 @@ use mcp_schema::shims::rules::PairRules;
 use mcp_schema::shims::{Pair, cover, cover_all, places};
 use mcp_schema::spec::Status;
 
-use crate::diff::row_at;
-use crate::specs::{last_pair, planned, spec};
+use crate::diff::{row_at, sources};
+use crate::specs::{last_pair, planned, plans, spec};
 
 #[test]
 fn no_row_between_neighbours_is_uncovered() {
     let spec = spec();
     let models = Models::build(spec).unwrap();
-    let sources = Sources::read(spec).unwrap();
     let pairs = models.shim_pairs();
     let (mut rows, mut by_rule) = (0, 0);
     let mut open = Vec::new();
-    for plan in models.plan_shims(spec).unwrap() {
+    for plan in plans() {
         let rules = PairRules::of(&plan.pair, spec).unwrap();
-        let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+        let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
         // The diff compares an extension with a whole core; the plan has only the methods that the extension succeeds.
         let is_planned = |path: &diff::WirePath| {
             let names = |plan: &MethodPlan| {
@@ -41,7 +40,7 @@ fn no_row_between_neighbours_is_uncovered() {
                 continue;
             }
             rows += 1;
-            let met = cover(row, &plan);
+            let met = cover(row, plan);
             if met.is_empty() {
                 open.push(format!(
                     "{} {} {:?} {:?}",
@@ -68,10 +67,6 @@ fn no_row_between_neighbours_is_uncovered() {
 
 #[test]
 fn rows_name_the_rule_that_was_written_for_them() {
-    let spec = spec();
-    let models = Models::build(spec).unwrap();
-    let sources = Sources::read(spec).unwrap();
-    let plans = models.plan_shims(spec).unwrap();
     for (pair, kind, subject, expected) in [
         (
             0,
@@ -92,8 +87,8 @@ fn rows_name_the_rule_that_was_written_for_them() {
             "resource-not-found",
         ),
     ] {
-        let plan = &plans[pair];
-        let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+        let plan = &plans()[pair];
+        let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
         let is_it = |row: &&diff::Row| row.kind == kind && row.subject.as_deref() == Some(subject);
         let met = diff.rows.iter().filter(is_it).map(|row| cover(row, plan));
         let met: Vec<BTreeSet<String>> = met.collect();
@@ -107,11 +102,10 @@ fn rows_name_the_rule_that_was_written_for_them() {
 #[test]
 fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules() {
     let spec = spec();
-    let sources = Sources::read(spec).unwrap();
     let compared = |old: &str, new: &str| {
         let names = [old.to_owned(), new.to_owned()];
-        let mut history = diff::history(&sources, &names, false).unwrap();
-        cover_all(spec, &sources, &mut history.diffs);
+        let mut history = diff::history(sources(), &names, false).unwrap();
+        cover_all(spec, sources(), &mut history.diffs);
         let mut listed = history.methods.iter();
         assert!(
             listed.all(|line| line.name.contains("tasks")),
@@ -143,13 +137,11 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
 
 #[test]
 fn a_row_of_another_pair_is_not_covered() {
-    let spec = spec();
-    let models = Models::build(spec).unwrap();
-    let sources = Sources::read(spec).unwrap();
-    let plans = models.plan_shims(spec).unwrap();
-    let diff = diff::between(&sources, "2025-11-25", "2026-07-28", false).unwrap();
+    let diff = diff::between(sources(), "2025-11-25", "2026-07-28", false).unwrap();
     let rows = diff.rows.iter();
-    let open = rows.filter(|row| cover(row, &plans[0]).is_empty()).count();
+    let open = rows
+        .filter(|row| cover(row, &plans()[0]).is_empty())
+        .count();
     assert!(
         open > 20,
         "the plan of the oldest pair covers all but {open} rows of the latest"
@@ -179,10 +171,7 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
 /// A rule that no message leads to is placed by the type that an adapter converts.
 #[test]
 fn a_rule_of_an_adapter_is_placed_by_its_type() {
-    let spec = spec();
-    let models = Models::build(spec).unwrap();
-    let plans = models.plan_shims(spec).unwrap();
-    let all = plans.iter().flat_map(places);
+    let all = plans().iter().flat_map(places);
     let by_type: Vec<String> = all
         .flat_map(|(_, paths)| paths)
         .filter(|path| path.starts_with("ClientCapabilities"))
@@ -206,7 +195,6 @@ fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
-    let sources = Sources::read(spec).unwrap();
     let is_candidate = |row: &mcp_schema::Revision| row.status == Status::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
@@ -219,8 +207,8 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
         (candidate, &hop.new),
         (&pairs[0].old, candidate),
     ];
-    let mut diffs = ends.map(|(old, new)| diff::between(&sources, old, new, false).unwrap());
-    cover_all(spec, &sources, &mut diffs);
+    let mut diffs = ends.map(|(old, new)| diff::between(sources(), old, new, false).unwrap());
+    cover_all(spec, sources(), &mut diffs);
     for diff in &diffs {
         let open: Vec<_> = diff
             .rows
@@ -245,7 +233,6 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
 #[test]
 fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
     let spec = spec();
-    let sources = Sources::read(spec).unwrap();
     let models = Models::build(spec).unwrap();
     let mut ids: Vec<String> = models
         .shim_pairs()
@@ -260,9 +247,9 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
         .into_iter()
         .chain([[ids[2].clone(), "draft".to_owned()]]);
     let mut diffs: Vec<diff::Diff> = pairs
-        .map(|[old, new]| diff::between(&sources, &old, &new, false).unwrap())
+        .map(|[old, new]| diff::between(sources(), &old, &new, false).unwrap())
         .collect();
-    cover_all(spec, &sources, &mut diffs);
+    cover_all(spec, sources(), &mut diffs);
     for diff in &diffs {
         assert!(diff.rows.len() > 20);
         for row in &diff.rows {

@@ -16,6 +16,8 @@ use crate::workspace::repository;
 static DIRECTORY: LazyLock<Directory> = LazyLock::new(|| Directory::read(&spec_dir()).unwrap());
 static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
+static PLANS: LazyLock<Vec<PairPlan>> =
+    LazyLock::new(|| Models::build(spec()).unwrap().plan_shims(spec()).unwrap());
 static TWINS: Mutex<BTreeMap<String, Directory>> = Mutex::new(BTreeMap::new());
 
 fn spec_dir() -> PathBuf {
@@ -36,6 +38,21 @@ pub(crate) fn directory() -> Directory {
 /// What it says.
 pub(crate) fn spec() -> &'static Spec {
     &SPEC
+}
+
+/// What is planned between its neighbours, and between its extensions and their cores.
+pub(crate) fn plans() -> &'static [PairPlan] {
+    &PLANS
+}
+
+/// The list of revisions of a made-up spec, all released.
+pub(crate) fn released(ids: &[&str]) -> String {
+    let row = |id: &&str| {
+        format!(
+            "[[revision]]\nid = \"{id}\"\nlifecycle = \"per-request\"\nstatus = \"released\"\nreference = \"https://example.com/core#{{anchor}}\"\n"
+        )
+    };
+    ids.iter().map(row).collect()
 }
 
 /// The latest release of a spec.

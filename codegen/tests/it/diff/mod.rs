@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::specs::{self, spec};
 
-fn sources() -> &'static Sources<'static> {
+pub(crate) fn sources() -> &'static Sources<'static> {
     static SOURCES: OnceLock<Sources<'static>> = OnceLock::new();
     SOURCES.get_or_init(|| Sources::read(spec()).unwrap())
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::hostile_generator::{
     from_text, generated, object, reference, refused, refused_at, schema, string, within,
 };
-use crate::specs::files;
+use crate::specs::{files, released};
 
 /// Definitions of every kind that refer to each other, none of them large.
 fn definitions(count: usize) -> Value {
@@ -65,9 +65,8 @@ fn assert_linear(half: impl Fn(), all: impl Fn()) {
 
 /// From the text of a schema to its model.
 fn model(text: &str) {
-    let revisions =
-        "[[revision]]\nid = \"one\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n";
-    let all = files(&[("revisions.toml", revisions), ("one/schema.json", text)]);
+    let revisions = released(&["one"]);
+    let all = files(&[("revisions.toml", &revisions), ("one/schema.json", text)]);
     let spec = Spec::from_files(all).unwrap();
     let models = Models::build(&spec).unwrap();
     assert!(models.revisions[0].model.types.len() >= 10_000);
