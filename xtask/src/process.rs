@@ -22,7 +22,7 @@ pub(crate) fn cargo(command: &str) -> Command {
     cargo
 }
 
-/// Returns what a command prints; if it fails, the error has the last line of its complaint.
+/// Returns what a command prints; if it fails, the error has the last line of its error output.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
@@ -32,8 +32,8 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    let last = complaint
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = said
         .lines()
         .rfind(|line| !line.trim().is_empty())
         .unwrap_or("no reason given");
