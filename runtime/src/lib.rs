@@ -78,7 +78,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub mod backplane;
 mod protocol;
 pub mod sansio;

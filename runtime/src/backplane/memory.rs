@@ -43,7 +43,7 @@ struct Kept {
     records: HashMap<String, (SessionRecord, Instant)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Events {
     owner: Owner,
     bytes: usize,
@@ -96,33 +96,6 @@ impl Memory {
     fn receivers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<dyn Receiver>>> {
         let receivers = self.0.receivers.lock();
         receivers.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn saved(
-        &self,
-        session: &str,
-        record: &SessionRecord,
-        of: Option<&str>,
-        keep: Duration,
-    ) -> bool {
-        let is_shared = self.is_shared();
-        let mut kept = self.kept();
-        let now = Instant::now();
-        let before = kept.records.get(session).filter(|(_, until)| *until > now);
-        if before.map(|(record, _)| record.home.as_str()) != of && is_shared {
-            return false;
-        }
-        let one = kept.sessions.entry(session.to_owned()).or_default();
-        one.owner = record.owner.clone();
-        if is_shared && let Some(until) = now.checked_add(keep) {
-            // No replica ends the records whose home is gone, so that they expire here.
-            if kept.records.len() == kept.records.capacity() {
-                kept.records.retain(|_, (_, until)| *until > now);
-            }
-            kept.records
-                .insert(session.to_owned(), (record.clone(), until));
-        }
-        true
     }
 
     fn ended(&self, session: &str) {
@@ -198,7 +171,18 @@ impl Backplane for Memory {
         of: Option<&str>,
         keep: Duration,
     ) -> Reply<bool> {
-        at_once(self.saved(session, record, of, keep))
+        let mut kept = self.kept();
+        let now = Instant::now();
+        let before = kept.records.get(session).filter(|(_, until)| *until > now);
+        let is_of = before.map(|(record, _)| record.home.as_str()) == of;
+        if let Some(until) = now.checked_add(keep).filter(|_| is_of) {
+            // No replica ends the records whose home is gone, so that they expire here.
+            if kept.records.len() == kept.records.capacity() {
+                kept.records.retain(|_, (_, until)| *until > now);
+            }
+            (kept.records).insert(session.to_owned(), (record.clone(), until));
+        }
+        at_once(is_of)
     }
 
     fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
@@ -213,7 +197,7 @@ impl Backplane for Memory {
         at_once(())
     }
 
-    fn append(&self, session: &str, event: KeptEvent) {
+    fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
         let mut kept = self.kept();
         let Kept {
             bytes,
@@ -222,7 +206,8 @@ impl Backplane for Memory {
             ..
         } = &mut *kept;
         let new = cost(&event);
-        let one = sessions.entry(session.to_owned()).or_default();
+        let one = sessions.entry(session.to_owned());
+        let one = one.or_insert_with(|| Events::of(owner.clone()));
         let mut unshared = 0;
         // Clients without a known owner are not told apart, and have no share.
         let (owned, share) = match one.owner {
@@ -273,6 +258,15 @@ impl Backplane for Memory {
 const GONE: usize = 1_000;
 
 impl Events {
+    fn of(owner: Owner) -> Self {
+        Self {
+            owner,
+            bytes: 0,
+            events: VecDeque::new(),
+            gone: HashMap::new(),
+        }
+    }
+
     fn lose(&mut self, id: EventId) {
         let gone = self.gone.entry(id.stream).or_default();
         *gone = id.place.max(*gone);
@@ -298,11 +292,6 @@ mod tests {
         }
     }
 
-    fn opened(store: &Memory, session: &str, owner: &Owner) {
-        let record = SessionRecord::new("h", owner.clone());
-        assert!(store.saved(session, &record, None, Duration::MAX));
-    }
-
     fn places(store: &Memory, session: &str, stream: u64, place: u64) -> Option<Vec<u64>> {
         let events = store.events(session, EventId { stream, place })?;
         Some(events.iter().map(|event| event.id.place).collect())
@@ -312,9 +301,9 @@ mod tests {
     fn a_stream_has_its_own_events_behind_a_place_and_no_others() {
         let store = Memory::default();
         for (stream, place) in [(1, 1), (2, 1), (1, 2), (1, 3)] {
-            store.append("s", event(stream, place, "x"));
+            store.append("s", &Owner::Unknown, event(stream, place, "x"));
         }
-        store.append("t", event(1, 1, "y"));
+        store.append("t", &Owner::Unknown, event(1, 1, "y"));
         assert_eq!(places(&store, "s", 1, 1), Some(vec![2, 3]));
         assert_eq!(places(&store, "s", 1, 0), Some(vec![1, 2, 3]));
         assert_eq!(places(&store, "s", 3, 0), Some(Vec::new()));
@@ -329,14 +318,14 @@ mod tests {
         let cost = text.len() + EVENT_BYTES;
         let store = Memory::with_event_bytes(3 * cost, 4 * cost);
         for place in 1..=5 {
-            store.append("s", event(1, place, &text));
+            store.append("s", &Owner::Unknown, event(1, place, &text));
         }
         assert_eq!(store.bytes(), 3 * cost);
         assert_eq!(places(&store, "s", 1, 1), None);
         assert_eq!(places(&store, "s", 1, 2), Some(vec![3, 4, 5]));
         // What all sessions take has an end too, and each pays for itself.
         for place in 1..=3 {
-            store.append("t", event(1, place, &text));
+            store.append("t", &Owner::Unknown, event(1, place, &text));
         }
         assert_eq!(
             (store.bytes(), places(&store, "s", 1, 2)),
@@ -356,19 +345,17 @@ mod tests {
         let (greedy, other) = (Owner::Principal("g".into()), Owner::Principal("o".into()));
         for session in 0..10 {
             let session = session.to_string();
-            opened(&store, &session, &greedy);
-            store.append(&session, event(1, 1, &text));
+            store.append(&session, &greedy, event(1, 1, &text));
         }
         assert_eq!(store.bytes(), 2 * cost);
         assert_eq!(
             (places(&store, "1", 1, 0), places(&store, "2", 1, 0)),
             (Some(vec![1]), None)
         );
-        opened(&store, "other", &other);
-        store.append("other", event(1, 1, &text));
+        store.append("other", &other, event(1, 1, &text));
         assert_eq!(places(&store, "other", 1, 0), Some(vec![1]));
         store.ended("0");
-        store.append("2", event(1, 2, &text));
+        store.append("2", &greedy, event(1, 2, &text));
         assert_eq!(places(&store, "2", 1, 1), Some(vec![2]));
     }
 }

@@ -1,4 +1,4 @@
-//! What replicas share: records of sessions, events of their streams, tasks, and messages to each other. Feature `server-http`.
+//! What replicas share: records of sessions, events of their streams, tasks, and messages to each other. Any feature of a server.
 //!
 //! A session runs on one replica, its home. Any replica takes its requests: one that arrives elsewhere is passed to the
 //! home, and its response comes back the same way. If the home is gone, the replica that notices takes the session over,
@@ -28,6 +28,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use crate::protocol::server::Owner;
 use crate::protocol::tasks::TaskStore;
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
 pub use memory::Memory;
@@ -90,8 +91,8 @@ pub trait Backplane: Send + Sync + 'static {
     /// Removes the record of a session, and its events.
     fn end(&self, session: &str) -> Reply<()>;
 
-    /// Keeps an event of a session, behind those that came before.
-    fn append(&self, session: &str, event: KeptEvent);
+    /// Keeps an event of a session of this owner, behind those that came before.
+    fn append(&self, session: &str, owner: &Owner, event: KeptEvent);
 
     /// Returns the events of a stream after this one, in order of their places; `None` if some of them are gone. Events
     /// that were appended before are among them.
@@ -100,7 +101,7 @@ pub trait Backplane: Send + Sync + 'static {
     /// Returns the store of the tasks that replicas share.
     fn tasks(&self) -> Arc<dyn TaskStore>;
 
-    /// Returns whether other replicas may use it; what only they need is not saved otherwise.
+    /// Returns whether other replicas may use it; records of sessions are not saved otherwise.
     fn is_shared(&self) -> bool {
         true
     }

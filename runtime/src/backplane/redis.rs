@@ -22,6 +22,7 @@ use super::{
     Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
     fresh_address,
 };
+use crate::protocol::server::Owner;
 use crate::transport::spawn::spawn;
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
@@ -389,7 +390,7 @@ impl Backplane for Redis {
         self.begin(async move { shared.run(&end).await })
     }
 
-    fn append(&self, session: &str, event: KeptEvent) {
+    fn append(&self, session: &str, _: &Owner, event: KeptEvent) {
         self.0.shared.append(session, event);
     }
 

@@ -190,7 +190,7 @@ pub fn too_much_pending(limit: usize) -> Box<Refusal> {
 }
 
 /// As many requests of a client are suspended as may be; `full` says how many those are.
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn too_many_suspended(full: &str) -> Box<Refusal> {
     busy(format!(
         "as many requests wait for their client's input as may: {full}: answer one of them, or cancel it, first"
@@ -198,7 +198,7 @@ pub(crate) fn too_many_suspended(full: &str) -> Box<Refusal> {
 }
 
 /// What the suspended requests of a client take up is as much as it may be; `full` says how much that is.
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub(crate) fn too_much_suspended(full: &str) -> Box<Refusal> {
     busy(format!(
         "requests that wait for their client's input take up {full} in bytes: answer one of them, or cancel it, first"

@@ -13,6 +13,13 @@ pub(crate) mod panics;
 )]
 pub(crate) mod queue;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
+#[cfg_attr(
+    not(feature = "server-http"),
+    allow(
+        dead_code,
+        reason = "over standard streams there is one client, and one replica"
+    )
+)]
 pub mod serve;
 pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]

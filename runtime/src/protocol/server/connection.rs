@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-#[cfg(feature = "server-http")]
+#[cfg(any(feature = "server-http", feature = "server-stdio"))]
 use mcp_wire::RequestId;
 
 use super::state::State;
@@ -117,7 +117,7 @@ impl Connection<Server> {
     }
 
     /// Returns the ids of the requests that came in this exchange, and are not answered.
-    #[cfg(feature = "server-http")]
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(crate) fn waiting_in(&self, exchange: Exchange) -> Vec<RequestId> {
         let pending = self.state.pending.values();
         let of_it = pending.filter(|it| it.exchange == exchange);
@@ -125,7 +125,7 @@ impl Connection<Server> {
     }
 
     /// Counts exchanges and requests of the server from here.
-    #[cfg(feature = "server-http")]
+    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
     pub(crate) fn count_from(&mut self, first: u64) {
         self.state.last_exchange = first;
         self.state.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);

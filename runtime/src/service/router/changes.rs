@@ -1,6 +1,5 @@
 //! Notifications of changes for subscribed clients.
 
-#[cfg(feature = "server-http")]
 use std::sync::{Arc, Weak};
 
 use mcp_protocol::{Latest, latest as mcp, methods};
@@ -9,9 +8,7 @@ use mcp_wire::service::Caller;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
-#[cfg(feature = "server-http")]
 use crate::backplane::{Backplane, Receiver, To, detach};
-#[cfg(feature = "server-http")]
 use crate::protocol::subscriptions::change;
 use crate::protocol::subscriptions::{Filter, about};
 
@@ -31,7 +28,6 @@ const KEPT: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Changes {
     sender: broadcast::Sender<Change>,
-    #[cfg(feature = "server-http")]
     others: Option<Arc<Others>>,
 }
 
@@ -55,13 +51,11 @@ impl Changes {
     pub fn new() -> Self {
         Self {
             sender: broadcast::channel(KEPT).0,
-            #[cfg(feature = "server-http")]
             others: None,
         }
     }
 
     /// Notifies the clients of all replicas: of each that has [joined](Backplane::join) this backplane with its changes.
-    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn shared_by(mut self, backplane: impl Backplane) -> Self {
         let sender = self.sender.clone();
@@ -97,7 +91,6 @@ impl Changes {
     }
 
     fn tell(&self, method: &'static str, uri: Option<String>) {
-        #[cfg(feature = "server-http")]
         if let Some(others) = &self.others {
             others.tell(Some(method), uri.as_deref());
         }
@@ -148,7 +141,6 @@ impl Changes {
 }
 
 /// The other replicas, which hear of changes here, and report theirs.
-#[cfg(feature = "server-http")]
 struct Others {
     sender: broadcast::Sender<Change>,
     address: Arc<str>,
@@ -156,10 +148,8 @@ struct Others {
 }
 
 /// The first byte of the message of a change; other messages of a backplane begin with another.
-#[cfg(feature = "server-http")]
 const MARK: u8 = b'C';
 
-#[cfg(feature = "server-http")]
 impl Others {
     /// Tells the other replicas of a change, or without a method that they may have missed some.
     fn tell(&self, method: Option<&str>, uri: Option<&str>) {
@@ -174,7 +164,6 @@ impl Others {
     }
 }
 
-#[cfg(feature = "server-http")]
 impl Receiver for Others {
     fn receive(&self, message: &[u8]) {
         let Some((&MARK, text)) = message.split_first() else {
@@ -206,7 +195,6 @@ impl Receiver for Others {
     }
 }
 
-#[cfg(feature = "server-http")]
 impl std::fmt::Debug for Others {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Others").finish_non_exhaustive()

@@ -10,6 +10,7 @@ use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 
 use super::Body;
+use super::body::Events;
 use crate::backplane::Unavailable;
 use crate::errors::Refusal;
 use crate::headers;
@@ -17,6 +18,9 @@ use crate::serve::Permit;
 
 /// The header by which a server asks that its events are passed on as they come.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// The response to a request; or a step on the way to it, unless a response is given in its place.
+pub(super) type Answered<T = Response<Body>> = Result<T, Box<Response<Body>>>;
 
 /// A status that says it all.
 pub(super) fn status(status: StatusCode) -> Response<Body> {
@@ -54,14 +58,16 @@ pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
 }
 
 /// The refusal of a request that needs the backplane.
-pub(super) fn unavailable(why: &Unavailable) -> Response<Body> {
-    let why = format!("{why}: try again in a second");
-    refused(StatusCode::SERVICE_UNAVAILABLE, &why)
+impl From<Unavailable> for Box<Response<Body>> {
+    fn from(why: Unavailable) -> Self {
+        let why = format!("{why}: try again in a second");
+        refused(StatusCode::SERVICE_UNAVAILABLE, &why).into()
+    }
 }
 
 /// A stream of events.
-pub(super) fn events(body: Body) -> Response<Body> {
-    let mut response = response(StatusCode::OK, "text/event-stream", body);
+pub(super) fn events(events: Events) -> Response<Body> {
+    let mut response = response(StatusCode::OK, "text/event-stream", Body::events(events));
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     // Proxies that would hold events back are asked not to.

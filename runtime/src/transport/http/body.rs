@@ -21,21 +21,7 @@ pub struct Body(Kind);
 
 enum Kind {
     Text(Option<Bytes>),
-    Events {
-        /// What was taken off the queue to see whether it is the whole answer.
-        first: Option<Next>,
-        queue: Queue,
-        /// The event that it begins with, if there is one to say.
-        opening: Option<String>,
-        /// Delay before a client reconnects, as the stream announces it.
-        retry: Duration,
-        /// Whether the stream ends with the last text of its exchange, rather than with the session.
-        ends: bool,
-        is_over: bool,
-        /// Notified when the reader is gone before the end.
-        guard: Option<HangUp>,
-        silence: Option<Silence>,
-    },
+    Events(Events),
     /// What another replica sends.
     Passed {
         parts: mpsc::UnboundedReceiver<Part>,
@@ -44,6 +30,23 @@ enum Kind {
         gone: Option<String>,
         is_over: bool,
     },
+}
+
+/// A stream of events.
+pub(super) struct Events {
+    queue: Queue,
+    /// What was taken off the queue to see whether it is the whole answer.
+    pub(super) first: Option<Next>,
+    /// The event that it begins with, if there is one to say.
+    opening: Option<String>,
+    /// Delay before a client reconnects, as the stream announces it.
+    retry: Duration,
+    /// Whether the stream ends with the last text of its exchange, rather than with the session.
+    ends: bool,
+    is_over: bool,
+    /// Notified when the reader is gone before the end.
+    pub(super) guard: Option<HangUp>,
+    silence: Option<Silence>,
 }
 
 /// How long nothing may be said on a stream before it says that it is still there.
@@ -135,57 +138,83 @@ impl Body {
         }
     }
 
-    /// The events of an exchange, up to its answer.
-    pub(super) fn exchange(
-        first: Option<Next>,
-        queue: Queue,
-        guard: Option<HangUp>,
-        prime: Option<EventId>,
-        options: &Options,
-    ) -> Self {
-        Self(Kind::Events {
-            first,
-            queue,
-            opening: prime.map(|id| nothing_yet(id, options.retry)),
-            retry: options.retry,
-            ends: true,
-            is_over: false,
-            guard,
-            silence: Silence::new(options.keep_alive),
-        })
+    pub(super) fn events(events: Events) -> Self {
+        Self(Kind::Events(events))
     }
+}
 
+impl Events {
     /// The events of a session that belong to no exchange.
-    pub(super) fn session(queue: Queue, options: &Options) -> Self {
-        Self(Kind::Events {
-            first: None,
+    pub(super) fn of_session(queue: Queue, options: &Options) -> Self {
+        Self {
             queue,
+            first: None,
             opening: None,
             retry: options.retry,
             ends: false,
             is_over: false,
             guard: None,
             silence: Silence::new(options.keep_alive),
-        })
+        }
+    }
+
+    /// The events of an exchange, up to its answer.
+    pub(super) fn of_exchange(queue: Queue, prime: Option<EventId>, options: &Options) -> Self {
+        Self {
+            opening: prime.map(|id| nothing_yet(id, options.retry)),
+            ends: true,
+            ..Self::of_session(queue, options)
+        }
     }
 
     /// All events of a session that has one stream; the first says where its messages go, and the session ends with it.
-    pub(super) fn only_stream(
-        queue: Queue,
-        endpoint: &str,
-        guard: HangUp,
-        options: &Options,
-    ) -> Self {
-        Self(Kind::Events {
-            first: None,
-            queue,
+    pub(super) fn of_only_stream(queue: Queue, endpoint: &str, options: &Options) -> Self {
+        Self {
             opening: Some(format!("event: endpoint\ndata: {endpoint}\n\n")),
-            retry: options.retry,
-            ends: false,
-            is_over: false,
-            guard: Some(guard),
-            silence: Silence::new(options.keep_alive),
-        })
+            ..Self::of_session(queue, options)
+        }
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        if let Some(event) = self.opening.take() {
+            return Poll::Ready(Some(event.into()));
+        }
+        let next = match self.first.take() {
+            Some(next) => Poll::Ready(Some(next)),
+            None => self.queue.poll_recv(context),
+        };
+        if let Some(silence) = &mut self.silence {
+            if next.is_pending() {
+                std::task::ready!(silence.poll_too_long(context));
+            }
+            silence.broken();
+        }
+        let event = match next {
+            Poll::Pending if self.silence.is_none() => return Poll::Pending,
+            Poll::Pending => Some(Bytes::from_static(STILL_HERE)),
+            Poll::Ready(Some(Next::Pause(behind))) => {
+                self.is_over = true;
+                Some(nothing_yet(behind, self.retry).into())
+            }
+            Poll::Ready(Some(Next::Item(Item { text, id, unread }))) => {
+                self.is_over = self.ends && text.last;
+                Some(counted(event(id, &text.body), unread))
+            }
+            Poll::Ready(None) => {
+                self.is_over = true;
+                None
+            }
+        };
+        // The guard of a session's stream is not disarmed: the session is over, whoever ended it.
+        if self.is_over
+            && let Some(guard) = self.guard.take_if(|_| self.ends)
+        {
+            guard.disarm();
+        }
+        Poll::Ready(event)
     }
 }
 
@@ -197,94 +226,35 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let (first, queue, opening, retry, ends, is_over, guard, silence) = match &mut self.0 {
+        let bytes = match &mut self.0 {
+            Kind::Text(text) => text.take(),
+            Kind::Events(events) => std::task::ready!(events.poll_next(context)),
+            Kind::Passed { is_over: true, .. } => None,
             Kind::Passed {
                 parts,
                 exchange,
                 gone,
                 is_over,
-            } => {
-                if *is_over {
-                    return Poll::Ready(None);
-                }
-                let part = std::task::ready!(parts.poll_recv(context));
-                if let Some(Part::Data(bytes)) = part {
+            } => match std::task::ready!(parts.poll_recv(context)) {
+                Some(Part::Data(bytes)) => {
                     exchange.read(bytes.len());
-                    return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                    Some(bytes)
                 }
-                exchange.finish();
-                *is_over = true;
-                let gone = gone.take().filter(|_| !matches!(part, Some(Part::End)));
-                return Poll::Ready(gone.map(|text| Ok(Frame::data(event(None, &text).into()))));
-            }
-            Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
-            Kind::Events {
-                first,
-                queue,
-                opening,
-                retry,
-                ends,
-                is_over,
-                guard,
-                silence,
-            } => (
-                first, queue, opening, *retry, *ends, is_over, guard, silence,
-            ),
-        };
-        if *is_over {
-            return Poll::Ready(None);
-        }
-        if let Some(event) = opening.take() {
-            return Poll::Ready(Some(Ok(Frame::data(Bytes::from(event)))));
-        }
-        let next = match first.take() {
-            Some(next) => Some(next),
-            None => match queue.poll_recv(context) {
-                Poll::Ready(next) => next,
-                Poll::Pending => {
-                    let Some(silence) = silence else {
-                        return Poll::Pending;
-                    };
-                    std::task::ready!(silence.poll_too_long(context));
-                    silence.broken();
-                    return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(STILL_HERE)))));
+                part => {
+                    exchange.finish();
+                    *is_over = true;
+                    let gone = gone.take().filter(|_| !matches!(part, Some(Part::End)));
+                    gone.map(|text| event(None, &text).into())
                 }
             },
         };
-        if let Some(silence) = silence {
-            silence.broken();
-        }
-        let item = match next {
-            Some(Next::Item(item)) => Some(item),
-            Some(Next::Pause(behind)) => {
-                *is_over = true;
-                let event = nothing_yet(behind, retry);
-                return Poll::Ready(Some(Ok(Frame::data(Bytes::from(event)))));
-            }
-            None => None,
-        };
-        let Some(Item { text, id, unread }) = item else {
-            *is_over = true;
-            // The guard of an only stream is not disarmed: its session is over, whoever ended it.
-            if let Some(guard) = guard.take_if(|_| ends) {
-                guard.disarm();
-            }
-            return Poll::Ready(None);
-        };
-        if ends && text.last {
-            *is_over = true;
-            if let Some(guard) = guard.take() {
-                guard.disarm();
-            }
-        }
-        let event = counted(event(id, &text.body), unread);
-        Poll::Ready(Some(Ok(Frame::data(event))))
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Text(text) => text.is_none(),
-            Kind::Events { is_over, .. } | Kind::Passed { is_over, .. } => *is_over,
+            Kind::Events(Events { is_over, .. }) | Kind::Passed { is_over, .. } => *is_over,
         }
     }
 
@@ -293,7 +263,7 @@ impl http_body::Body for Body {
             Kind::Text(text) => {
                 http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
             }
-            Kind::Events { .. } | Kind::Passed { .. } => http_body::SizeHint::default(),
+            Kind::Events(_) | Kind::Passed { .. } => http_body::SizeHint::default(),
         }
     }
 }
@@ -341,7 +311,7 @@ impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
             Kind::Text(_) => "Body(text)",
-            Kind::Events { .. } => "Body(events)",
+            Kind::Events(_) => "Body(events)",
             Kind::Passed { .. } => "Body(passed)",
         })
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcp_protocol::Revision;
 
 use crate::protocol::server::{Lost, Undelivered};
-use crate::protocol::{CustomNotification, CustomRequest, IncomingRequest, Notification};
+use crate::protocol::{CustomRequest, Event, IncomingRequest};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 
 /// What a service is at, at one moment.
@@ -79,25 +79,16 @@ impl Counted {
 }
 
 impl AnyHandler for Counted {
-    fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture {
-        self.requests.add(call.peer);
-        Arc::clone(&self.handler).call(call, peer)
+    fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
+        if let Event::Request(IncomingRequest { peer, .. })
+        | Event::CustomRequest(CustomRequest { peer, .. }) = &request
+        {
+            self.requests.add(*peer);
+        }
+        Arc::clone(&self.handler).call(request, peer)
     }
 
-    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
-        self.requests.add(call.peer);
-        Arc::clone(&self.handler).custom_request(call, peer)
-    }
-
-    fn custom_notification(&self, notice: CustomNotification, session: Session) {
-        self.handler.custom_notification(notice, session);
-    }
-
-    fn notice(&self, notice: Notification, session: Session) {
-        self.handler.notice(notice, session);
-    }
-
-    fn on_initialized(&self, session: Session) {
-        self.handler.on_initialized(session);
+    fn note(&self, event: Event, session: Session) {
+        self.handler.note(event, session);
     }
 }

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, StatusCode};
 
-use super::answers::{events, refused, status};
-use super::body::HangUp;
+use super::answers::{Answered, events, refused, status};
+use super::body::{Events, HangUp};
 use super::inner::{Inner, owner};
-use super::service::accepts;
-use super::{Body, text};
+use super::service::accepts_events;
+use super::text;
 use crate::protocol::server::{Looked, Owner};
 use crate::serve::{Facts, Lane, Route, Taken, route};
 use crate::{Headers, headers};
@@ -33,30 +33,22 @@ impl Inner {
     }
 
     /// Opens a session, and its stream.
-    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> Response<Body> {
-        if !accepts(&head.headers, "text", "event-stream") {
-            let why = "the stream of a session is text/event-stream: accept it";
-            return refused(StatusCode::NOT_ACCEPTABLE, why);
-        }
-        if self.is_closing() {
-            let why = "the server is shutting down";
-            return refused(StatusCode::SERVICE_UNAVAILABLE, why);
-        }
+    pub(super) async fn open_only_stream(self: &Arc<Self>, head: &Parts) -> Answered {
+        accepts_events(&head.headers)?;
+        self.takes_calls()?;
         let who = owner(head);
         let (texts, queue) = route(Some(self.unread_of(who.clone())));
         let lane = self.new_lane();
-        lane.owned_by(who.clone());
-        lane.opened_over(head);
+        lane.opened_by(who, head.extensions.get());
         lane.send_all_to(texts);
-        let id = match self.open(&lane, who, None).await {
-            Ok(id) => id,
-            Err(response) => return *response,
-        };
+        let id = self.open(&lane, None).await?;
         let path = self.http_sse(head).unwrap_or_default();
         let endpoint = format!("{path}?{SESSION}={id}");
         let inner = Arc::clone(self);
         let guard = HangUp::new(move || inner.end(&id));
-        events(Body::only_stream(queue, &endpoint, guard, &self.options))
+        let mut stream = Events::of_only_stream(queue, &endpoint, &self.options);
+        stream.guard = Some(guard);
+        Ok(events(stream))
     }
 
     /// Whether a POST is for a URI that names a session; its header is set then, by which handlers know the session.
@@ -74,15 +66,11 @@ impl Inner {
     }
 
     /// The session of a URI that was given out with a stream.
-    pub(super) fn session_with_stream(
-        &self,
-        head: &Parts,
-        who: &Owner,
-    ) -> Result<Arc<Lane>, Box<Response<Body>>> {
+    pub(super) fn session_with_stream(&self, head: &Parts, who: &Owner) -> Answered<Arc<Lane>> {
         let lane = self.session(&head.headers, who).ok();
         let gone = "no such session: open one by GET";
         lane.filter(|lane| lane.only_stream().is_some())
-            .ok_or_else(|| Box::new(refused(StatusCode::NOT_FOUND, gone)))
+            .ok_or_else(|| refused(StatusCode::NOT_FOUND, gone).into())
     }
 
     /// Takes a message of a session that has one stream: its answer goes there.
@@ -92,30 +80,24 @@ impl Inner {
         texts: &Route,
         (told, looked): (&Headers<'_>, Looked<'_>),
         facts: Facts,
-    ) -> Response<Body> {
+    ) -> Answered {
         // Who does not read the answers is not asked for more questions.
         let turn = tokio::time::timeout(self.options.write_time, texts.turn()).await;
-        let _turn = match turn {
-            Ok(Some(turn)) => turn,
-            Ok(None) => {
-                return refused(StatusCode::NOT_FOUND, "the stream of the session has ended");
-            }
-            Err(_) => {
+        let _turn = turn
+            .map_err(|_| {
                 let why = "the stream of the session is not read: read it, then try again";
-                return refused(StatusCode::SERVICE_UNAVAILABLE, why);
-            }
-        };
+                refused(StatusCode::SERVICE_UNAVAILABLE, why)
+            })?
+            .ok_or_else(|| refused(StatusCode::NOT_FOUND, "the stream of the session has ended"))?;
         let parts = facts.parts.clone();
         let Taken { opens_session, .. } = lane.take(Some(told), looked, texts, facts);
         if opens_session
             && let Some(id) = parts
                 .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))
-            && let Some(record) = lane.record()
-            && let Err(response) = self.keep(&id, lane, record)
         {
-            lane.close();
-            return *response;
+            let kept = self.keep(&id, lane, lane.record());
+            kept.inspect_err(|_| lane.close())?;
         }
-        status(StatusCode::ACCEPTED)
+        Ok(status(StatusCode::ACCEPTED))
     }
 }

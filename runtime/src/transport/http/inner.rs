@@ -5,21 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use http::request::Parts;
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, StatusCode};
 use mcp_wire::peek;
 
-use super::answers::{refusal, refused, unavailable};
+use super::answers::{Answered, refusal, refused};
 use super::counters::{Counted, Counters};
 use super::replica::exchange::Replica;
 use super::tools::Tools;
-use super::{Body, Options, PeerAddress, Principal, text};
+use super::{Options, PeerAddress, Principal, text};
 use crate::backplane::{Memory, SessionRecord};
 use crate::errors::{self, Refusal};
 use crate::headers;
 use crate::protocol::server::{NewSession, Owner, Server, Sessions};
 use crate::protocol::translate::unguessable;
 use crate::serve::{
-    AnyHandler, Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
+    AnyHandler, Budget, Handler, Kept, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
     Suspended, started, with_tasks,
 };
 
@@ -242,30 +242,26 @@ impl Inner {
     pub(super) async fn open(
         self: &Arc<Self>,
         lane: &Arc<Lane>,
-        owner: Owner,
-        message: Option<&str>,
-    ) -> Result<Arc<str>, Box<Response<Body>>> {
-        let Some(id) = unguessable() else {
+        message: Option<&[u8]>,
+    ) -> Answered<Arc<str>> {
+        let id = unguessable().ok_or_else(|| {
             let refused = errors::internal("no randomness for the id of a session");
             let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
-            return Err(Box::new(refusal(None, &Refusal { status, ..*refused })));
-        };
-        let mut record = SessionRecord::new(&*self.replica.address, owner);
+            refusal(None, &Refusal { status, ..*refused })
+        })?;
+        if !self.replica.backplane.is_shared() {
+            self.keep(&id, lane, None)?;
+            return Ok(id);
+        }
+        let mut record = SessionRecord::new(&*self.replica.address, lane.owner());
         record.can_move = self.options.can_move && lane.only_stream().is_none();
-        let is_shared = self.replica.backplane.is_shared();
-        if let Some(opening) = message.filter(|_| is_shared)
-            && let Ok(opening) = peek(opening.as_bytes())
-        {
+        if let Some(Ok(opening)) = message.map(peek) {
             record.note(&opening);
         }
-        self.keep(&id, lane, record.clone())?;
-        if is_shared {
-            self.look_after();
-        }
-        if let Err(response) = self.save(&id, &record, None).await {
-            self.leave(&id);
-            return Err(response);
-        }
+        self.keep(&id, lane, Some(Box::new(record.clone())))?;
+        self.look_after();
+        let saved = self.save(&id, &record, None).await;
+        saved.inspect_err(|_| self.leave(&id))?;
         Ok(id)
     }
 
@@ -274,37 +270,34 @@ impl Inner {
         &self,
         id: &Arc<str>,
         lane: &Arc<Lane>,
-        record: SessionRecord,
-    ) -> Result<(), Box<Response<Body>>> {
-        let owner = record.owner.clone();
-        let kept_for = owner.clone();
+        record: Option<Box<SessionRecord>>,
+    ) -> Answered<()> {
         let new = NewSession::new(Arc::clone(id), Arc::clone(lane))
             .with_bytes(lane.session_bytes())
-            .with_owner(owner);
+            .with_owner(lane.owner());
         let may_go = |lane: &Arc<Lane>| lane.is_idle();
         let opened = (self.sessions()).open(new, self.start.elapsed(), SPARED, may_go);
-        let gone = opened
-            .map_err(|full| Box::new(refusal(None, &errors::too_many_sessions(full.limit))))?;
+        let gone = opened.map_err(|full| refusal(None, &errors::too_many_sessions(full.limit)))?;
         for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, lane)) {
             gone.close();
         }
-        lane.count_against(self.unread_of(kept_for));
-        // What an only stream has said cannot be had again: the session ends with it.
-        let resumes = self.options.resumes && lane.only_stream().is_none();
-        lane.keep_with(self.kept(id, record, resumes));
+        lane.keep_with(Kept {
+            session: Arc::clone(id),
+            backplane: Arc::clone(&self.replica.backplane),
+            share: self.unread_of(lane.owner()),
+            record,
+            // What an only stream has said cannot be had again: the session ends with it.
+            resumes: self.options.resumes && lane.only_stream().is_none(),
+        });
         Ok(())
     }
 
     /// The session that a request names.
-    pub(super) fn session(
-        &self,
-        headers: &HeaderMap,
-        who: &Owner,
-    ) -> Result<Arc<Lane>, Box<Response<Body>>> {
-        let Some(id) = text(headers, headers::SESSION_ID) else {
+    pub(super) fn session(&self, headers: &HeaderMap, who: &Owner) -> Answered<Arc<Lane>> {
+        let id = text(headers, headers::SESSION_ID).ok_or_else(|| {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
-            return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
-        };
+            refused(StatusCode::BAD_REQUEST, why)
+        })?;
         let now = self.start.elapsed();
         let mut sessions = self.sessions();
         let mut lane = sessions.use_by(who, id, now).map(|lane| Arc::clone(lane));
@@ -313,26 +306,8 @@ impl Inner {
             sessions.end(id);
         }
         drop(sessions);
-        lane.ok_or_else(|| {
-            Box::new(refused(
-                StatusCode::NOT_FOUND,
-                "no such session: open one with `initialize`",
-            ))
-        })
-    }
-
-    /// Ends the session that a request names.
-    pub(super) async fn end_session(
-        &self,
-        headers: &HeaderMap,
-        who: &Owner,
-    ) -> Result<(), Box<Response<Body>>> {
-        self.session(headers, who)?;
-        let id = text(headers, headers::SESSION_ID).unwrap_or_default();
-        // Others first: none takes over what has ended.
-        let ended = self.replica.backplane.end(id).await;
-        self.end(id);
-        ended.map_err(|why| Box::new(unavailable(&why)))
+        let gone = "no such session: open one with `initialize`";
+        lane.ok_or_else(|| refused(StatusCode::NOT_FOUND, gone).into())
     }
 
     /// Ends the session of this id.

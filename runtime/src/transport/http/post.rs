@@ -8,10 +8,10 @@ use mcp_protocol::Lifecycle;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, RawId, RequestId};
 
-use super::answers::{events, json, refusal, status};
-use super::body::HangUp;
+use super::answers::{Answered, events, json, refusal, status};
+use super::body::{Events, HangUp};
 use super::inner::Inner;
-use super::{Body, Options, Principal, text};
+use super::{Body, Options, Principal};
 use crate::backplane::EventId;
 use crate::protocol::negotiate::Settlement;
 use crate::protocol::server::{Looked, Owner};
@@ -25,7 +25,7 @@ impl Inner {
         who: Owner,
         in_stream: Option<Arc<Lane>>,
         (bytes, permit): (Vec<u8>, Permit),
-    ) -> Response<Body> {
+    ) -> Answered {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
             .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or(headers::UNREADABLE)));
@@ -36,30 +36,21 @@ impl Inner {
             Some(_) => self.server.look_in_session(&bytes),
             None => self.server.look(Some(&told), &bytes),
         };
+        let id = (looked.message()).and_then(|message| message.id.and_then(RawId::to_id));
         if in_stream.is_none()
             && let Some(message) = looked.message()
-            && let Err(refused) = self.params_agree(message, &parts, &who).await
         {
-            return refusal(message.id.and_then(RawId::to_id).as_ref(), &refused);
+            let agree = self.params_agree(message, &parts, &who).await;
+            agree.map_err(|refused| refusal(id.as_ref(), &refused))?;
         }
         let lane = match in_stream.filter(|_| looked.message().is_some()) {
-            Some(lane) => Ok(lane),
-            None => self.lane(&parts, &told, &looked, (&who, &bytes)).await,
+            Some(lane) => lane,
+            None => self.lane(&parts, &told, &looked, (&who, &bytes)).await?,
         };
-        let lane = match lane {
-            Ok(lane) => lane,
-            Err(response) => return *response,
-        };
-        lane.owned_by(who.clone());
-        lane.opened_over(&parts);
-        if let Some(message) = looked.message()
-            && let Err(response) = self.note(&lane, message).await
-        {
-            return *response;
+        lane.opened_by(who.clone(), parts.extensions.get());
+        if let Some(message) = looked.message() {
+            self.note(&lane, message).await?;
         }
-        let id = looked
-            .message()
-            .and_then(|message| message.id.and_then(RawId::to_id));
         let facts = Facts {
             parts: Some(Arc::clone(&parts)),
             room: Some(self.reservation(permit, who.clone())),
@@ -68,7 +59,7 @@ impl Inner {
             let taken = self.to_only_stream(&lane, &texts, (&told, looked), facts);
             return taken.await;
         }
-        let (texts, queue) = route(Some(self.unread_of(who.clone())));
+        let (texts, queue) = route(Some(self.unread_of(who)));
         let Taken {
             opens_session,
             exchange,
@@ -77,13 +68,7 @@ impl Inner {
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         let session = match opens_session && self.options.sessions {
-            true => {
-                let message = std::str::from_utf8(&bytes).ok();
-                match self.open(&lane, who, message).await {
-                    Ok(id) => Some(id),
-                    Err(response) => return *response,
-                }
-            }
+            true => Some(self.open(&lane, Some(&bytes)).await?),
             false => None,
         };
         // The handler has its own copy of what it needs.
@@ -98,7 +83,7 @@ impl Inner {
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);
         }
-        response
+        Ok(response)
     }
 
     /// Returns the lane of a message: that of a session, that of a suspended call, or one of its own.
@@ -108,7 +93,7 @@ impl Inner {
         told: &Headers<'_>,
         looked: &Looked<'_>,
         (who, bytes): (&Owner, &[u8]),
-    ) -> Result<Arc<Lane>, Box<Response<Body>>> {
+    ) -> Answered<Arc<Lane>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
         let needs_session = |settlement: Settlement| settlement.needs_session(has_session);
@@ -116,10 +101,7 @@ impl Inner {
             && self.options.sessions
             && self.server.served().has(Lifecycle::Handshake)
         {
-            let session = text(&parts.headers, headers::SESSION_ID).unwrap_or_default();
-            if let Some(response) = self.pass_on(parts, session, who, bytes).await {
-                return Err(Box::new(response));
-            }
+            self.pass_on(parts, who, bytes).await?;
             return self.session(&parts.headers, who);
         }
         if let Some(message) = message.filter(|message| message.request_state.is_some())
@@ -130,9 +112,7 @@ impl Inner {
             if let Some(lane) = self.parked(ticket) {
                 return Ok(lane);
             }
-            if let Some(response) = self.pass_ticket(parts, ticket, who, bytes).await {
-                return Err(Box::new(response));
-            }
+            self.pass_ticket(parts, ticket, who, bytes).await?;
         }
         // Nothing else of a modern request is taken from an earlier one: its lane is its own.
         Ok(self.new_lane())
@@ -162,7 +142,11 @@ async fn worked_on(
                 false => json(code, text.body, unread),
             }
         }
-        Some(first) => events(Body::exchange(Some(first), queue, guard, prime, options)),
+        Some(first) => {
+            let mut stream = Events::of_exchange(queue, prime, options);
+            (stream.first, stream.guard) = (Some(first), guard);
+            events(stream)
+        }
         // Cancelled meanwhile, or the session is over.
         None => {
             if let Some(guard) = guard {

@@ -17,7 +17,7 @@ use crate::methods;
 use crate::protocol::params::{self, Learned};
 use crate::protocol::server::Owner;
 use crate::serve::{Facts, Next, Taken, route};
-use crate::{Headers, headers, meta};
+use crate::{Headers, headers};
 
 /// How many pages of tools are asked for.
 const PAGES: usize = 100;
@@ -117,17 +117,15 @@ impl Inner {
         who: &Owner,
     ) -> Option<Learned> {
         let mut tools = Learned::within(BYTES);
-        let mut cursor: Option<Json> = None;
+        let said: Map<Json> = mcp_wire::from_str(message.params?.text()).ok()?;
+        let mut params = Map::from_iter([("_meta", said.get("_meta")?.clone())]);
         for _ in 0..PAGES {
-            let page = self
-                .page(revision, message, parts, who, cursor.take())
-                .await?;
+            let page = self.page(revision, &params, parts, who).await?;
             // One that breaks the rule has no such parameters.
             tools.learn(&page);
-            cursor = page.get("nextCursor").filter(|cursor| !cursor.is_null());
-            if cursor.is_none() {
-                break;
-            }
+            let cursor = page.get("nextCursor").filter(|cursor| !cursor.is_null());
+            let Some(cursor) = cursor else { break };
+            params.insert("cursor", cursor);
         }
         Some(tools)
     }
@@ -135,32 +133,12 @@ impl Inner {
     async fn page(
         &self,
         revision: Revision,
-        message: &Peeked<'_>,
+        params: &Map<Json>,
         parts: &Arc<Parts>,
         who: &Owner,
-        cursor: Option<Json>,
     ) -> Option<Json> {
-        let mut about: Map<Json> = Map::new();
-        about.insert(
-            meta::PROTOCOL_VERSION,
-            Json::of(revision.protocol_version()),
-        );
-        let said = |part: Option<Raw<'_>>| part.and_then(|raw| Json::from_text(raw.text()).ok());
-        let capabilities = said(message.meta.client_capabilities);
-        about.insert(
-            meta::CLIENT_CAPABILITIES,
-            capabilities.unwrap_or_else(crate::protocol::translate::no_params),
-        );
-        if let Some(info) = said(message.meta.client_info) {
-            about.insert(meta::CLIENT_INFO, info);
-        }
-        let mut params: Map<Json> = Map::new();
-        params.insert("_meta", Json::of(&about));
-        if let Some(cursor) = cursor {
-            params.insert("cursor", cursor);
-        }
         let method = self.called(methods::TOOLS_LIST, revision);
-        let text = write::request(&RequestId::from(0), method, Some(Json::of(&params).text()));
+        let text = write::request(&RequestId::from(0), method, Some(Json::of(params).text()));
         let headers = Headers::from_pairs([
             (headers::PROTOCOL_VERSION, revision.protocol_version()),
             (headers::METHOD, method),
@@ -171,8 +149,7 @@ impl Inner {
             room: None,
         };
         let lane = self.new_lane();
-        lane.owned_by(who.clone());
-        lane.opened_over(parts);
+        lane.opened_by(who.clone(), parts.extensions.get());
         let Taken { exchange, .. } = lane.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),

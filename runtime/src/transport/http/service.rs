@@ -11,7 +11,8 @@ use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
-use super::answers::{allowed, events, exposed, refusal, refused, status, unavailable};
+use super::answers::{Answered, allowed, events, exposed, refusal, refused, status};
+use super::body::Events;
 use super::counters::Counters;
 use super::inner::{Inner, owner};
 use super::intake::{self, Unread};
@@ -19,8 +20,8 @@ use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::headers;
 use crate::protocol::negotiate;
-use crate::protocol::server::Server;
-use crate::serve::{Handler, Lane, Route, route};
+use crate::protocol::server::{Owner, Server};
+use crate::serve::{Handler, Lane, Permit, Route, route};
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
@@ -139,84 +140,88 @@ impl Inner {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
         }
-        match self.is_closing() {
-            true => refused(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server is shutting down",
-            ),
-            false if !is_ready => refused(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the backplane cannot be reached",
-            ),
-            false => refused(StatusCode::OK, "ok"),
+        match self.takes_calls() {
+            Err(closing) => *closing,
+            Ok(()) if is_ready => refused(StatusCode::OK, "ok"),
+            Ok(()) => {
+                let why = "the backplane cannot be reached";
+                refused(StatusCode::SERVICE_UNAVAILABLE, why)
+            }
         }
     }
 
-    pub(super) async fn admitted<B>(self: &Arc<Self>, mut head: Parts, body: B) -> Response<Body>
+    pub(super) async fn admitted<B>(self: &Arc<Self>, head: Parts, body: B) -> Response<Body>
     where
         B: http_body::Body + Send,
         B::Data: Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         self.retire();
-        match head.method {
-            Method::POST => {}
-            Method::GET if self.opens_only_stream(&head) => {
-                return self.open_only_stream(&head).await;
-            }
+        let answered = match head.method {
+            Method::POST => self.message(head, body).await,
+            Method::GET if self.opens_only_stream(&head) => self.open_only_stream(&head).await,
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
-                return self.session_operation(&head).await;
+                self.session_operation(&head).await
             }
-            _ => return self.wrong_method(),
-        }
+            _ => Ok(self.wrong_method()),
+        };
+        answered.unwrap_or_else(|response| *response)
+    }
+
+    async fn message<B>(self: &Arc<Self>, mut head: Parts, body: B) -> Answered
+    where
+        B: http_body::Body + Send,
+        B::Data: Send,
+    {
         if !is_json(&head.headers) {
-            return refused(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "a message comes as application/json",
-            );
+            let why = "a message comes as application/json";
+            return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into());
         }
         let who = owner(&head);
         let names_session = self.uri_names_session(&mut head);
-        let in_stream = match names_session {
-            true => match self.session_with_stream(&head, &who) {
-                Ok(lane) => Some(lane),
-                // Its stream may be at another replica.
-                Err(_) if self.replica.backplane.is_shared() => None,
-                Err(response) => return *response,
-            },
-            false => None,
-        };
+        // A session that does not run here may do so at another replica.
+        if names_session && !self.replica.backplane.is_shared() {
+            self.session_with_stream(&head, &who)?;
+        }
+        // The answer to a message of a session with one stream does not come in the response.
+        if !names_session && !accepts_answers(&head.headers) {
+            let why = "the answer comes as application/json or text/event-stream: accept both";
+            return Err(refused(StatusCode::NOT_ACCEPTABLE, why).into());
+        }
+        self.takes_calls()?;
+        let (bytes, permit) = self.body(body, &who).await?;
+        let mut in_stream = None;
         if names_session {
-            // The answer does not come in the response.
-        } else if !accepts(&head.headers, "application", "json")
-            || !accepts(&head.headers, "text", "event-stream")
-        {
-            return refused(
-                StatusCode::NOT_ACCEPTABLE,
-                "the answer comes as application/json or text/event-stream: accept both",
-            );
+            if self.session_with_stream(&head, &who).is_err() {
+                self.pass_on(&head, &who, &bytes).await?;
+            }
+            in_stream = Some(self.session_with_stream(&head, &who)?);
         }
-        if self.is_closing() {
-            return refused(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server is shutting down",
-            );
+        self.post(head, who, in_stream, (bytes, permit)).await
+    }
+
+    /// Refuses calls once the service is closing.
+    pub(super) fn takes_calls(&self) -> Answered<()> {
+        match self.is_closing() {
+            true => {
+                let why = "the server is shutting down";
+                Err(refused(StatusCode::SERVICE_UNAVAILABLE, why).into())
+            }
+            false => Ok(()),
         }
+    }
+
+    /// Reads the body of a request, within the share of its sender.
+    async fn body<B>(&self, body: B, who: &Owner) -> Answered<(Vec<u8>, Permit)>
+    where
+        B: http_body::Body + Send,
+        B::Data: Send,
+    {
         let limit = self.server.limits().max_message_bytes;
         let share = self.requests_of(who.clone());
         let read = intake::read(body, limit, &share);
-        match tokio::time::timeout(self.options.body_time, read).await {
-            Ok(Ok((bytes, _))) if names_session && in_stream.is_none() => {
-                let session = text(&head.headers, headers::SESSION_ID).unwrap_or_default();
-                match self.pass_on(&head, session, &who, &bytes).await {
-                    Some(response) => response,
-                    None => match self.session_with_stream(&head, &who) {
-                        Ok(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "try again"),
-                        Err(response) => *response,
-                    },
-                }
-            }
-            Ok(Ok((bytes, permit))) => self.post(head, who, in_stream, (bytes, permit)).await,
+        let refused = match tokio::time::timeout(self.options.body_time, read).await {
+            Ok(Ok(read)) => return Ok(read),
             Ok(Err(Unread::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
                 refusal(None, &crate::errors::message_too_large(bytes, limit))
@@ -229,7 +234,8 @@ impl Inner {
                 ),
             ),
             Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
-        }
+        };
+        Err(refused.into())
     }
 
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
@@ -253,44 +259,37 @@ impl Inner {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    async fn session_operation(self: &Arc<Self>, head: &Parts) -> Response<Body> {
+    async fn session_operation(self: &Arc<Self>, head: &Parts) -> Answered {
         let (headers, who) = (&head.headers, owner(head));
+        self.pass_on(head, &who, &[]).await?;
+        let lane = self.session(headers, &who)?;
         let session = text(headers, headers::SESSION_ID).unwrap_or_default();
-        if let Some(response) = self.pass_on(head, session, &who, &[]).await {
-            return response;
-        }
         if head.method == Method::DELETE {
-            return match self.end_session(headers, &who).await {
-                Ok(()) => status(StatusCode::NO_CONTENT),
-                Err(response) => *response,
-            };
+            // Others first: none takes over what has ended.
+            let ended = self.replica.backplane.end(session).await;
+            self.end(session);
+            ended?;
+            return Ok(status(StatusCode::NO_CONTENT));
         }
-        let lane = match self.session(headers, &who) {
-            Ok(lane) => lane,
-            Err(response) => return *response,
-        };
-        if !accepts(headers, "text", "event-stream") {
-            return refused(
-                StatusCode::NOT_ACCEPTABLE,
-                "the stream of a session is text/event-stream",
-            );
-        }
+        accepts_events(headers)?;
         let (texts, queue) = route(Some(self.unread_of(who)));
-        if let Some(behind) = text(headers, LAST_EVENT_ID) {
-            return match self.resume(session, &lane, behind, texts).await {
-                Ok(Some(true)) => events(Body::exchange(None, queue, None, None, &self.options)),
-                Ok(Some(false)) => events(Body::session(queue, &self.options)),
-                Ok(None) => refused(
-                    StatusCode::NOT_FOUND,
-                    "what followed this event is not kept here: make the request again",
-                ),
-                Err(why) => unavailable(&why),
-            };
-        }
-        match lane.at_large(texts) {
-            Ok(()) => events(Body::session(queue, &self.options)),
-            Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
-        }
+        let ends = match text(headers, LAST_EVENT_ID) {
+            Some(behind) => {
+                let resumed = self.resume(session, &lane, behind, texts).await?;
+                let why = "what followed this event is not kept here: make the request again";
+                resumed.ok_or_else(|| refused(StatusCode::NOT_FOUND, why))?
+            }
+            None => {
+                let why = "this session has its stream already";
+                let attached = lane.at_large(texts);
+                attached.map_err(|_| refused(StatusCode::CONFLICT, why))?;
+                false
+            }
+        };
+        Ok(events(match ends {
+            true => Events::of_exchange(queue, None, &self.options),
+            false => Events::of_session(queue, &self.options),
+        }))
     }
 }
 
@@ -357,12 +356,7 @@ impl Options {
             self.sessions && served.is_some_and(|served| served.ends_with(path))
         };
         match head.method {
-            Method::POST
-                if !has_session
-                    && is_json(headers)
-                    && accepts(headers, "application", "json")
-                    && accepts(headers, "text", "event-stream") =>
-            {
+            Method::POST if !has_session && is_json(headers) && accepts_answers(headers) => {
                 Wanted::Message
             }
             Method::GET if !has_session && is_http_sse() => Wanted::Session,
@@ -371,8 +365,24 @@ impl Options {
     }
 }
 
+/// Whether both kinds of answers to a message are accepted.
+fn accepts_answers(headers: &HeaderMap) -> bool {
+    accepts(headers, "application", "json") && accepts(headers, "text", "event-stream")
+}
+
+/// Refuses a request for a stream that does not accept one.
+pub(super) fn accepts_events(headers: &HeaderMap) -> Answered<()> {
+    match accepts(headers, "text", "event-stream") {
+        true => Ok(()),
+        false => {
+            let why = "the stream of a session is text/event-stream: accept it";
+            Err(refused(StatusCode::NOT_ACCEPTABLE, why).into())
+        }
+    }
+}
+
 /// Whether a media type is accepted; who does not say accepts all.
-pub(super) fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
+fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
     let mut values = headers.get_all(ACCEPT).iter().peekable();
     if values.peek().is_none() {
         return true;

@@ -1,12 +1,10 @@
 //! Budgets that all clients share, and the share of each: a client that takes more than its share is refused alone.
 
+use crate::errors::{self, Refusal};
+use crate::protocol::server::Owner;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-#[cfg(feature = "server-http")]
-use crate::errors::{self, Refusal};
-use crate::protocol::server::Owner;
 
 /// What all clients together may take up of something, in bytes or in connections.
 pub(crate) struct Budget {
@@ -48,7 +46,6 @@ impl Budget {
     }
 
     /// What is taken of it.
-    #[cfg(feature = "server-http")]
     pub(crate) fn amount(&self) -> usize {
         self.taken().all
     }
@@ -84,6 +81,11 @@ impl fmt::Display for Full {
 }
 
 impl Share {
+    /// Whose it is.
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
     /// Takes so much, until what this returns is dropped.
     pub(crate) fn take(&self, amount: usize) -> Result<Permit, Full> {
         let mut permit = Permit {
@@ -179,7 +181,6 @@ impl Reservation {
     ///
     /// # Errors
     /// A share, or all that clients may take up, that is used up.
-    #[cfg(feature = "server-http")]
     pub(crate) fn suspend(&self) -> Result<(), Box<Refusal>> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_some() {

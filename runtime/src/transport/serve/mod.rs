@@ -3,30 +3,10 @@
 //! A [`Handler`] answers calls in the application's revision, each in a task of its own; its [`Peer`] carries what it
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
-#[cfg_attr(
-    not(feature = "server-http"),
-    allow(
-        dead_code,
-        reason = "standard streams have one client, which shares with nobody"
-    )
-)]
 mod budget;
-#[cfg(feature = "server-http")]
 mod connection;
-#[cfg_attr(
-    not(feature = "server-http"),
-    allow(
-        dead_code,
-        unreachable_pub,
-        reason = "what is said over standard streams is said once"
-    )
-)]
 pub(crate) mod event;
 mod lane;
-#[cfg_attr(
-    not(feature = "server-http"),
-    allow(dead_code, reason = "what is said over standard streams is said once")
-)]
 mod route;
 mod tasks;
 
@@ -41,30 +21,17 @@ use mcp_wire::{ErrorObject, Json};
 #[cfg(feature = "router")]
 use crate::Limits;
 use crate::protocol::{
-    Answer, Caller, CustomNotification, CustomRequest, Fate, IncomingRequest, Notification, To,
-    Token,
+    Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
+    To, Token,
 };
 
-use crate::protocol::server::Server;
+use crate::protocol::server::{Owner, Server};
 
-#[cfg(feature = "server-http")]
-use crate::protocol::server::Owner;
-
-pub(crate) use budget::Budget;
-#[cfg(feature = "server-http")]
+pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
 pub use connection::PeerConnection;
-
-#[cfg(feature = "server-http")]
-pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
-pub(crate) use lane::Lane;
-#[cfg(feature = "server-http")]
-pub(crate) use lane::{Kept, Parked, Taken};
-#[cfg(feature = "server-http")]
-pub(crate) use route::{Item, Route};
-pub(crate) use route::{Next, Queue, route};
-#[cfg(feature = "server-http")]
-pub(crate) use tasks::Replicas;
-pub(crate) use tasks::with_tasks;
+pub(crate) use lane::{Kept, Lane, Parked, Taken};
+pub(crate) use route::{Item, Next, Queue, Route, route};
+pub(crate) use tasks::{Replicas, with_tasks};
 use tasks::{Running, Taskable};
 
 /// A server whose clock begins now, and when that is.
@@ -132,13 +99,11 @@ pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, ErrorOb
 
 /// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
-    fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture;
-    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture;
-    fn custom_notification(&self, notice: CustomNotification, session: Session);
-    fn notice(&self, notice: Notification, session: Session);
-    fn on_initialized(&self, session: Session);
+    /// Answers a request.
+    fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture;
+    /// Takes note of any other event.
+    fn note(&self, event: Event, session: Session);
     /// Runs once another replica has changed a task.
-    #[cfg(feature = "server-http")]
     fn task_changed(&self, task: &str) {
         let _ = task;
     }
@@ -149,24 +114,28 @@ pub(crate) trait AnyHandler: Send + Sync {
 }
 
 impl<H: Handler> AnyHandler for H {
-    fn call(self: Arc<Self>, call: IncomingRequest, peer: Peer) -> HandlerFuture {
-        Box::pin(async move { Handler::call(&*self, call, peer).await })
+    fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
+        match request {
+            Event::Request(call) => {
+                Box::pin(async move { Handler::call(&*self, call, peer).await })
+            }
+            Event::CustomRequest(call) => {
+                Box::pin(async move { self.custom_request(call, peer).await })
+            }
+            _ => {
+                let why = crate::errors::internal("the event is not a request");
+                Box::pin(std::future::ready(Err(why.error)))
+            }
+        }
     }
 
-    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
-        Box::pin(async move { Handler::custom_request(&*self, call, peer).await })
-    }
-
-    fn custom_notification(&self, notice: CustomNotification, session: Session) {
-        Handler::custom_notification(self, notice, session);
-    }
-
-    fn notice(&self, notice: Notification, session: Session) {
-        Handler::notice(self, notice, session);
-    }
-
-    fn on_initialized(&self, session: Session) {
-        Handler::on_initialized(self, session);
+    fn note(&self, event: Event, session: Session) {
+        match event {
+            Event::Notification(notice) => self.notice(notice, session),
+            Event::CustomNotification(notice) => self.custom_notification(notice, session),
+            Event::Initialized | Event::Listens => self.on_initialized(session),
+            _ => {}
+        }
     }
 }
 
@@ -176,7 +145,6 @@ pub(crate) struct Facts {
     #[cfg(feature = "server-http")]
     pub(crate) parts: Option<Arc<::http::request::Parts>>,
     /// Part of the shared room that the text takes up, until all work on it is done.
-    #[cfg(feature = "server-http")]
     pub(crate) room: Option<Arc<Reservation>>,
 }
 
@@ -273,7 +241,6 @@ impl Peer {
 
     /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.
     /// Returns whether the stream was closed, which needs a session over HTTP, of a revision with resumption.
-    #[cfg(feature = "server-http")]
     pub fn close_stream(&self) -> bool {
         self.line.pause(self.token)
     }
@@ -337,7 +304,6 @@ impl Session {
     }
 
     /// Returns the owner of the session: its principal or address, if the transport knows it.
-    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn owner(&self) -> Owner {
         let line = self.line.upgrade();
@@ -346,7 +312,6 @@ impl Session {
 
     /// Returns the connection over which the session was opened, or the request came that has none; `None` if it is not
     /// known.
-    #[cfg(feature = "server-http")]
     #[must_use]
     pub fn connection(&self) -> Option<PeerConnection> {
         self.line.upgrade()?.connection()

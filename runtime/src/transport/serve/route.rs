@@ -130,7 +130,6 @@ impl Route {
     }
 
     /// Closes the connection for now.
-    #[cfg(feature = "server-http")]
     pub(crate) fn pause(&self, behind: EventId) {
         self.texts.push(Next::Pause(behind));
     }

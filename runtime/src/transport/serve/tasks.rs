@@ -23,14 +23,14 @@ use running::watched;
 use super::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::server::Server;
+use crate::protocol::server::{Owner, Server};
 use crate::protocol::tasks::server::{Starting, notified};
 use crate::protocol::tasks::{
     Count, Form, MemoryTasks, Task, TaskOptions, TaskStatus, TaskStore, TaskStoreError, millis,
     now_ms,
 };
 use crate::protocol::translate::{is_unguessable, unguessable};
-use crate::protocol::{CustomNotification, CustomRequest, Fate, IncomingRequest, Notification};
+use crate::protocol::{Event, Fate};
 use crate::transport::panics::caught;
 use crate::transport::spawn::{boxed, spawn};
 
@@ -120,16 +120,29 @@ pub(crate) fn with_tasks(
 }
 
 impl AnyHandler for Tasks {
-    fn call(self: Arc<Self>, call: IncomingRequest, mut peer: Peer) -> HandlerFuture {
-        if self.server.tasks_for(call.peer).is_none() {
-            return Arc::clone(&self.handler).call(call, peer);
-        }
+    fn call(self: Arc<Self>, request: Event, mut peer: Peer) -> HandlerFuture {
+        let has_tasks = |revision| self.server.tasks_for(revision).is_some();
+        let call = match request {
+            Event::Request(call) if has_tasks(call.peer) => call,
+            Event::CustomRequest(call)
+                if Form::of(call.peer).is_some_and(|form| form.has(&call.method))
+                    && has_tasks(call.peer) =>
+            {
+                return Box::pin(async move {
+                    let (line, token) = (Arc::clone(&peer.line), peer.token);
+                    let served = self.serve(call, peer).await;
+                    served.map_err(|refusal| line.refused(token, *refusal))
+                });
+            }
+            other => return Arc::clone(&self.handler).call(other, peer),
+        };
         peer.task = Some(Taskable {
             tasks: Arc::clone(&self),
             running: Arc::default(),
         });
         let listens = call.method == methods::SUBSCRIPTIONS_LISTEN;
-        let handled = caught(Arc::clone(&self.handler).call(call, peer.clone()));
+        let handler = Arc::clone(&self.handler);
+        let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
             if self.server.has_own_tasks {
@@ -142,28 +155,8 @@ impl AnyHandler for Tasks {
         })
     }
 
-    fn custom_request(self: Arc<Self>, call: CustomRequest, peer: Peer) -> HandlerFuture {
-        let is_of_tasks = Form::of(call.peer).is_some_and(|form| form.has(&call.method));
-        match is_of_tasks && self.server.tasks_for(call.peer).is_some() {
-            true => Box::pin(async move {
-                let (line, token) = (Arc::clone(&peer.line), peer.token);
-                let served = self.serve(call, peer).await;
-                served.map_err(|refusal| line.refused(token, *refusal))
-            }),
-            false => Arc::clone(&self.handler).custom_request(call, peer),
-        }
-    }
-
-    fn custom_notification(&self, notice: CustomNotification, session: Session) {
-        self.handler.custom_notification(notice, session);
-    }
-
-    fn notice(&self, notice: Notification, session: Session) {
-        self.handler.notice(notice, session);
-    }
-
-    fn on_initialized(&self, session: Session) {
-        self.handler.on_initialized(session);
+    fn note(&self, event: Event, session: Session) {
+        self.handler.note(event, session);
     }
 
     /// Gives up the tasks that end with a session.
@@ -188,7 +181,6 @@ impl AnyHandler for Tasks {
         }
     }
 
-    #[cfg(feature = "server-http")]
     fn task_changed(&self, task: &str) {
         self.wake(task);
     }
@@ -436,10 +428,8 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
 
 /// Whose share a task takes that has no owner.
 fn address_of(peer: &Peer) -> String {
-    #[cfg(feature = "server-http")]
-    if let crate::protocol::server::Owner::Address(address) = peer.line.owner() {
-        return format!("address:{address}");
+    match peer.line.owner() {
+        Owner::Address(address) => format!("address:{address}"),
+        _ => String::new(),
     }
-    let _ = peer;
-    String::new()
 }

@@ -12,7 +12,7 @@ use mcp_revisions::backplane::{
 };
 use mcp_revisions::http::{Body, Options, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::sansio::server::{IncomingRequest, TaskStore};
+use mcp_revisions::sansio::server::{IncomingRequest, Owner, TaskStore};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
@@ -459,8 +459,8 @@ impl Backplane for Cut {
         self.memory.end(session)
     }
 
-    fn append(&self, session: &str, event: KeptEvent) {
-        self.memory.append(session, event);
+    fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
+        self.memory.append(session, owner, event);
     }
 
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>> {

@@ -1,12 +1,12 @@
 //! What one replica knows of the others: the requests that it has passed to them, and theirs that it works on.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
 use super::frame;
@@ -84,32 +84,13 @@ impl Replica {
 }
 
 /// How many bytes of a response are on their way before its reader has taken some.
-const WINDOW: usize = 256 << 10;
+pub(super) const WINDOW: usize = 256 << 10;
 
 /// A request that another replica has passed here.
 pub(super) struct Working {
     pub(super) task: AbortHandle,
-    pub(super) window: Arc<Window>,
-}
-
-/// What is on its way, and has not been read.
-#[derive(Default)]
-pub(super) struct Window {
-    pub(super) bytes: AtomicUsize,
-    pub(super) freed: Notify,
-}
-
-impl Window {
-    /// Waits until there is room for more.
-    pub(super) async fn room(&self) {
-        loop {
-            let freed = self.freed.notified();
-            if self.bytes.load(Ordering::Acquire) < WINDOW {
-                return;
-            }
-            freed.await;
-        }
-    }
+    /// The bytes of its response that are on their way, and have not been read.
+    pub(super) unread: watch::Sender<usize>,
 }
 
 /// A part of the response to a request that was passed on.

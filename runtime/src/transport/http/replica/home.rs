@@ -1,14 +1,14 @@
 //! Requests that other replicas have passed here, and their responses on the way back.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Full};
+use tokio::sync::watch;
 
-use super::exchange::{Part, Replica, Window, Working};
+use super::exchange::{Part, Replica, WINDOW, Working};
 use super::{frame, unreachable};
 use crate::backplane::{To, detach};
 use crate::headers;
@@ -22,34 +22,24 @@ pub(super) struct FromReplica;
 
 /// Works on a request, and sends its response back.
 pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, body: Vec<u8>) {
-    let window = Arc::<Window>::default();
+    let unread = watch::Sender::new(0);
     let key = (from.clone(), number);
     let mut working = inner.replica.working();
     let task = spawn({
-        let (inner, window, key) = (Arc::clone(inner), Arc::clone(&window), key.clone());
+        let (inner, unread, key) = (Arc::clone(inner), unread.clone(), key.clone());
         async move {
-            respond(&inner, &from, number, (head, body), &window).await;
+            respond(&inner, &from, number, (head, body), &unread).await;
             inner.replica.working().remove(&key);
         }
     });
     let task = task.abort_handle();
-    working.insert(key, Working { task, window });
+    working.insert(key, Working { task, unread });
 }
 
 /// So many bytes of a response have been read.
 pub(super) fn read(replica: &Replica, from: String, number: u64, bytes: usize) {
     if let Some(working) = replica.working().get(&(from, number)) {
-        let window = &working.window;
-        let mut before = window.bytes.load(Ordering::Acquire);
-        while let Err(now) = window.bytes.compare_exchange(
-            before,
-            before.saturating_sub(bytes),
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        ) {
-            before = now;
-        }
-        window.freed.notify_one();
+        (working.unread).send_modify(|unread| *unread = unread.saturating_sub(bytes));
     }
 }
 
@@ -74,7 +64,7 @@ async fn respond(
     from: &str,
     number: u64,
     (mut head, body): (Parts, Vec<u8>),
-    window: &Window,
+    unread: &watch::Sender<usize>,
 ) {
     let backplane = &inner.replica.backplane;
     // Returns whether the reader is there.
@@ -90,7 +80,7 @@ async fn respond(
     let session = text(&head.headers, headers::SESSION_ID);
     let response: Response<Body> = match session {
         // A replica that knows this one as the home of a session does not look whether another has taken it over.
-        Some(_) if !inner.replica.is_reachable() => unreachable(),
+        Some(_) if !inner.replica.is_reachable() => *Box::from(unreachable()),
         Some(session) if inner.is_closing() || !inner.runs(session) => {
             // A frame that cannot be sent has lost its reader.
             let _ = send(Part::NotHere).await;
@@ -118,8 +108,9 @@ async fn respond(
         let Ok(bytes) = frame.into_data() else {
             continue;
         };
-        window.room().await;
-        window.bytes.fetch_add(bytes.len(), Ordering::AcqRel);
+        // It fails without a sender, which is here.
+        let _ = unread.subscribe().wait_for(|unread| *unread < WINDOW).await;
+        unread.send_modify(|unread| *unread += bytes.len());
         if !send(Part::Data(bytes)).await {
             return;
         }

@@ -12,18 +12,19 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::request::Parts;
-use http::{Response, StatusCode, header};
+use http::{Response, header};
+use mcp_wire::envelope::write;
 use tokio::sync::mpsc;
 
-use super::Body;
-use super::answers::{json, refusal, unavailable};
+use super::answers::{Answered, refusal};
 use super::inner::Inner;
+use super::{Body, text};
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
-use crate::errors;
 use crate::protocol::server::Owner;
 use crate::protocol::translate::is_unguessable;
-use crate::serve::{Facts, Kept, Lane, route};
+use crate::serve::{Facts, Lane, route};
 use crate::transport::spawn::spawn;
+use crate::{errors, headers};
 use exchange::{Exchange, Part, Passed};
 use frame::{Frame, What};
 use home::FromReplica;
@@ -34,100 +35,78 @@ const LOOKS: usize = 3;
 /// How often a replica looks whether those are there that it waits for.
 const LOOK: Duration = Duration::from_millis(500);
 
-fn unreachable() -> Response<Body> {
-    unavailable(&Unavailable("it does not answer".to_owned()))
+fn unreachable() -> Unavailable {
+    Unavailable("it does not answer".to_owned())
 }
 
 impl Inner {
-    /// Passes a request to the replica that runs its session. Returns `None` if that is this one, or there is no such
-    /// session; one whose replica is gone is run here from now on.
+    /// Passes a request to the replica that runs its session, which responds in place of this one. Returns if this one
+    /// runs it, or there is no such session; one whose replica is gone is run here from now on.
     pub(super) async fn pass_on(
         self: &Arc<Self>,
         head: &Parts,
-        session: &str,
         who: &Owner,
         body: &[u8],
-    ) -> Option<Response<Body>> {
+    ) -> Answered<()> {
         let replica = &self.replica;
         if !replica.backplane.is_shared() || head.extensions.get::<FromReplica>().is_some() {
-            return None;
+            return Ok(());
         }
         self.look_after();
         if !replica.is_reachable() {
-            return Some(unreachable());
+            return Err(unreachable().into());
         }
+        let session = text(&head.headers, headers::SESSION_ID).unwrap_or_default();
         for _ in 0..LOOKS {
             if self.runs(session) || !is_unguessable(session) {
-                return None;
+                return Ok(());
             }
             let known = replica.homes().get(session);
             if let Some(home) = known {
-                match self.pass_to(&home, head, who, body).await {
-                    Ok(None) => replica.homes().forget(session),
-                    Ok(Some(response)) => return Some(response),
-                    Err(why) => return Some(unavailable(&why)),
-                }
+                self.pass_to(&home, head, who, body).await?;
+                replica.homes().forget(session);
             }
-            let record = match replica.backplane.find(session).await {
-                Ok(record) => record?,
-                Err(why) => return Some(unavailable(&why)),
+            let Some(record) = replica.backplane.find(session).await? else {
+                return Ok(());
             };
             if *record.home != *replica.address {
-                match self.pass_to(&record.home, head, who, body).await {
-                    Ok(Some(response)) => {
-                        replica.homes().insert(session, &record.home);
-                        return Some(response);
-                    }
-                    Ok(None) => {}
-                    Err(why) => return Some(unavailable(&why)),
-                }
+                replica.homes().insert(session, &record.home);
+                self.pass_to(&record.home, head, who, body).await?;
+                replica.homes().forget(session);
             }
-            match self.take_over(session, record).await {
-                Ok(true) => return None,
-                Ok(false) => {}
-                Err(why) => return Some(unavailable(&why)),
+            if self.take_over(session, record).await? {
+                return Ok(());
             }
         }
-        Some(unavailable(&Unavailable(
-            "the session moves between replicas".to_owned(),
-        )))
+        let why = "the session moves between replicas";
+        Err(Unavailable(why.to_owned()).into())
     }
 
-    /// Passes a request to the replica that keeps a suspended one. Returns `None` if it is gone, or this one.
+    /// Passes a request to the replica that keeps a suspended one, which responds. Returns if it is gone, or this one.
     pub(super) async fn pass_ticket(
         self: &Arc<Self>,
         head: &Parts,
         ticket: u64,
         who: &Owner,
         body: &[u8],
-    ) -> Option<Response<Body>> {
+    ) -> Answered<()> {
         let home = format!("{:08x}", ticket >> 32);
         let replica = &self.replica;
         if !replica.backplane.is_shared()
             || *home == *replica.address
             || head.extensions.get::<FromReplica>().is_some()
         {
-            return None;
+            return Ok(());
         }
         self.look_after();
-        match self.pass_to(&home, head, who, body).await {
-            Ok(Some(response)) => Some(response),
-            Ok(None) => None,
-            Err(why) => Some(unavailable(&why)),
-        }
+        self.pass_to(&home, head, who, body).await
     }
 
-    /// Passes a request to a replica. Returns `None` if none is at that address, or it does not run the session.
-    async fn pass_to(
-        &self,
-        home: &str,
-        head: &Parts,
-        who: &Owner,
-        body: &[u8],
-    ) -> Result<Option<Response<Body>>, Unavailable> {
+    /// Passes a request to a replica, which responds. Returns if none is at that address, or it does not run the session.
+    async fn pass_to(&self, home: &str, head: &Parts, who: &Owner, body: &[u8]) -> Answered<()> {
         let replica = &self.replica;
         if !replica.backplane.is_available() {
-            return Err(Unavailable("it does not answer".to_owned()));
+            return Err(unreachable().into());
         }
         let number = replica.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (parts, mut waits) = mpsc::unbounded_channel();
@@ -141,59 +120,52 @@ impl Inner {
         if !replica.backplane.send(To::One(home), request).await? {
             exchange.finish();
             replica.lost(|one| one == home);
-            return Ok(None);
+            return Ok(());
         }
         let request = mcp_wire::peek(body)
             .ok()
             .and_then(|message| message.id?.to_id());
-        Ok(match waits.recv().await {
-            Some(Part::NotHere) => {
-                exchange.finish();
-                None
-            }
+        let (status, headers, whole) = match waits.recv().await {
             Some(Part::Head {
                 status,
                 headers,
-                body: Some(body),
-            }) => {
+                body,
+            }) => (status, headers, body),
+            Some(Part::NotHere) => {
                 exchange.finish();
-                let unread = self.unread_of(who.clone()).take(body.len());
-                let mut response = match unread {
-                    Ok(unread) => {
-                        let text = String::from_utf8_lossy(&body).into_owned();
-                        json(StatusCode::OK, text, Some(unread))
-                    }
-                    Err(full) => {
-                        let refused = errors::too_much_unread(&full.to_string());
-                        return Ok(Some(refusal(request.as_ref(), &refused)));
-                    }
-                };
-                *response.status_mut() = status;
-                *response.headers_mut() = headers;
-                Some(response)
-            }
-            Some(Part::Head {
-                status, headers, ..
-            }) => {
-                let is_events = (headers.get(header::CONTENT_TYPE))
-                    .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-                let gone = request.filter(|_| is_events).map(|id| {
-                    mcp_wire::envelope::write::error(Some(&id), &errors::replica_gone().error)
-                });
-                let mut response = Response::new(Body::passed(waits, exchange, gone));
-                *response.status_mut() = status;
-                *response.headers_mut() = headers;
-                Some(response)
+                return Ok(());
             }
             // Whether it was worked on is not known: it is not for this replica to run it again.
             _ => {
                 exchange.finish();
-                Some(match request {
-                    Some(id) => refusal(Some(&id), &errors::replica_gone()),
-                    None => unavailable(&Unavailable("a replica is gone".to_owned())),
-                })
+                return Err(match request {
+                    Some(id) => refusal(Some(&id), &errors::replica_gone()).into(),
+                    None => Unavailable("a replica is gone".to_owned()).into(),
+                });
             }
-        })
+        };
+        let body = match whole {
+            Some(whole) => {
+                exchange.finish();
+                let unread = self.unread_of(who.clone()).take(whole.len());
+                let unread = unread.map_err(|full| {
+                    let refused = errors::too_much_unread(&full.to_string());
+                    refusal(request.as_ref(), &refused)
+                })?;
+                Body::unread(String::from_utf8_lossy(&whole).into_owned(), Some(unread))
+            }
+            None => {
+                let is_events = (headers.get(header::CONTENT_TYPE))
+                    .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+                let gone = request.filter(|_| is_events);
+                let gone = gone.map(|id| write::error(Some(&id), &errors::replica_gone().error));
+                Body::passed(waits, exchange, gone)
+            }
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        Err(response.into())
     }
 
     /// Runs a session here whose replica is gone. Returns whether it is to be looked for no longer: it is run here, or it
@@ -226,7 +198,7 @@ impl Inner {
     /// Makes the lane of a session from its record.
     fn restore(self: &Arc<Self>, session: &str, record: SessionRecord) {
         let lane = self.new_lane();
-        lane.owned_by(record.owner.clone());
+        lane.opened_by(record.owner.clone(), None);
         lane.count_from(record.generation);
         // Its client has had the answers.
         let (texts, _) = route(None);
@@ -240,7 +212,7 @@ impl Inner {
             say(opened);
         }
         let session: Arc<str> = session.into();
-        if self.keep(&session, &lane, record).is_err() {
+        if self.keep(&session, &lane, Some(Box::new(record))).is_err() {
             return lane.leave();
         }
         for text in messages {
@@ -255,24 +227,17 @@ impl Inner {
         session: &str,
         record: &SessionRecord,
         of: Option<&str>,
-    ) -> Result<(), Box<Response<Body>>> {
+    ) -> Answered<()> {
         let keep = self.keeps_records();
         let saved = self.replica.backplane.save(session, record, of, keep);
-        match saved.await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Box::new(unavailable(&Unavailable(
-                "another replica runs the session".to_owned(),
-            )))),
-            Err(why) => Err(Box::new(unavailable(&why))),
+        match saved.await? {
+            true => Ok(()),
+            false => Err(Unavailable("another replica runs the session".to_owned()).into()),
         }
     }
 
     /// Takes note of a message that makes a session another one, before it is handled: what is acknowledged is not lost.
-    pub(super) async fn note(
-        &self,
-        lane: &Lane,
-        message: &mcp_wire::Peeked<'_>,
-    ) -> Result<(), Box<Response<Body>>> {
+    pub(super) async fn note(&self, lane: &Lane, message: &mcp_wire::Peeked<'_>) -> Answered<()> {
         // Calls wait for no record of another session, and those of per-request clients for no backplane.
         if !may_be_noted(message) || !self.replica.backplane.is_shared() {
             return Ok(());
@@ -284,16 +249,6 @@ impl Inner {
                     .await
             }
             None => Ok(()),
-        }
-    }
-
-    /// What is kept of a session outside of its lane.
-    pub(super) fn kept(&self, session: &Arc<str>, record: SessionRecord, resumes: bool) -> Kept {
-        Kept {
-            session: Arc::clone(session),
-            backplane: Arc::clone(&self.replica.backplane),
-            record,
-            resumes,
         }
     }
 

@@ -11,7 +11,6 @@ use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::methods;
 use crate::protocol::server::Owner;
 use crate::protocol::{Exchange, Token};
-use crate::transport::serve::budget::Share;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::route::Route;
 
@@ -26,11 +25,6 @@ impl Lane {
         self.state().streams.attach(route)
     }
 
-    /// Counts messages of the session that wait for a reader of its stream against this share.
-    pub(crate) fn count_against(&self, share: Share) {
-        self.state().streams.count_against(share);
-    }
-
     /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
     pub(crate) fn keep_with(&self, kept: Kept) {
         let mut state = self.state();
@@ -38,19 +32,23 @@ impl Lane {
         state.streams.keep_with(kept, revision);
     }
 
-    /// What other replicas know of its session, if there is one.
-    pub(crate) fn record(&self) -> Option<SessionRecord> {
-        Some(self.state().streams.kept()?.record.clone())
+    /// What other replicas know of its session, if there are any.
+    pub(crate) fn record(&self) -> Option<Box<SessionRecord>> {
+        self.state().streams.kept()?.record.clone()
     }
 
     /// Takes note of a message for other replicas. Returns the id of the session and its record, if that is another now.
-    pub(crate) fn note(&self, message: &mcp_wire::Peeked<'_>) -> Option<(Arc<str>, SessionRecord)> {
+    pub(crate) fn note(
+        &self,
+        message: &mcp_wire::Peeked<'_>,
+    ) -> Option<(Arc<str>, Box<SessionRecord>)> {
         let mut state = self.state();
         let revision = state.connection.session_revision();
         let has_batches = revision.is_some_and(|it| it.has_rule(ProtocolRule::Batch));
         let limit = state.connection.role().limits().max_batch_length;
         let kept = state.streams.kept()?;
-        let mut is_another = kept.record.note(message);
+        let record = kept.record.as_mut()?;
+        let mut is_another = record.note(message);
         // What is refused changes nothing: a batch that is too long, and `initialize` in one.
         if has_batches && message.elements().take(limit.saturating_add(1)).count() <= limit {
             let messages = message
@@ -58,10 +56,10 @@ impl Lane {
                 .filter_map(|text| peek(text.as_bytes()).ok());
             for message in messages {
                 let is_first = message.method.as_deref() == Some(methods::INITIALIZE);
-                is_another |= !is_first && kept.record.note(&message);
+                is_another |= !is_first && record.note(&message);
             }
         }
-        is_another.then(|| (Arc::clone(&kept.session), kept.record.clone()))
+        is_another.then(|| (Arc::clone(&kept.session), record.clone()))
     }
 
     /// The session goes on at another replica: here it is over, and what is kept of it stays.
@@ -73,7 +71,8 @@ impl Lane {
     /// Tells the client of a session that is taken over of all that it listens to: what has changed meanwhile is not known.
     pub(crate) fn missed_changes(&self) {
         let mut state = self.state();
-        let uris = state.streams.kept().map(|kept| kept.record.subscribed());
+        let record = state.streams.kept().and_then(|kept| kept.record.as_ref());
+        let uris = record.map(|record| record.subscribed());
         (state.connection).missed_changes(&uris.unwrap_or_default());
         self.carry(state, Manner::Unbidden);
     }
@@ -120,14 +119,10 @@ impl Lane {
         state.connection.pending() == 0 && !state.streams.has_reader()
     }
 
-    /// Sets the owner of the lane, once; later calls change nothing.
-    pub(crate) fn owned_by(&self, owner: Owner) {
+    /// Sets the owner of the lane, and the connection over which it is opened, if that is known; the first ones stay.
+    pub(crate) fn opened_by(&self, owner: Owner, connection: Option<&PeerConnection>) {
         let _ = self.owner.set(owner);
-    }
-
-    /// Takes note of the connection over which it is opened; the first one stays.
-    pub(crate) fn opened_over(&self, parts: &::http::request::Parts) {
-        if let Some(connection) = parts.extensions.get::<PeerConnection>() {
+        if let Some(connection) = connection {
             let _ = self.connection.set(connection.clone());
         }
     }

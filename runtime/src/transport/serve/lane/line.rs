@@ -66,7 +66,6 @@ impl Lane {
     }
 
     pub(in crate::transport) fn end(&self) {
-        #[cfg(feature = "server-http")]
         if self.state().connection.session_revision().is_none() {
             return self.end_streams();
         }

@@ -1,6 +1,5 @@
 //! One channel at work: its state behind a lock that is never held while anybody waits.
 
-#[cfg(feature = "server-http")]
 mod http;
 mod line;
 mod streams;
@@ -8,7 +7,6 @@ mod work;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-#[cfg(feature = "server-http")]
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,20 +14,17 @@ use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
 
-#[cfg(feature = "server-http")]
 pub(crate) use streams::Kept;
 use streams::{Manner, Sent, Streams};
 use work::Work;
 
-#[cfg(feature = "server-http")]
 use super::connection::PeerConnection;
 use super::route::Route;
-use super::{AnyHandler, Facts, HandlerFuture, Peer, Session};
+use super::{AnyHandler, Facts, Peer, Session};
 use crate::headers::Headers;
-#[cfg(feature = "server-http")]
 use crate::protocol::server::Owner;
 use crate::protocol::server::{Looked, Server};
-use crate::protocol::{Connection, Event, Exchange, Output, Token};
+use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
 use crate::transport::panics::caught;
 use crate::transport::spawn::spawn;
 
@@ -47,10 +42,8 @@ pub(crate) struct Lane {
     /// Whether it was closed: nothing more is said on it.
     is_over: AtomicBool,
     /// Who speaks on it, as far as the transport can tell.
-    #[cfg(feature = "server-http")]
     owner: OnceLock<Owner>,
     /// The connection over which it was opened, if that is known.
-    #[cfg(feature = "server-http")]
     connection: OnceLock<PeerConnection>,
 }
 
@@ -68,22 +61,10 @@ struct State {
 /// What became of a text that came in.
 pub(crate) struct Taken {
     /// Whether it opened a session: over HTTP the moment to mint its id.
-    #[cfg_attr(
-        not(feature = "server-http"),
-        expect(dead_code, reason = "standard streams are one session")
-    )]
     pub(crate) opens_session: bool,
     /// The exchange.
-    #[cfg_attr(
-        not(feature = "server-http"),
-        expect(dead_code, reason = "standard streams have no responses")
-    )]
     pub(crate) exchange: Exchange,
     /// Whether it opened a stream that does not end by itself.
-    #[cfg_attr(
-        not(feature = "server-http"),
-        expect(dead_code, reason = "standard streams end for all calls at once")
-    )]
     pub(crate) listens: bool,
 }
 
@@ -109,9 +90,7 @@ impl Lane {
             me: Weak::clone(me),
             state: Mutex::new(state),
             is_over: AtomicBool::new(false),
-            #[cfg(feature = "server-http")]
             owner: OnceLock::new(),
-            #[cfg(feature = "server-http")]
             connection: OnceLock::new(),
         })
     }
@@ -153,7 +132,6 @@ impl Lane {
         while let Some(output) = state.connection.poll() {
             match output {
                 Output::Send(text) => {
-                    #[cfg(feature = "server-http")]
                     if let Some(exchange) = text.exchange.filter(|_| !text.last) {
                         state.leave_will(exchange);
                     }
@@ -196,14 +174,7 @@ impl Lane {
                 };
                 event
             };
-            let session = self.session();
-            let tell = || match event {
-                Event::Notification(notice) => self.handler.notice(notice, session),
-                Event::CustomNotification(notice) => {
-                    self.handler.custom_notification(notice, session)
-                }
-                _ => self.handler.on_initialized(session),
-            };
+            let tell = || self.handler.note(event, self.session());
             // What fails in there is the handler's business, and nobody waits for it.
             let _ = catch_unwind(AssertUnwindSafe(tell));
             self.state().work().is_telling = false;
@@ -236,16 +207,12 @@ impl Lane {
 
     fn heed(&self, state: &mut State, event: Event) {
         match event {
-            Event::Request(call) => {
-                let names = (call.token, call.exchange);
-                self.start(state, names, |handler, peer| handler.call(call, peer));
-            }
-            Event::CustomRequest(call) => {
-                let names = (call.token, call.exchange);
-                self.start(state, names, |handler, peer| {
-                    handler.custom_request(call, peer)
-                });
-            }
+            Event::Request(IncomingRequest {
+                token, exchange, ..
+            })
+            | Event::CustomRequest(CustomRequest {
+                token, exchange, ..
+            }) => self.start(state, token, exchange, event),
             Event::Initialized | Event::Listens => state.work().news.push_back(event),
             Event::Notification(_) | Event::CustomNotification(_) => {
                 // Who is told more slowly than it comes in misses some.
@@ -278,12 +245,7 @@ impl Lane {
     }
 
     /// Lets the handler work on a call.
-    fn start(
-        &self,
-        state: &mut State,
-        (token, exchange): (Token, Exchange),
-        work: impl FnOnce(Arc<dyn AnyHandler>, Peer) -> HandlerFuture,
-    ) {
+    fn start(&self, state: &mut State, token: Token, exchange: Exchange, request: Event) {
         let Some(lane) = self.me.upgrade() else {
             return;
         };
@@ -294,7 +256,7 @@ impl Lane {
             facts,
             task: None,
         };
-        let work = work(Arc::clone(&self.handler), peer);
+        let work = Arc::clone(&self.handler).call(request, peer);
         let work = spawn(async move { lane.answer(token, caught(work).await).await });
         // A call that is made again for the same request takes the place of the one that is over.
         state.work().tasks.insert(token, work.abort_handle());
@@ -354,14 +316,11 @@ impl Lane {
         if self.parked.is_none() || state.connection.session_revision().is_some() {
             return None;
         }
-        #[cfg(feature = "server-http")]
         if let Some(room) = facts.and_then(|facts| facts.room.as_ref())
             && let Err(refusal) = room.suspend()
         {
             return Some(refusal.error);
         }
-        #[cfg(not(feature = "server-http"))]
-        let _ = facts;
         None
     }
 
@@ -411,7 +370,6 @@ impl Lane {
 
 impl State {
     /// Sees to it that another replica can end the stream of this exchange, if this one is gone before it does.
-    #[cfg(feature = "server-http")]
     fn leave_will(&mut self, exchange: Exchange) {
         if self.streams.lacks_will(exchange) {
             let requests = self.connection.waiting_in(exchange);

@@ -1,19 +1,6 @@
 //! Where texts are sent: into the response of their exchange, onto the stream of the session, or aside until it has a reader.
 
-use std::collections::VecDeque;
-#[cfg(feature = "server-http")]
-use std::sync::Arc;
-
-#[cfg(feature = "server-http")]
-use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
-#[cfg(feature = "server-http")]
-use mcp_wire::RequestId;
-#[cfg(feature = "server-http")]
-use mcp_wire::envelope::write;
-
-#[cfg(feature = "server-http")]
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
-#[cfg(feature = "server-http")]
 use crate::errors;
 use crate::protocol::Exchange;
 use crate::protocol::numbered::Numbered;
@@ -22,6 +9,11 @@ use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::route::{Item, Route, cost};
+use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
+use mcp_wire::RequestId;
+use mcp_wire::envelope::write;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
@@ -40,15 +32,11 @@ pub(super) struct Streams {
     /// Those that wait for a reader.
     backlog: VecDeque<Item>,
     backlog_bytes: usize,
-    /// What those count against that wait for a reader, where that is counted.
-    share: Option<Share>,
     /// How many events of no exchange there were.
     at_large_events: u64,
     /// What is kept of the session outside of it, once one is open.
-    #[cfg(feature = "server-http")]
     kept: Option<Kept>,
     /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
-    #[cfg(feature = "server-http")]
     polls: bool,
 }
 
@@ -60,19 +48,25 @@ struct Open {
     /// Whether its client was asked to reconnect, so that its answer is an event too.
     is_paused: bool,
     /// Whether what ends it without its replica is kept.
-    #[cfg(feature = "server-http")]
     has_will: bool,
 }
 
 /// What is kept of a session outside of it, and where.
-#[cfg(feature = "server-http")]
 pub(crate) struct Kept {
     pub(crate) session: Arc<str>,
     pub(crate) backplane: Arc<dyn Backplane>,
-    /// What others know of it, and what they would need to go on with it.
-    pub(crate) record: SessionRecord,
+    /// What messages count against that wait for a reader of its stream.
+    pub(crate) share: Share,
+    /// What others know of it, and what they would need to go on with it; `None` if there are no others.
+    pub(crate) record: Option<Box<SessionRecord>>,
     /// Whether its events are kept, so that its client can have them again.
     pub(crate) resumes: bool,
+}
+
+impl Kept {
+    fn append(&self, event: KeptEvent) {
+        (self.backplane).append(&self.session, self.share.owner(), event);
+    }
 }
 
 /// Whether the sender has waited until there is room for its text.
@@ -99,7 +93,6 @@ impl Streams {
             facts,
             events: 0,
             is_paused: false,
-            #[cfg(feature = "server-http")]
             has_will: false,
         };
         self.open.insert(exchange, open);
@@ -122,14 +115,7 @@ impl Streams {
         open.or_else(|| self.at_large.clone())
     }
 
-    /// Counts what waits for its reader against this share from now on.
-    #[cfg(feature = "server-http")]
-    pub(super) fn count_against(&mut self, share: Share) {
-        self.share = Some(share);
-    }
-
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    #[cfg(feature = "server-http")]
     pub(super) fn attach(&mut self, route: Route) -> Result<(), Route> {
         match &self.at_large {
             Some(before) if !before.is_closed() => Err(route),
@@ -147,13 +133,11 @@ impl Streams {
     }
 
     /// The stream to which everything goes, if there is only one.
-    #[cfg(feature = "server-http")]
     pub(super) fn only(&self) -> Option<Route> {
         self.at_large.clone().filter(|_| self.is_only)
     }
 
     /// Returns whether the stream of the session has a reader.
-    #[cfg(feature = "server-http")]
     pub(super) fn has_reader(&self) -> bool {
         let mut at_large = self.at_large.iter();
         at_large.any(|route| !route.is_closed())
@@ -234,10 +218,10 @@ impl Streams {
     }
 
     fn set_aside(&mut self, mut item: Item) {
-        if let Some(share) = &self.share {
+        if let Some(kept) = &self.kept {
             // The oldest of its own session go first; if others of its owner fill the share, this one is not kept.
             item.unread = loop {
-                match share.take(cost(&item.text)) {
+                match kept.share.take(cost(&item.text)) {
                     Ok(unread) => break Some(unread),
                     Err(_) => match self.backlog.pop_front() {
                         Some(oldest) => self.backlog_bytes -= oldest.text.body.len(),
@@ -256,7 +240,6 @@ impl Streams {
     }
 
     /// Keeps an event for a client that resumes the stream.
-    #[cfg(feature = "server-http")]
     fn keep(&self, stream: Exchange, place: u64, text: &Outgoing) -> Option<EventId> {
         let kept = self.kept.as_ref().filter(|kept| kept.resumes)?;
         let id = EventId {
@@ -268,17 +251,8 @@ impl Streams {
             text: text.body.clone(),
             last: text.last,
         };
-        kept.backplane.append(&kept.session, event);
+        kept.append(event);
         Some(id)
-    }
-
-    #[cfg(not(feature = "server-http"))]
-    #[allow(
-        clippy::unused_self,
-        reason = "what is said over standard streams is said once"
-    )]
-    fn keep(&self, _: Exchange, _: u64, _: &Outgoing) -> Option<EventId> {
-        None
     }
 
     /// Gives back what room for exchanges takes up, while there are none.
@@ -290,15 +264,12 @@ impl Streams {
 
     /// Ends the session, and drops what was still to be sent.
     pub(super) fn close(&mut self) {
-        #[cfg(feature = "server-http")]
         if let Some(kept) = self.kept.take() {
             detach(kept.backplane.end(&kept.session));
         }
         *self = Self::default();
     }
 }
-
-#[cfg(feature = "server-http")]
 impl Streams {
     /// Keeps the messages of a session from now on, so that its client can have them again, from this replica or another.
     pub(super) fn keep_with(&mut self, mut kept: Kept, revision: Option<Revision>) {
@@ -357,8 +328,7 @@ impl Streams {
             place: EventId::WILL,
         };
         let last = true;
-        kept.backplane
-            .append(&kept.session, KeptEvent { id, text, last });
+        kept.append(KeptEvent { id, text, last });
     }
 
     /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
@@ -416,7 +386,8 @@ impl Streams {
     /// How often the session was taken over.
     fn generation(&self) -> u64 {
         let kept = self.kept.as_ref();
-        kept.map_or(0, |kept| u64::from(kept.record.generation))
+        let record = kept.and_then(|kept| kept.record.as_ref());
+        record.map_or(0, |record| u64::from(record.generation))
     }
 
     /// Closes the connection of an exchange for now. Returns whether its client can resume.
