@@ -14,10 +14,10 @@ pub enum End {
     Server,
 }
 
-/// A message at one end of the bridge, as reports name it.
+/// What one message lost at an end of the bridge, or why it was not delivered.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct About<'a> {
+pub struct LossReport<'a> {
     /// The end at which the message was converted.
     pub end: End,
     /// The revision of the peer at that end.
@@ -26,18 +26,29 @@ pub struct About<'a> {
     pub method: &'a str,
     /// The id of the request that the message is or answers; `None` for a notification.
     pub request: Option<&'a RequestId>,
-}
-
-/// What one message lost on its way through the bridge, or why it was not delivered.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct LossReport<'a> {
-    /// The message.
-    pub about: About<'a>,
     /// What it lost.
     pub losses: &'a [Loss],
     /// Why nothing of the message was delivered; `None` if it was.
     pub undelivered: Option<Undelivered<'a>>,
+}
+
+impl<'a> LossReport<'a> {
+    /// A message that lost nothing.
+    pub(crate) fn of(
+        end: End,
+        revision: Revision,
+        method: &'a str,
+        request: Option<&'a RequestId>,
+    ) -> Self {
+        Self {
+            end,
+            revision,
+            method,
+            request,
+            losses: &[],
+            undelivered: None,
+        }
+    }
 }
 
 type Hook = dyn Fn(&LossReport<'_>) + Send + Sync;
@@ -69,35 +80,25 @@ impl std::fmt::Debug for Losses {
 impl Losses {
     /// Reports what the end towards clients has converted.
     pub(crate) fn report_of_server(&self, lost: &Lost<'_>) {
-        let about = About {
-            end: End::Client,
-            revision: lost.peer,
-            method: lost.method,
-            request: lost.request,
-        };
-        self.report(about, lost.losses, lost.undelivered);
+        (self.hook)(&LossReport {
+            losses: lost.losses,
+            undelivered: lost.undelivered,
+            ..LossReport::of(End::Client, lost.peer, lost.method, lost.request)
+        });
     }
 
     /// Reports the losses of a message that was delivered.
-    pub(crate) fn tell(&self, about: About<'_>, losses: &[Loss]) {
+    pub(crate) fn tell(&self, about: LossReport<'_>, losses: &[Loss]) {
         if !losses.is_empty() {
-            self.report(about, losses, None);
+            (self.hook)(&LossReport { losses, ..about });
         }
-    }
-
-    fn report(&self, about: About<'_>, losses: &[Loss], undelivered: Option<Undelivered<'_>>) {
-        (self.hook)(&LossReport {
-            about,
-            losses,
-            undelivered,
-        });
     }
 
     /// Returns the error in the place of a message that has a loss that is rejected on its way `from` one
     /// revision `to` that of `about`, and reports it.
     pub(crate) fn refuse_to_carry(
         &self,
-        about: About<'_>,
+        about: LossReport<'_>,
         subject: Subject<'_>,
         from: Revision,
         value: &Json,
@@ -109,7 +110,7 @@ impl Losses {
     }
 
     /// Returns the error in the place of a message that has a loss that is rejected, and reports it.
-    pub(crate) fn refuse(&self, about: About<'_>, losses: &[Loss]) -> Option<ErrorObject> {
+    pub(crate) fn refuse(&self, about: LossReport<'_>, losses: &[Loss]) -> Option<ErrorObject> {
         let least = self.rejected?;
         let loss = losses
             .iter()
@@ -126,7 +127,10 @@ impl Losses {
             hop,
             error: &error,
         };
-        self.report(about, &[], Some(rejected));
+        (self.hook)(&LossReport {
+            undelivered: Some(rejected),
+            ..about
+        });
         Some(error)
     }
 }

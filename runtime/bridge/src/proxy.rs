@@ -15,7 +15,7 @@ use tracing::debug;
 
 use crate::identity::{self, anyone};
 use crate::link::Asked;
-use crate::losses::{About, End};
+use crate::losses::{End, LossReport};
 use crate::servers::{Servers, Used};
 use crate::settings::Settings;
 
@@ -72,6 +72,14 @@ impl Proxy {
         answered.map(|answered| (answered, server.spoken()))
     }
 
+    /// Passes a notification on.
+    fn pass_on(&self, method: String, params: Json, session: &Session) {
+        let params = (params.text() != "{}").then_some(params);
+        self.with_server(session, move |server| async move {
+            server.notify(&method, params).await;
+        });
+    }
+
     /// Does something with the server of a client that waits for no answer.
     fn with_server<F, A>(&self, session: &Session, act: F)
     where
@@ -103,12 +111,7 @@ impl Handler for Proxy {
             losses,
             ..
         } = call;
-        let of_client = About {
-            end: End::Client,
-            revision,
-            method,
-            request: id.as_ref(),
-        };
+        let of_client = LossReport::of(End::Client, revision, method, id.as_ref());
         if let Some(error) = self.settings.losses.refuse(of_client, &losses) {
             return Err(error);
         }
@@ -134,11 +137,7 @@ impl Handler for Proxy {
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
         let (Answered { answer, losses, .. }, spoken) = self.ask(ask, asked).await?;
-        let of_server = About {
-            end: End::Server,
-            revision: spoken,
-            ..of_client
-        };
+        let of_server = LossReport::of(End::Server, spoken, method, id.as_ref());
         self.settings.losses.tell(of_server, &losses);
         if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
             return Err(error);
@@ -168,17 +167,11 @@ impl Handler for Proxy {
     }
 
     fn notice(&self, notice: Notification, session: Session) {
-        let params = (notice.params.text() != "{}").then_some(notice.params);
-        self.with_server(&session, move |server| async move {
-            server.notify(notice.method, params).await;
-        });
+        self.pass_on(notice.method.to_owned(), notice.params, &session);
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {
-        let params = (notice.params.text() != "{}").then_some(notice.params);
-        self.with_server(&session, move |server| async move {
-            server.notify(&notice.method, params).await;
-        });
+        self.pass_on(notice.method, notice.params, &session);
     }
 
     fn on_initialized(&self, session: Session) {

@@ -127,26 +127,23 @@ impl Servers {
             idle: IDLE,
         };
         let place = Place::new(Some(upstream), Owner::Unknown);
+        Self::new(start, room, HashMap::from([(Key::One, place)]), settings)
+    }
+
+    fn new(start: Start, room: Room, open: Open, settings: &Settings) -> Self {
         Self {
             start,
             room,
             is_named: settings.client_info.is_none(),
             is_isolated: settings.is_isolated,
-            open: Arc::new(Mutex::new(HashMap::from([(Key::One, place)]))),
+            open: Arc::new(Mutex::new(open)),
             is_closed: Arc::default(),
         }
     }
 
     /// For any number of clients, with no more servers at a time than there is room for.
     pub(crate) fn each(start: Start, settings: &Settings) -> Self {
-        let servers = Self {
-            start,
-            room: settings.room,
-            is_named: settings.client_info.is_none(),
-            is_isolated: settings.is_isolated,
-            open: Arc::default(),
-            is_closed: Arc::default(),
-        };
+        let servers = Self::new(start, settings.room, Open::new(), settings);
         let (open, idle) = (Arc::downgrade(&servers.open), servers.room.idle);
         tokio::spawn(async move {
             loop {

@@ -1,7 +1,7 @@
 //! The backplane of one process: events within a budget of bytes, and messages by calling their receiver.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, fresh_address};
 use crate::protocol::server::Owner;
 use crate::protocol::tasks::{MemoryTasks, TaskStore};
+use crate::transport::panics::lock;
 
 /// The backplane of one process; clones are one.
 ///
@@ -86,20 +87,11 @@ impl Memory {
     /// Returns the number of bytes of events that are kept.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.kept().bytes
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn receivers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<dyn Receiver>>> {
-        let receivers = self.0.receivers.lock();
-        receivers.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.kept).bytes
     }
 
     fn ended(&self, session: &str) {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0.kept);
         kept.records.remove(session);
         let Some(one) = kept.sessions.remove(session) else {
             return;
@@ -114,7 +106,7 @@ impl Memory {
     }
 
     fn events(&self, session: &str, event: EventId) -> Option<Vec<KeptEvent>> {
-        let kept = self.kept();
+        let kept = lock(&self.0.kept);
         let Some(one) = kept.sessions.get(session) else {
             return Some(Vec::new());
         };
@@ -144,7 +136,7 @@ fn cost(event: &KeptEvent) -> usize {
 
 impl Backplane for Memory {
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
-        let mut receivers = self.receivers();
+        let mut receivers = lock(&self.0.receivers);
         receivers.retain(|_, receiver| receiver.strong_count() > 0);
         let address = fresh_address();
         receivers.insert(Arc::clone(&address), receiver);
@@ -153,8 +145,8 @@ impl Backplane for Memory {
 
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
         let receivers: Vec<_> = match to {
-            To::One(address) => Vec::from_iter(self.receivers().get(address).cloned()),
-            To::All => self.receivers().values().cloned().collect(),
+            To::One(address) => Vec::from_iter(lock(&self.0.receivers).get(address).cloned()),
+            To::All => lock(&self.0.receivers).values().cloned().collect(),
         };
         let mut is_there = false;
         for receiver in receivers.iter().filter_map(Weak::upgrade) {
@@ -171,7 +163,7 @@ impl Backplane for Memory {
         of: Option<&str>,
         keep: Duration,
     ) -> Reply<bool> {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0.kept);
         let now = Instant::now();
         let before = kept.records.get(session).filter(|(_, until)| *until > now);
         let is_of = before.map(|(record, _)| record.home.as_str()) == of;
@@ -186,7 +178,7 @@ impl Backplane for Memory {
     }
 
     fn find(&self, session: &str) -> Reply<Option<SessionRecord>> {
-        let kept = self.kept();
+        let kept = lock(&self.0.kept);
         let record = kept.records.get(session);
         let record = record.filter(|(_, until)| *until > Instant::now());
         at_once(record.map(|(record, _)| record.clone()))
@@ -198,7 +190,7 @@ impl Backplane for Memory {
     }
 
     fn append(&self, session: &str, owner: &Owner, event: KeptEvent) {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0.kept);
         let Kept {
             bytes,
             sessions,
@@ -250,7 +242,7 @@ impl Backplane for Memory {
     }
 
     fn is_shared(&self) -> bool {
-        self.receivers().len() > 1
+        lock(&self.0.receivers).len() > 1
     }
 }
 

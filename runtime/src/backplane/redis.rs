@@ -6,7 +6,7 @@ mod tasks;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use super::{
     fresh_address,
 };
 use crate::protocol::server::Owner;
+use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
@@ -210,11 +211,6 @@ impl Redis {
 }
 
 impl Inbox {
-    fn receivers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<dyn Receiver>>> {
-        let receivers = self.receivers.lock();
-        receivers.unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes what the connection brings.
     fn take(&self, push: PushInfo) {
         match push.kind {
@@ -234,10 +230,10 @@ impl Inbox {
             return;
         };
         let receivers: Vec<_> = match address == EVERYONE {
-            true => self.receivers().values().cloned().collect(),
+            true => lock(&self.receivers).values().cloned().collect(),
             false => {
                 let address = std::str::from_utf8(address).unwrap_or_default();
-                Vec::from_iter(self.receivers().get(address).cloned())
+                Vec::from_iter(lock(&self.receivers).get(address).cloned())
             }
         };
         for receiver in receivers.iter().filter_map(Weak::upgrade) {
@@ -253,7 +249,7 @@ impl Shared {
 
     /// Says that this process is there, and which receivers are in it.
     async fn beat(&self) -> redis::RedisResult<()> {
-        let addresses: Vec<_> = self.inbox.receivers().keys().cloned().collect();
+        let addresses: Vec<_> = lock(&self.inbox.receivers).keys().cloned().collect();
         let mut beats = redis::pipe();
         beats.cmd("PING").ignore();
         for address in addresses {
@@ -279,7 +275,7 @@ impl Shared {
             self.forget_sizes();
             let was_there = self.inbox.is_available.swap(is_there, Ordering::AcqRel);
             if is_there && !was_there {
-                let receivers: Vec<_> = self.inbox.receivers().values().cloned().collect();
+                let receivers: Vec<_> = lock(&self.inbox.receivers).values().cloned().collect();
                 for receiver in receivers.iter().filter_map(Weak::upgrade) {
                     receiver.reconnected();
                 }
@@ -310,7 +306,7 @@ impl Backplane for Redis {
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
         let address = fresh_address();
         let shared = &self.0.shared;
-        let mut receivers = shared.inbox.receivers();
+        let mut receivers = lock(&shared.inbox.receivers);
         receivers.insert(Arc::clone(&address), receiver);
         drop(receivers);
         // Before anything that is sent from here, on the same connection.
@@ -383,7 +379,7 @@ impl Backplane for Redis {
 
     fn end(&self, session: &str) -> Reply<()> {
         let shared = Arc::clone(&self.0.shared);
-        shared.sizes().remove(session);
+        lock(&shared.sizes).remove(session);
         let keys = ["session", "events"].map(|kind| shared.key(kind, session));
         let mut end = redis::cmd("DEL");
         end.arg(&keys);

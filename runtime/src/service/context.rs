@@ -161,7 +161,7 @@ impl<App> RequestContext<App> {
     /// [`Limits::client_response_timeout`](crate::Limits::client_response_timeout). Nothing is remembered of them here: until then a client can send the
     /// same answers again, and what the handler does after its last question is done again. What must not be done twice
     /// needs a key of its own. Replicas need the same
-    /// [`with_request_state_key`](super::Server::with_request_state_key).
+    /// [`with_request_state_key`](super::McpServer::with_request_state_key).
     #[must_use]
     pub fn stateless(self) -> Self
     where

@@ -19,7 +19,7 @@ use crate::serve::{Handler, Peer, Session};
 use crate::transport::spawn::spawn;
 use crate::{Limits, RevisionSet};
 
-/// Builder of a server: its implementation info, capabilities, revisions and limits.
+/// Builder of a server: its implementation info, capabilities and revisions.
 ///
 /// Its capabilities are those that the handlers implement, unless [`with_capabilities`](Self::with_capabilities) sets others.
 ///
@@ -54,8 +54,6 @@ pub struct Server<App> {
     capabilities: Option<Json>,
     instructions: Option<String>,
     served: RevisionSet,
-    limits: Limits,
-    request_state_keys: Vec<[u8; 32]>,
     app: PhantomData<fn() -> App>,
 }
 
@@ -67,8 +65,6 @@ impl<App: Spoken> Server<App> {
             capabilities: None,
             instructions: None,
             served: RevisionSet::all(),
-            limits: Limits::default(),
-            request_state_keys: Vec::new(),
             app: PhantomData,
         }
     }
@@ -102,23 +98,6 @@ impl<App: Spoken> Server<App> {
         self
     }
 
-    /// Sets the resource limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Sets the key that signs `requestState`, in the place of a random one that ends with the process.
-    ///
-    /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
-    /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
-    #[must_use]
-    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
-        self.request_state_keys.push(key);
-        self
-    }
-
     /// Creates the server of these handlers.
     ///
     /// # Errors
@@ -141,15 +120,11 @@ impl<App: Spoken> Server<App> {
         if let Some(instructions) = self.instructions {
             profile = profile.with_instructions(instructions);
         }
-        let server = server::Server::new(App::REVISION, profile)?
-            .serving(self.served)
-            .with_limits(self.limits);
-        let keys = self.request_state_keys.into_iter();
         Ok(McpServer {
-            server: keys.fold(server, server::Server::with_request_state_key),
+            server: server::Server::new(App::REVISION, profile)?.serving(self.served),
             handlers: Typed {
                 handlers: Arc::new(handlers),
-                room: Room::of(&self.limits),
+                room: Room::of(&Limits::default()),
                 custom: Custom::default(),
             },
             #[cfg(feature = "server-http")]
@@ -158,13 +133,11 @@ impl<App: Spoken> Server<App> {
     }
 }
 
-/// Without the keys.
 impl<App> std::fmt::Debug for Server<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server")
             .field("info", &self.info)
             .field("served", &self.served)
-            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
@@ -311,7 +284,10 @@ where
         self
     }
 
-    /// Adds a key that signs `requestState`; see [`Server::with_request_state_key`].
+    /// Sets the key that signs `requestState`, in the place of a random one that ends with the process.
+    ///
+    /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
+    /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
     #[must_use]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
         self.server = self.server.with_request_state_key(key);

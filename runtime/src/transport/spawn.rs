@@ -18,3 +18,11 @@ pub(crate) fn spawn<T: Send + 'static>(
 ) -> JoinHandle<T> {
     tokio::spawn(boxed(work))
 }
+
+/// Starts a task, unless the caller is in no runtime: then nothing runs any more that the task is for.
+#[allow(dead_code, reason = "a client has no such work")]
+pub(crate) fn spawn_if_possible(work: impl Future<Output = ()> + Send + 'static) {
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(boxed(work));
+    }
+}

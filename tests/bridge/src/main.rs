@@ -55,7 +55,7 @@ fn app() -> axum::Router {
     let rmcp = StreamableHttpService::new(|| Ok(Adder), sessions, config);
     let bridge = Bridge::new(Upstream::service(rmcp)).on_loss(|report| {
         for loss in report.losses {
-            eprintln!("{}: {} is lost", report.about.method, loss.pointer());
+            eprintln!("{}: {} is lost", report.method, loss.pointer());
         }
     });
     axum::Router::new().route_service("/mcp", bridge.into_service())

@@ -23,7 +23,7 @@ use mcp_wire::{ErrorObject, Json};
 use tracing::{debug, info, warn};
 
 use crate::Error;
-use crate::losses::{About, End};
+use crate::losses::{End, LossReport};
 use crate::settings::Settings;
 pub(crate) use asked::Asked;
 use listeners::Listeners;
@@ -151,12 +151,7 @@ impl Link {
         match self.handle.notify(method, params).await {
             Ok(said) => {
                 debug!(method, fate = ?said.fate, "sent to the server");
-                let about = About {
-                    end: End::Server,
-                    revision: self.spoken,
-                    method,
-                    request: None,
-                };
+                let about = LossReport::of(End::Server, self.spoken, method, None);
                 self.settings.losses.tell(about, &said.losses);
             }
             Err(refused) => debug!(method, "not sent: {refused}"),

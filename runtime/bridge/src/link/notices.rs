@@ -4,7 +4,7 @@
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
 use mcp_revisions::methods;
-use mcp_revisions::sansio::client::{CustomNotification, Notification, Token};
+use mcp_revisions::sansio::client::{Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::{debug, warn};
 
@@ -13,15 +13,10 @@ use super::proxied::Proxied;
 use crate::identity::is_modern;
 
 impl Proxied {
-    pub(super) fn notice(&mut self, server: &mut Server, notice: Notification) {
-        let Notification {
-            method,
-            mut params,
-            about,
-            losses,
-            ..
-        } = notice;
-        self.tell(method, None, &losses);
+    pub(super) fn notice<M: AsRef<str>>(&mut self, server: &mut Server, notice: Notification<M>) {
+        let (method, about) = (notice.method.as_ref(), notice.about);
+        let mut params = notice.params;
+        self.tell(method, None, &notice.losses);
         if method == methods::NOTIFICATIONS_CANCELLED {
             // The question was called off by another event; the ids are the server's, which nobody else knows.
             return;
@@ -39,17 +34,6 @@ impl Proxied {
         }
         let of = about.or_else(|| whose(server, method));
         self.pass_on(server, method, params, of);
-    }
-
-    pub(super) fn custom_notification(&mut self, server: &mut Server, notice: CustomNotification) {
-        let CustomNotification {
-            method,
-            params,
-            about,
-            ..
-        } = notice;
-        let of = about.or_else(|| whose(server, &method));
-        self.pass_on(server, &method, params, of);
     }
 
     /// Sends a notification with a call, or to the sessions that take it without one; no reader is waited for.

@@ -12,7 +12,7 @@ use tracing::{debug, error, warn};
 use super::asked::{Asked, Server};
 use super::listeners::Listeners;
 use super::turns::Turns;
-use crate::losses::{About, End};
+use crate::losses::{End, LossReport};
 use crate::settings::Settings;
 
 /// The application of a connection to a server.
@@ -36,12 +36,7 @@ impl Proxied {
 
     /// Reports what a message of the server has lost.
     pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
-        let about = About {
-            end: End::Server,
-            revision: self.spoken,
-            method,
-            request,
-        };
+        let about = LossReport::of(End::Server, self.spoken, method, request);
         self.settings.losses.tell(about, losses);
     }
 }
@@ -70,10 +65,10 @@ impl Application for Proxied {
     fn event(&mut self, server: &mut Server, event: Event) {
         match event {
             Event::Settled(facts) => self.spoken = facts.revision,
-            Event::Request(call) => self.question(server, call),
-            Event::CustomRequest(call) => self.other_question(server, call),
+            Event::Request(call) => self.question(server, call, true),
+            Event::CustomRequest(call) => self.question(server, call, false),
             Event::Notification(notice) => self.notice(server, notice),
-            Event::CustomNotification(notice) => self.custom_notification(server, notice),
+            Event::CustomNotification(notice) => self.notice(server, notice),
             Event::Cancelled(cancelled) => self.turns.forget(cancelled.token),
             Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
             Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),

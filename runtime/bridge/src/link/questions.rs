@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use mcp_protocol::{Part, Revision, Subject};
 use mcp_revisions::client_transport::Open;
 use mcp_revisions::errors;
-use mcp_revisions::sansio::client::{CustomRequest, IncomingRequest, Token};
+use mcp_revisions::sansio::client::{IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
@@ -19,7 +19,7 @@ use super::asked::{Asked, Question, Server};
 use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_modern};
-use crate::losses::{About, End};
+use crate::losses::{End, LossReport};
 
 /// Where a client is asked.
 enum Place {
@@ -55,39 +55,22 @@ enum Belongs {
 }
 
 impl Proxied {
-    /// A question of the server goes to the client whose call it works on.
-    pub(super) fn question(&mut self, server: &mut Server, call: IncomingRequest) {
-        let IncomingRequest {
-            token,
-            method,
-            params,
-            about,
-            losses,
-            ..
-        } = call;
-        self.tell(method, call.id.as_ref(), &losses);
-        let question = Question {
-            token,
-            method: method.to_owned(),
-            params,
-            is_known: true,
-        };
-        self.place(server, question, about);
-    }
-
-    /// A question that no revision has is handed on as it is.
-    pub(super) fn other_question(&mut self, server: &mut Server, call: CustomRequest) {
+    /// A question of the server goes to the client whose call it works on, now or once that is clear; one that no revision
+    /// has is handed on as it is.
+    pub(super) fn question<M: Into<String>>(
+        &mut self,
+        server: &mut Server,
+        call: IncomingRequest<M>,
+        is_known: bool,
+    ) {
+        let about = call.about;
         let question = Question {
             token: call.token,
-            method: call.method,
+            method: call.method.into(),
             params: call.params,
-            is_known: false,
+            is_known,
         };
-        self.place(server, question, call.about);
-    }
-
-    /// Asks what is asked where it belongs, now or once that is clear.
-    fn place(&mut self, server: &mut Server, question: Question, about: Option<Token>) {
+        self.tell(&question.method, call.id.as_ref(), &call.losses);
         match self.belongs(server, about, question.is_known) {
             Belongs::Of(call) => self.ask_in(server, call, question),
             Belongs::ToClient(session, revision) => {
@@ -153,12 +136,7 @@ impl Proxied {
         let refused = peer.filter(|_| is_known).and_then(|peer| {
             let sender = Some(Direction::ServerToClient);
             let subject = Subject::Method(&method, Part::Params, sender);
-            let about = About {
-                end: End::Client,
-                revision: peer,
-                method: &method,
-                request: None,
-            };
+            let about = LossReport::of(End::Client, peer, &method, None);
             (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
         });
         server.answer_with(token, of, async move {

@@ -32,16 +32,15 @@ impl LossLog {
     /// Writes the lines of a report.
     pub(super) fn write(&self, report: &LossReport<'_>) {
         let Some(to) = &self.0 else { return };
-        let about = report.about;
-        let end = match about.end {
+        let end = match report.end {
             End::Client => "client",
             _ => "server",
         };
         let about = [
             ("end", Json::of(end)),
-            ("revision", Json::of(about.revision.id())),
-            ("method", Json::of(about.method)),
-            ("request", Json::of(&about.request)),
+            ("revision", Json::of(report.revision.id())),
+            ("method", Json::of(report.method)),
+            ("request", Json::of(&report.request)),
         ];
         let lost = report.losses.iter().map(crate::loss::row);
         let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);

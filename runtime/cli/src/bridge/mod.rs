@@ -105,12 +105,6 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
-/// Servers of a listener, unless --max-servers says otherwise.
-const MAX_SERVERS: usize = 1_000;
-
-/// Time without messages until a session ends, unless --idle-timeout says otherwise.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(1_800);
-
 /// Parses a header of the command line.
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("expected NAME:VALUE")?;
@@ -245,31 +239,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let done = runtime.block_on(bridged(arguments));
     // A thread that reads standard input would be waited for as long as the client is silent.
     runtime.shutdown_background();
-    match done {
-        Ok(()) => Ok(Outcome {
-            text: String::new(),
-            code: 0,
-        }),
+    let code = match done {
+        Ok(()) => 0,
         Err(Failed { code, error }) => {
             crate::colour::print_error(&error);
-            Ok(Outcome {
-                text: String::new(),
-                code,
-            })
+            code
         }
-    }
+    };
+    let text = String::new();
+    Ok(Outcome { text, code })
 }
 
 async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
     let log = LossLog::open(&arguments.loss_log).map_err(Failed::place)?;
     let mut bridge = Bridge::new(upstream(arguments)?)
         .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
-        .with_max_servers(arguments.max_servers.unwrap_or(MAX_SERVERS))
-        .with_idle_timeout(
-            arguments
-                .idle_timeout
-                .map_or(IDLE_TIMEOUT, |seconds| Duration::from_secs(seconds as u64)),
-        )
         .on_loss(move |report| log.write(report));
     if !arguments.client_revisions.is_empty() {
         bridge = bridge.with_client_revisions(arguments.client_revisions.iter().copied().collect());
@@ -282,6 +266,12 @@ async fn bridged(arguments: &Arguments) -> Result<(), Failed> {
     }
     if arguments.isolate {
         bridge = bridge.with_isolation();
+    }
+    if let Some(number) = arguments.max_servers {
+        bridge = bridge.with_max_servers(number);
+    }
+    if let Some(seconds) = arguments.idle_timeout {
+        bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));
     }
     if let Some(number) = arguments.max_servers_per_client {
         bridge = bridge.with_max_servers_per_client(number);

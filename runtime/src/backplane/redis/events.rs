@@ -1,7 +1,7 @@
 //! Events of sessions in Redis: a stream per session, within bounds, written as many as have come at a time.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis::Pipeline;
@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use super::{PATIENCE, Shared};
 use crate::backplane::{EventId, KeptEvent};
+use crate::transport::panics::lock;
 
 /// The sizes of events, the oldest first.
 pub(super) struct Sizes {
@@ -65,12 +66,7 @@ impl Shared {
 
     /// Forgets the sizes of sessions of which nothing comes any more: another replica runs them.
     pub(super) fn forget_sizes(&self) {
-        self.sizes()
-            .retain(|_, sizes| sizes.last.elapsed() < EVENTS_KEPT);
-    }
-
-    pub(super) fn sizes(&self) -> MutexGuard<'_, HashMap<String, Sizes>> {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sizes).retain(|_, sizes| sizes.last.elapsed() < EVENTS_KEPT);
     }
 
     /// Writes events, as many as have come at a time.
@@ -108,7 +104,7 @@ impl Shared {
 
     /// How many events of a session stay with one of this size that comes, if some have to go.
     fn most(&self, session: &str, size: usize) -> Option<usize> {
-        let mut sizes = self.sizes();
+        let mut sizes = lock(&self.sizes);
         let of_it = sizes.entry(session.to_owned()).or_insert_with(|| Sizes {
             sizes: VecDeque::new(),
             bytes: 0,

@@ -160,20 +160,23 @@ impl<App: Spoken> Client<App> {
         ClientBuilder::of(info)
     }
 
+    /// Returns a client of the same connection whose calls are made in another way.
+    fn calling(&self, set: impl FnOnce(&mut How)) -> Self {
+        let mut client = self.clone();
+        set(&mut client.how);
+        client
+    }
+
     /// Returns a client whose calls time out after `patience`; `None` waits without limit.
     #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
-        let mut client = self.clone();
-        client.how.patience = patience.into();
-        client
+        self.calling(|how| how.patience = patience.into())
     }
 
     /// Returns a client whose calls request progress notifications, and pass them to `tell`.
     #[must_use]
     pub fn on_progress(&self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
-        let mut client = self.clone();
-        client.how.progress = Some(Arc::new(tell));
-        client
+        self.calling(|how| how.progress = Some(Arc::new(tell)))
     }
 
     /// Returns a client whose calls pass the log messages of their server to `tell`, from the level of
@@ -182,9 +185,7 @@ impl<App: Spoken> Client<App> {
     /// A message that names no call goes to all calls that request log messages; without such a call, to the handlers.
     #[must_use]
     pub fn on_log(&self, tell: impl Fn(Log) + Send + Sync + 'static) -> Self {
-        let mut client = self.clone();
-        client.how.log = Some(Arc::new(tell));
-        client
+        self.calling(|how| how.log = Some(Arc::new(tell)))
     }
 
     /// Returns a client whose calls pass the task that a server makes of them to `tell`, each time that they look at it.
@@ -193,9 +194,7 @@ impl<App: Spoken> Client<App> {
     /// for [`resume_task`](Self::resume_task).
     #[must_use]
     pub fn on_task(&self, tell: impl Fn(TaskState) + Send + Sync + 'static) -> Self {
-        let mut client = self.clone();
-        client.how.task = Some(Arc::new(tell));
-        client
+        self.calling(|how| how.task = Some(Arc::new(tell)))
     }
 
     /// Returns the result of a task that an earlier call became, such as a `CallToolResult`: a program that was started again
@@ -207,8 +206,7 @@ impl<App: Spoken> Client<App> {
         &self,
         id: impl Into<String>,
     ) -> Result<T, Error> {
-        let mut client = self.clone();
-        client.how.resumes = Some(id.into());
+        let client = self.calling(|how| how.resumes = Some(id.into()));
         let result = client.request(methods::TOOLS_CALL, None).await?;
         Ok(result.read()?)
     }
@@ -234,8 +232,9 @@ impl<App: Spoken> Client<App> {
     pub fn updates(&self) -> (Self, Updates) {
         let (tell, updates) = updates::channel();
         let told = tell.clone();
-        let client = self.on_progress(move |progress| told.tell(Update::Progress(progress)));
-        let client = client.on_log(move |log| tell.tell(Update::Log(log)));
+        // Nobody waits for a reader that is slow, or gone.
+        let client = self.on_progress(move |it| _ = told.try_push(Update::Progress(it)));
+        let client = client.on_log(move |it| _ = tell.try_push(Update::Log(it)));
         (client, updates)
     }
 
@@ -245,18 +244,15 @@ impl<App: Spoken> Client<App> {
     /// A server of a handshake revision got those of one client for all calls, and keeps them.
     #[must_use]
     pub fn on_behalf_of(&self, info: &impl Encode, capabilities: &impl Encode) -> Self {
-        let mut client = self.clone();
-        client.how.behalf = Some(Arc::new(Profile::new(info, capabilities)));
-        client
+        let profile = Profile::new(info, capabilities);
+        self.calling(|how| how.behalf = Some(Arc::new(profile)))
     }
 
     /// Returns a client whose calls request log messages from this level on. They go to [`on_log`](Self::on_log), else to the
     /// handlers.
     #[must_use]
     pub fn with_log_level(&self, level: LogLevel) -> Self {
-        let mut client = self.clone();
-        client.how.log_level = Some(level.as_str());
-        client
+        self.calling(|how| how.log_level = Some(level.as_str()))
     }
 
     /// Returns the revision, identity and capabilities of the server, or `None` before the first call.

@@ -100,18 +100,7 @@ impl Stream for Updates {
     }
 }
 
-/// The end that updates are put in.
-#[derive(Debug, Clone)]
-pub(super) struct Teller(Sender<Update>);
-
-impl Teller {
-    pub(super) fn tell(&self, update: Update) {
-        // Nobody waits for a reader that is slow, or gone.
-        let _ = self.0.try_push(update);
-    }
-}
-
-pub(super) fn channel() -> (Teller, Updates) {
+pub(super) fn channel() -> (Sender<Update>, Updates) {
     let (tell, updates) = queue(ROOM);
-    (Teller(tell), Updates(updates))
+    (tell, Updates(updates))
 }

@@ -40,7 +40,6 @@ pub struct Router {
     prompts: Named<Prompt>,
     completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
     changes: Option<Changes>,
-    request_state_keys: Vec<[u8; 32]>,
     problems: Vec<String>,
 }
 
@@ -118,7 +117,7 @@ impl Router {
         )))
     }
 
-    /// Creates the server from a complete description: title, instructions, revisions, limits.
+    /// Creates the server from a complete description: title, instructions, revisions.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -134,21 +133,11 @@ impl Router {
                 tasks = Some(options.with_tool(&tool.tool.name, support));
             }
         }
-        let keys = self.request_state_keys.iter().copied();
-        keys.fold(server, Server::with_request_state_key)
-            .or_capabilities(&capabilities)
-            .build(self)
-            .map(|server| match tasks {
-                Some(tasks) => server.with_tasks(tasks),
-                None => server,
-            })
-    }
-
-    /// Sets a key that signs `requestState`: see [`Server::with_request_state_key`].
-    #[must_use]
-    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
-        self.request_state_keys.push(key);
-        self
+        let server = server.or_capabilities(&capabilities).build(self)?;
+        Ok(match tasks {
+            Some(tasks) => server.with_tasks(tasks),
+            None => server,
+        })
     }
 
     fn capabilities(&self) -> mcp::ServerCapabilities {

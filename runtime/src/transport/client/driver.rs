@@ -96,13 +96,6 @@ struct Connecting {
     last: Option<Incoming>,
 }
 
-/// What woke the driver.
-enum Woken<C> {
-    Command(Option<Command<C>>),
-    Incoming(Incoming),
-    Time,
-}
-
 /// Drives a connection to the server behind a transport, in a task of its own, until the last handle is dropped.
 pub fn drive<A: Application>(client: Client, transport: Transport, app: A) -> Handle<A::Call> {
     let (commands, wanted) = queue(COMMAND_BYTES);
@@ -140,19 +133,17 @@ impl<C: Send + 'static> Driver<C> {
             self.settle(&mut app);
             self.give_up_connecting().await;
             let wake = self.wake_at(&app);
-            let woken = tokio::select! {
-                incoming = self.transport.next(), if !self.is_over => Woken::Incoming(incoming),
-                command = wanted.recv() => Woken::Command(command),
-                () = sleep_until(wake, self.start) => Woken::Time,
-            };
-            match woken {
-                Woken::Command(None) => break,
-                Woken::Command(Some(Command::Close(done))) => {
-                    told = Some(done);
-                    break;
-                }
-                Woken::Command(Some(command)) => self.command(&mut app, command),
-                Woken::Incoming(incoming) => {
+            tokio::select! {
+                command = wanted.recv() => match command {
+                    None => break,
+                    Some(Command::Close(done)) => {
+                        told = Some(done);
+                        break;
+                    }
+                    Some(command) => self.command(&mut app, command),
+                },
+                () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
+                incoming = self.transport.next(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
                     self.receive(incoming);
                     if is_over {
@@ -166,7 +157,6 @@ impl<C: Send + 'static> Driver<C> {
                         self.ended.send_replace(true);
                     }
                 }
-                Woken::Time => self.connection.wake(self.now()),
             }
         }
         drop(wanted);

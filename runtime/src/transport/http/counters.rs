@@ -1,13 +1,14 @@
 //! What a service is at, in numbers: for metrics, in whichever form they are exported.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mcp_protocol::Revision;
 
 use crate::protocol::server::{Lost, Undelivered};
 use crate::protocol::{CustomRequest, Event, IncomingRequest};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+use crate::transport::panics::lock;
 
 /// What a service is at, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,11 +34,7 @@ struct Tally<K>(Mutex<BTreeMap<K, u64>>);
 
 impl<K: Ord> Tally<K> {
     fn add(&self, one: K) {
-        *self.numbers().entry(one).or_default() += 1;
-    }
-
-    fn numbers(&self) -> MutexGuard<'_, BTreeMap<K, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0).entry(one).or_default() += 1;
     }
 }
 
@@ -58,11 +55,11 @@ impl Counted {
     }
 
     pub(super) fn requests(&self) -> BTreeMap<Revision, u64> {
-        self.requests.numbers().clone()
+        lock(&self.requests.0).clone()
     }
 
     pub(super) fn losses(&self) -> BTreeMap<&'static str, u64> {
-        self.losses.numbers().clone()
+        lock(&self.losses.0).clone()
     }
 
     /// Counts what a message lost.

@@ -1,7 +1,7 @@
 //! What all clones of a service share: its server, its sessions, its listening clients, and suspended requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use http::request::Parts;
@@ -22,6 +22,7 @@ use crate::serve::{
     AnyHandler, Budget, Handler, Kept, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
     Suspended, started, with_tasks,
 };
+use crate::transport::panics::lock;
 
 pub(super) struct Inner {
     pub(super) server: Arc<Server>,
@@ -109,7 +110,7 @@ impl Inner {
         Counters {
             requests: self.counted.requests(),
             losses: self.counted.losses(),
-            sessions: self.sessions().len(),
+            sessions: lock(&self.sessions).len(),
             suspended_requests: self.suspensions.amount(),
             request_bytes: self.requests.amount(),
             unread_bytes: self.unread.amount(),
@@ -142,14 +143,14 @@ impl Inner {
     /// Takes no new calls from now on, and ends the streams of subscriptions.
     pub(super) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
-        let listening = std::mem::take(&mut *self.listening());
+        let listening = std::mem::take(&mut *lock(&self.listening));
         for lane in listening.iter().filter_map(Weak::upgrade) {
             lane.end_streams();
         }
     }
 
     pub(super) fn end_sessions(&self) {
-        let lanes = self.sessions().end_all();
+        let lanes = lock(&self.sessions).end_all();
         for lane in lanes {
             lane.close();
         }
@@ -158,7 +159,7 @@ impl Inner {
     /// Ends what runs here; sessions that can go on at another replica do.
     pub(super) fn leave_sessions(&self) {
         let is_shared = self.replica.backplane.is_shared();
-        for lane in self.sessions().end_all() {
+        for lane in lock(&self.sessions).end_all() {
             match lane.record() {
                 Some(record) if is_shared && record.can_move => lane.leave(),
                 _ => lane.close(),
@@ -168,7 +169,7 @@ impl Inner {
 
     /// The sessions that run here.
     pub(super) fn running(&self) -> Vec<(Arc<str>, Arc<Lane>)> {
-        let sessions = self.sessions();
+        let sessions = lock(&self.sessions);
         let all = sessions.iter();
         all.map(|(id, lane)| (Arc::clone(id), Arc::clone(lane)))
             .collect()
@@ -176,14 +177,14 @@ impl Inner {
 
     /// Whether a session runs here.
     pub(super) fn runs(&self, session: &str) -> bool {
-        let sessions = self.sessions();
+        let sessions = lock(&self.sessions);
         let lane = sessions.get(session);
         lane.is_some_and(|lane| !lane.was_closed())
     }
 
     /// Leaves a session to the replica that has taken it over.
     pub(super) fn leave(&self, session: &str) {
-        let lane = self.sessions().end(session);
+        let lane = lock(&self.sessions).end(session);
         if let Some(lane) = lane {
             lane.leave();
         }
@@ -196,7 +197,7 @@ impl Inner {
             return;
         };
         let may_go = |lane: &Arc<Lane>| lane.is_idle();
-        let gone = self.sessions().retire(since, now, may_go);
+        let gone = lock(&self.sessions).retire(since, now, may_go);
         for lane in gone {
             lane.close();
         }
@@ -214,7 +215,7 @@ impl Inner {
 
     /// Streams end with the server, so it has to know them; those that are gone are forgotten when there is no room.
     pub(super) fn remember_stream(&self, lane: &Arc<Lane>) {
-        let mut listening = self.listening();
+        let mut listening = lock(&self.listening);
         if listening.len() == listening.capacity() {
             listening.retain(|lane| lane.strong_count() > 0);
         }
@@ -226,15 +227,9 @@ impl Inner {
         }
     }
 
-    fn listening(&self) -> MutexGuard<'_, Vec<Weak<Lane>>> {
-        self.listening
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the lane in which a call is suspended.
     pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane>> {
-        let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+        let parked = lock(&self.parked);
         parked.get(&ticket).and_then(Weak::upgrade)
     }
 
@@ -250,7 +245,8 @@ impl Inner {
             refusal(None, &Refusal { status, ..*refused })
         })?;
         if !self.replica.backplane.is_shared() {
-            self.keep(&id, lane, None)?;
+            let record = SessionRecord::new(&*self.replica.address, lane.owner());
+            self.keep(&id, lane, Some(Box::new(record)))?;
             return Ok(id);
         }
         let mut record = SessionRecord::new(&*self.replica.address, lane.owner());
@@ -276,7 +272,7 @@ impl Inner {
             .with_bytes(lane.session_bytes())
             .with_owner(lane.owner());
         let may_go = |lane: &Arc<Lane>| lane.is_idle();
-        let opened = (self.sessions()).open(new, self.start.elapsed(), SPARED, may_go);
+        let opened = (lock(&self.sessions)).open(new, self.start.elapsed(), SPARED, may_go);
         let gone = opened.map_err(|full| refusal(None, &errors::too_many_sessions(full.limit)))?;
         for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, lane)) {
             gone.close();
@@ -299,7 +295,7 @@ impl Inner {
             refused(StatusCode::BAD_REQUEST, why)
         })?;
         let now = self.start.elapsed();
-        let mut sessions = self.sessions();
+        let mut sessions = lock(&self.sessions);
         let mut lane = sessions.use_by(who, id, now).map(|lane| Arc::clone(lane));
         // Handlers may end a session, too.
         if lane.take_if(|lane| lane.was_closed()).is_some() {
@@ -312,14 +308,10 @@ impl Inner {
 
     /// Ends the session of this id.
     pub(super) fn end(&self, id: &str) {
-        let lane = self.sessions().end(id);
+        let lane = lock(&self.sessions).end(id);
         if let Some(lane) = lane {
             lane.close();
         }
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, Sessions<Arc<Lane>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

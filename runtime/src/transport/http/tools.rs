@@ -1,7 +1,7 @@
 //! What was learned of the tools of a server, for each of its callers, and when to learn again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::Principal;
 use crate::protocol::params::Learned;
+use crate::transport::panics::lock;
 
 /// How long what was learned holds.
 const KEPT: Duration = Duration::from_secs(60);
@@ -53,7 +54,7 @@ impl Tools {
     /// # Errors
     /// What is old, or empty: the handlers are to be asked.
     pub(super) fn of(&self, caller: &Caller) -> Result<Arc<Learned>, Arc<Learned>> {
-        let all = self.all();
+        let all = lock(&self.0);
         let known = all.get(caller).ok_or_else(Arc::default)?;
         let tools = Arc::clone(&known.tools);
         match Instant::now() < known.until {
@@ -79,7 +80,7 @@ impl Tools {
             until: now + kept,
             tools: Arc::clone(&tools),
         };
-        let mut all = self.all();
+        let mut all = lock(&self.0);
         if all.len() >= CALLERS && !all.contains_key(&caller) {
             all.retain(|_, known| now < known.until);
             if all.len() >= CALLERS {
@@ -91,9 +92,5 @@ impl Tools {
         }
         all.insert(caller, known);
         tools
-    }
-
-    fn all(&self) -> MutexGuard<'_, HashMap<Caller, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

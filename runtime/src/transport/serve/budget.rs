@@ -2,9 +2,10 @@
 
 use crate::errors::{self, Refusal};
 use crate::protocol::server::Owner;
+use crate::transport::panics::lock;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What all clients together may take up of something, in bytes or in connections.
 pub(crate) struct Budget {
@@ -47,11 +48,7 @@ impl Budget {
 
     /// What is taken of it.
     pub(crate) fn amount(&self) -> usize {
-        self.taken().all
-    }
-
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.taken).all
     }
 }
 
@@ -107,7 +104,7 @@ impl Permit {
     /// Takes so much more.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), Full> {
         let Share { budget, owner } = &self.share;
-        let mut taken = budget.taken();
+        let mut taken = lock(&budget.taken);
         let all = taken.all.saturating_add(more);
         // Owners that nobody can tell apart have no share of their own.
         let own = (*owner != Owner::Unknown).then(|| {
@@ -138,7 +135,7 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         let Share { budget, owner } = &self.share;
-        let mut taken = budget.taken();
+        let mut taken = lock(&budget.taken);
         taken.all = taken.all.saturating_sub(self.amount);
         if let Some(own) = taken.owners.get_mut(owner) {
             *own = own.saturating_sub(self.amount);
@@ -182,14 +179,14 @@ impl Reservation {
     /// # Errors
     /// A share, or all that clients may take up, that is used up.
     pub(crate) fn suspend(&self) -> Result<(), Box<Refusal>> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = lock(&self.place);
         if place.is_some() {
             return Ok(());
         }
         let Suspended { bytes, number } = &self.suspended;
         let taken =
             (number.take(1)).map_err(|full| errors::too_many_suspended(&full.to_string()))?;
-        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut permit = lock(&self.permit);
         let kept = permit.amount().saturating_add(SUSPENDED_BYTES);
         *permit =
             (bytes.take(kept)).map_err(|full| errors::too_much_suspended(&full.to_string()))?;
@@ -225,6 +222,6 @@ mod tests {
         assert!(greedy.take(25).is_ok());
         // Owners that nobody can tell apart have the budget to themselves.
         assert!(budget.of(Owner::Unknown).take(100).is_ok());
-        assert!(budget.taken().owners.is_empty() && budget.taken().all == 0);
+        assert!(lock(&budget.taken).owners.is_empty() && lock(&budget.taken).all == 0);
     }
 }

@@ -181,13 +181,8 @@ impl Peer {
     }
 
     async fn notify_in_turn(&self, method: &str, params: Option<&Json>) -> Fate {
-        // Room first: nobody holds the lane while a slow reader is waited for. One that is gone may come again.
-        let route = self.line.route(self.token);
-        let _turn = match &route {
-            Some(route) => route.turn().await,
-            None => None,
-        };
-        self.line.notify(To::Request(self.token), method, params)
+        let notify = || self.line.notify(To::Request(self.token), method, params);
+        self.line.in_turn(Some(self.token), notify).await
     }
 
     /// As [`notify`](Self::notify), without waiting for room: `None` if a slow reader leaves none, and nothing is sent.
@@ -361,15 +356,9 @@ async fn ask(
     params: Option<&Json>,
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
-    // Room first, as for what is told about a call.
-    let route = about.and_then(|(call, _)| line.route(call));
-    let turn = match &route {
-        Some(route) => route.turn().await,
-        None => None,
-    };
-    let asked = line.ask(about, method, params);
-    drop(turn);
-    match asked {
+    let call = about.map(|(call, _)| call);
+    let asked = line.in_turn(call, || line.ask(about, method, params));
+    match asked.await {
         Ok((ask, answer)) => {
             let _forget = Forget { line, ask };
             match answer.await.map_err(|_| gone())?.answer {

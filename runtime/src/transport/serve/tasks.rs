@@ -9,7 +9,7 @@ mod running;
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use mcp_protocol::{Lifecycle, Revision};
@@ -31,8 +31,8 @@ use crate::protocol::tasks::{
 };
 use crate::protocol::translate::{is_unguessable, unguessable};
 use crate::protocol::{Event, Fate};
-use crate::transport::panics::caught;
-use crate::transport::spawn::{boxed, spawn};
+use crate::transport::panics::{caught, lock};
+use crate::transport::spawn::{spawn, spawn_if_possible};
 
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
@@ -163,21 +163,19 @@ impl AnyHandler for Tasks {
     fn session_ended(self: Arc<Self>, session: &Session) {
         let is_of =
             |running: &Running| running.is_of_session && Weak::ptr_eq(&running.lane, &session.line);
-        let ended: Vec<String> = (self.running().values())
+        let ended: Vec<String> = (lock(&self.running).values())
             .filter(|running| is_of(running))
             .map(|running| running.id.clone())
             .collect();
         for id in ended {
-            if let Some(running) = self.running().remove(&id) {
+            if let Some(running) = lock(&self.running).remove(&id) {
                 running.abort();
             }
             let tasks = Arc::clone(&self);
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(boxed(async move {
-                    let _ = tasks.store.remove(&id).await;
-                    tasks.announce(&id);
-                }));
-            }
+            spawn_if_possible(async move {
+                let _ = tasks.store.remove(&id).await;
+                tasks.announce(&id);
+            });
         }
     }
 
@@ -263,7 +261,7 @@ impl Tasks {
             last_question: AtomicU64::new(0),
             work: Mutex::default(),
         });
-        self.running().insert(id.clone(), Arc::clone(&running));
+        lock(&self.running).insert(id.clone(), Arc::clone(&running));
         spawn(watched(
             Arc::downgrade(self),
             id.clone(),
@@ -271,11 +269,11 @@ impl Tasks {
         ));
         let created = Server::task_created(&task, wanted.form);
         let Some(work) = peer.line.begin_task(peer.token, created).await else {
-            self.running().remove(&id);
+            lock(&self.running).remove(&id);
             let _ = self.store.remove(&id).await;
             return Err(gone());
         };
-        *running.work.lock().unwrap_or_else(PoisonError::into_inner) = work;
+        *lock(&running.work) = work;
         Ok(Some(running))
     }
 
@@ -363,7 +361,7 @@ impl Tasks {
     /// Tells those who wait for a task that it has changed, and the client of its session that its status has.
     fn tell(&self, task: &Task, before: TaskStatus) {
         self.announce(&task.id);
-        let running = self.running().get(&task.id).cloned();
+        let running = lock(&self.running).get(&task.id).cloned();
         if let Some(running) = running.filter(|running| running.form == Form::Core)
             && task.status != before
             && let Some(lane) = running.lane.upgrade()
@@ -374,31 +372,19 @@ impl Tasks {
 
     /// Wakes those who wait here for a task.
     fn wake(&self, id: &str) {
-        if let Some(changed) = self.changed().get(id) {
+        if let Some(changed) = lock(&self.changed).get(id) {
             changed.send_replace(());
         }
     }
 
     /// Wakes with the next change of a task.
     fn subscribe(&self, id: &str) -> watch::Receiver<()> {
-        let mut changed = self.changed();
+        let mut changed = lock(&self.changed);
         if changed.len() == changed.capacity() {
             changed.retain(|_, changed| changed.receiver_count() > 0);
         }
         let changed = changed.entry(id.to_owned());
         changed.or_default().subscribe()
-    }
-
-    fn changed(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<()>>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn asking(&self) -> MutexGuard<'_, HashSet<(String, String)>> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -132,13 +132,13 @@ pub(crate) fn replica(changes: &Changes) -> McpServer<Latest, Router> {
     };
     Router::new()
         .with_changes(changes)
-        .with_request_state_key(KEY)
         .tool("add", "Adds.", || async { "3" })
         .tool("waits", "Waits.", waits)
         .tool("asks", "Asks.", asks)
         .resource("example://a", "a", || async { "a" })
         .build("replica", "1.0")
         .unwrap()
+        .with_request_state_key(KEY)
 }
 
 pub(crate) fn in_session(session: &str, message: &Value) -> Post {
@@ -408,6 +408,25 @@ async fn a_suspended_request_goes_on_at_the_replica_that_keeps_it_wherever_its_c
     let answer = message(call_by(retry).to(&replicas[1]).await).await;
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("file:///a"), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_opened_before_there_were_other_replicas_goes_on_once_there_are() {
+    let backplane = Memory::new();
+    let served = || {
+        let options = Options::new().with_backplane(backplane.clone());
+        let options = options.with_idle_timeout(Duration::from_secs(80));
+        replica(&Changes::new()).into_http_service(options)
+    };
+    let first = served();
+    let session = open(&first, "2025-11-25").await;
+    let second = served();
+    open(&first, "2025-11-25").await;
+    // Records are refreshed meanwhile.
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let call = in_session(&session, &call("add", json!({})));
+    assert_eq!(call.to(&first).await.status(), StatusCode::OK);
+    drop(second);
 }
 
 /// A backplane over which one replica cannot send for a while.

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_revisions::args::Version;
+use mcp_revisions::service::Router;
 use mcp_revisions::service::router::Changes;
-use mcp_revisions::service::{Router, Server};
-use mcp_revisions::{Lifecycle, Limits, Revision, latest};
+use mcp_revisions::{Lifecycle, Limits, Revision};
 use serde_json::{Value, json};
 use tokio::io::duplex;
 use tokio::time::timeout;
@@ -22,9 +21,7 @@ async fn peer(revision: Revision, router: Router) -> Peer {
 
 async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
     let (near, far) = duplex(1 << 16);
-    let server =
-        Server::new(&latest::Implementation::new("example", Version("1"))).with_limits(limits);
-    let running = router.build_with(server).unwrap();
+    let running = router.build("example", "1").unwrap().with_limits(limits);
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();

@@ -93,8 +93,8 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
         max_pending_bytes: 10 << 10,
         ..Limits::default()
     };
-    let server = Server::<V2025_06_18>::new(&info()).with_limits(limits);
-    let running = server.build(slow.clone()).unwrap();
+    let server = Server::<V2025_06_18>::new(&info());
+    let running = server.build(slow.clone()).unwrap().with_limits(limits);
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();

@@ -78,10 +78,9 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
 
 /// A client of the latest revision, at a replica with these keys.
 async fn replica(keys: &[u8]) -> Peer {
-    let keyed = |router: Router, key: &u8| router.with_request_state_key([*key; 32]);
-    let router = keys.iter().fold(router().0, keyed);
+    let running = router().0.build("example", "1").unwrap();
+    let running = (keys.iter()).fold(running, |it, key| it.with_request_state_key([*key; 32]));
     let (near, far) = duplex(1 << 16);
-    let running = router.build("example", "1").unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();

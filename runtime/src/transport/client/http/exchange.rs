@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use ::http::header::CONTENT_TYPE;
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -19,8 +18,6 @@ use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::{MessageKind, peek};
 
-/// The header that names the event to go on after.
-pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// How often in a row a stream is asked for again that says nothing at all.
 const RESUMED: u32 = 5;
 
@@ -40,14 +37,8 @@ pub(super) async fn run(
     } else if only.is_known() {
         return only.post(&requests, post, &tell).await;
     }
-    let Post {
-        exchange,
-        headers,
-        text,
-        ends_handshake,
-    } = post;
-    let body = Bytes::from(text.clone());
-    let answer = requests.send(&Method::POST, &headers, &body).await;
+    let (exchange, body) = (post.exchange, Bytes::from(post.text.clone()));
+    let answer = requests.send(&Method::POST, &post.headers, &body).await;
     drop(key);
     let response = match answer {
         Ok(response) => response,
@@ -64,12 +55,6 @@ pub(super) async fn run(
                     status: StatusCode::OK.as_u16(),
                     session: Some(session),
                     body: None,
-                };
-                let post = Post {
-                    exchange,
-                    headers,
-                    text,
-                    ends_handshake,
                 };
                 if tell.send(opened).await {
                     only.post(&requests, post, &tell).await;
@@ -105,7 +90,8 @@ pub(super) async fn run(
         body: None,
     };
     if tell.send(answered).await {
-        stream(&requests, exchange, &headers, response.into_body(), &tell).await;
+        let headers = &post.headers;
+        stream(&requests, exchange, headers, response.into_body(), &tell).await;
         tell.send(Incoming::Ended(exchange)).await;
     }
 }
@@ -157,19 +143,11 @@ async fn stream(
         if events.is_too_long() {
             return;
         }
-        let id = id.to_owned();
         let pause = pace.pause(requests, opened.elapsed(), events.retry());
         tokio::time::sleep(pause).await;
-        let mut headers = headers.to_vec();
-        headers.retain(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_TYPE.as_str()));
-        headers.push((LAST_EVENT_ID.to_owned(), id));
-        let answer = requests.send(&Method::GET, &headers, &Bytes::new()).await;
-        match answer
-            .ok()
-            .filter(|response| response.status().is_success() && is_stream(response))
-        {
-            Some(response) => events = events.continued(response.into_body()),
-            None => return,
+        match requests.stream(headers, Some(id)).await {
+            Ok(Some(body)) => events = events.continued(body),
+            _ => return,
         }
     }
 }

@@ -1,22 +1,20 @@
 //! HTTP+SSE, the transport of 2024-11-05: one stream for all that the server says, which begins with the URI to POST to.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ::http::header::ACCEPT;
 use ::http::{Method, Uri};
 use bytes::Bytes;
 use mcp_wire::{RawId, RequestId};
 use tokio::task::AbortHandle;
 
-use super::body::is_stream;
 use super::events::Events;
-
 use super::request::{Requests, place};
 use crate::headers::SESSION_ID;
 use crate::protocol::client::{Exchange, Post};
 use crate::transport::client::Incoming;
+use crate::transport::panics::lock;
 use crate::transport::queue::Sender;
 use crate::transport::spawn::spawn;
 use crate::{MessageKind, peek};
@@ -56,12 +54,12 @@ struct Open {
 impl OnlyStream {
     /// Whether the server speaks HTTP+SSE, as far as is known.
     pub(super) fn is_known(&self) -> bool {
-        !matches!(self.state().stage, Stage::Unknown)
+        !matches!(lock(&self.0).stage, Stage::Unknown)
     }
 
     /// Leaves the stream, if there is one, and what is known of the server: nothing more comes in answer to what was sent.
     pub(super) async fn leave(&self, tell: &Sender<Incoming>) {
-        let before = std::mem::take(&mut self.state().stage);
+        let before = std::mem::take(&mut lock(&self.0).stage);
         if let Stage::Open(open) = before {
             open.reader.abort();
             ended(open.waiting, tell).await;
@@ -78,11 +76,8 @@ impl OnlyStream {
         tell: &Sender<Incoming>,
     ) -> Result<Option<String>, String> {
         let opened = async {
-            let headers = [(ACCEPT.to_string(), "text/event-stream".to_owned())];
-            let answer = requests.send(&Method::GET, &headers, &Bytes::new()).await;
-            let is_it = |it: &_| is_stream(it) && it.status().is_success();
-            let response = answer.ok().filter(is_it)?;
-            let mut events = Events::new(response.into_body(), requests.limit);
+            let body = requests.stream(&[], None).await.ok()??;
+            let mut events = Events::new(body, requests.limit);
             let first = events.next().await?;
             events.was_endpoint().then_some((events, first))
         };
@@ -98,7 +93,7 @@ impl OnlyStream {
             ));
         };
         let session = endpoint.path_and_query().map(ToString::to_string);
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.opened += 1;
         let reading = read(Arc::clone(self), state.opened, events, tell.clone());
         state.stage = Stage::Open(Open {
@@ -159,7 +154,7 @@ impl OnlyStream {
 
     /// Returns where to send a message, and waits for its answer from now on; `None` after the end of the stream.
     fn begin(&self, id: Option<&RequestId>, exchange: Exchange) -> Option<Uri> {
-        match &mut self.state().stage {
+        match &mut lock(&self.0).stage {
             Stage::Open(open) => {
                 open.waiting.extend(id.map(|id| (id.clone(), exchange)));
                 Some(open.endpoint.clone())
@@ -170,7 +165,7 @@ impl OnlyStream {
 
     /// The answer to a request is not waited for any more: what it was sent in, if it was waited for.
     fn forget(&self, id: &RequestId) -> Option<Exchange> {
-        match &mut self.state().stage {
+        match &mut lock(&self.0).stage {
             Stage::Open(open) => open.waiting.remove(id),
             Stage::Unknown | Stage::Over => None,
         }
@@ -178,7 +173,7 @@ impl OnlyStream {
 
     /// The stream of this number has ended; what it has not answered.
     fn end(&self, number: u64) -> HashMap<RequestId, Exchange> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if state.opened != number || !matches!(state.stage, Stage::Open(_)) {
             return HashMap::new();
         }
@@ -186,10 +181,6 @@ impl OnlyStream {
             Stage::Open(open) => open.waiting,
             Stage::Unknown | Stage::Over => HashMap::new(),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

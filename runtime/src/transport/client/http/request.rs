@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ::http::header::{AUTHORIZATION, HOST, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use ::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
 use http_body_util::{Full, LengthLimitError};
@@ -10,7 +12,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::TokioExecutor;
 
-use super::body::{Body, boxed, whole};
+use super::body::{Body, boxed, is_stream, whole};
 use super::options::Http;
 
 #[cfg(feature = "client-tls")]
@@ -18,6 +20,8 @@ type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
 #[cfg(not(feature = "client-tls"))]
 type Connector = HttpConnector;
 
+/// The header that names the event to go on after.
+const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// How often a request is sent on to elsewhere.
 const REDIRECTS: usize = 3;
 /// The longest that a server may have a client wait before it tries again.
@@ -53,6 +57,20 @@ impl Requests {
     ) -> Result<Response<Body>, String> {
         self.send_to(self.url().clone(), method, headers, body)
             .await
+    }
+
+    /// Asks for a stream of events, behind an event if one is named; `None` if the server has no such stream.
+    pub(super) async fn stream(
+        &self,
+        headers: &[(String, String)],
+        behind: Option<&str>,
+    ) -> Result<Option<Body>, String> {
+        let mut headers = without_body(headers);
+        headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
+        headers.extend(behind.map(|id| (LAST_EVENT_ID.to_owned(), id.to_owned())));
+        let response = self.send(&Method::GET, &headers, &Bytes::new()).await?;
+        let is_it = response.status().is_success() && is_stream(&response);
+        Ok(is_it.then(|| response.into_body()))
     }
 
     /// Where the server is.
@@ -178,6 +196,16 @@ impl Requests {
         let more = doubled.mul_f64(f64::from(chance[0]) / 512.0);
         wanted.unwrap_or(doubled + more).min(LONGEST_PAUSE)
     }
+}
+
+/// The headers of a request without a body, of those of one that has one.
+pub(super) fn without_body(headers: &[(String, String)]) -> Vec<(String, String)> {
+    let is_of_body = |name: &str| {
+        let is = |other: &HeaderName| name.eq_ignore_ascii_case(other.as_str());
+        is(&CONTENT_TYPE) || is(&ACCEPT)
+    };
+    let headers = headers.iter().filter(|(name, _)| !is_of_body(name));
+    headers.cloned().collect()
 }
 
 /// How fast a stream is asked for again that breaks: as its server wants it, unless that is time and again at once.

@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use ::http::Method;
-use ::http::header::{ACCEPT, CONTENT_TYPE};
 use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::body::is_stream;
 use super::events::Events;
-use super::exchange::LAST_EVENT_ID;
 use super::gate::{Gate, Key};
-use super::request::{Pace, Requests};
+use super::request::{Pace, Requests, without_body};
 use crate::transport::client::Incoming;
 use crate::transport::queue::Sender;
 use crate::transport::spawn::spawn;
@@ -40,9 +37,7 @@ impl Session {
         tell: Sender<Incoming>,
         (gate, key): (Gate, Key),
     ) -> Self {
-        let mut headers = headers.to_vec();
-        let is = |name: &str, other: ::http::HeaderName| name.eq_ignore_ascii_case(other.as_str());
-        headers.retain(|(name, _)| !is(name, CONTENT_TYPE) && !is(name, ACCEPT));
+        let headers = without_body(headers);
         let listening = listen(Arc::clone(&requests), headers.clone(), tell, Some(key));
         let work = async move {
             gate.opened().await;
@@ -85,13 +80,8 @@ async fn listen(
     let (mut retry, mut pace) = (None, Pace::default());
     loop {
         let opened = Instant::now();
-        let mut headers = headers.clone();
-        headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
-        if let Some(id) = &last_id {
-            headers.push((LAST_EVENT_ID.to_owned(), id.clone()));
-        }
-        let nothing = Bytes::new();
-        let answer = requests.send(&Method::GET, &headers, &nothing);
+        let behind = last_id.clone();
+        let answer = requests.stream(&headers, behind.as_deref());
         let mut answer = std::pin::pin!(answer);
         let early = match key.take() {
             // Whatever becomes of it: a server may say nothing before it has something to say.
@@ -102,12 +92,10 @@ async fn listen(
             Some(answer) => answer,
             None => answer.await,
         };
-        if let Ok(response) = answer {
+        if let Ok(body) = answer {
             // Not every server has such a stream, and a session that is over has none any more.
-            if !response.status().is_success() || !is_stream(&response) {
-                return;
-            }
-            let mut events = Events::new(response.into_body(), requests.limit);
+            let Some(body) = body else { return };
+            let mut events = Events::new(body, requests.limit);
             while let Some(text) = events.next().await {
                 let message = Incoming::Message {
                     exchange: None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -12,6 +12,7 @@ use tokio::task::AbortHandle;
 use super::frame;
 use super::homes::Homes;
 use crate::backplane::{Backplane, To, detach};
+use crate::transport::panics::lock;
 
 /// What one replica knows of the others.
 pub(in crate::transport::http) struct Replica {
@@ -20,11 +21,11 @@ pub(in crate::transport::http) struct Replica {
     pub(in crate::transport::http) address: Arc<str>,
     pub(super) last: AtomicU64,
     /// Requests that were passed on, by their number.
-    passed: Mutex<HashMap<u64, Passed>>,
+    pub(super) passed: Mutex<HashMap<u64, Passed>>,
     /// Where the sessions run whose requests were passed on.
-    homes: Mutex<Homes>,
+    pub(super) homes: Mutex<Homes>,
     /// Requests that others have passed here, by who did and their number.
-    working: Mutex<HashMap<(String, u64), Working>>,
+    pub(super) working: Mutex<HashMap<(String, u64), Working>>,
     /// One session at a time is taken over, and one record written that has changed.
     pub(super) turn: tokio::sync::Mutex<()>,
     /// Whether sessions may have been taken over by others while the backplane could not be reached.
@@ -56,18 +57,6 @@ impl Replica {
         }
     }
 
-    pub(super) fn passed(&self) -> MutexGuard<'_, HashMap<u64, Passed>> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn homes(&self) -> MutexGuard<'_, Homes> {
-        self.homes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn working(&self) -> MutexGuard<'_, HashMap<(String, u64), Working>> {
-        self.working.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether sessions can be served: no other replica can have taken them over.
     pub(in crate::transport::http) fn is_reachable(&self) -> bool {
         self.backplane.is_available() && !self.is_doubtful.load(Ordering::Acquire)
@@ -75,7 +64,7 @@ impl Replica {
 
     /// Ends what waits for a replica that is gone.
     pub(super) fn lost(&self, is_gone: impl Fn(&str) -> bool) {
-        let mut passed = self.passed();
+        let mut passed = lock(&self.passed);
         for (_, one) in passed.extract_if(|_, passed| is_gone(&passed.home)) {
             // The client may have hung up, too.
             let _ = one.parts.send(Part::Lost);
@@ -150,7 +139,7 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.replica.passed().remove(&self.number);
+        lock(&self.replica.passed).remove(&self.number);
         if !self.is_over {
             self.tell(frame::hung_up(&self.replica.address, self.number));
         }

@@ -14,6 +14,7 @@ use crate::backplane::{To, detach};
 use crate::headers;
 use crate::transport::http::inner::Inner;
 use crate::transport::http::{Body, text};
+use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 
 /// Marks a request that another replica has passed here: it goes no further.
@@ -24,12 +25,12 @@ pub(super) struct FromReplica;
 pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, body: Vec<u8>) {
     let unread = watch::Sender::new(0);
     let key = (from.clone(), number);
-    let mut working = inner.replica.working();
+    let mut working = lock(&inner.replica.working);
     let task = spawn({
         let (inner, unread, key) = (Arc::clone(inner), unread.clone(), key.clone());
         async move {
             respond(&inner, &from, number, (head, body), &unread).await;
-            inner.replica.working().remove(&key);
+            lock(&inner.replica.working).remove(&key);
         }
     });
     let task = task.abort_handle();
@@ -38,21 +39,21 @@ pub(super) fn take(inner: &Arc<Inner>, from: String, number: u64, head: Parts, b
 
 /// So many bytes of a response have been read.
 pub(super) fn read(replica: &Replica, from: String, number: u64, bytes: usize) {
-    if let Some(working) = replica.working().get(&(from, number)) {
+    if let Some(working) = lock(&replica.working).get(&(from, number)) {
         (working.unread).send_modify(|unread| *unread = unread.saturating_sub(bytes));
     }
 }
 
 /// The client of a request has hung up.
 pub(super) fn hung_up(replica: &Replica, from: String, number: u64) {
-    if let Some(working) = replica.working().remove(&(from, number)) {
+    if let Some(working) = lock(&replica.working).remove(&(from, number)) {
         working.task.abort();
     }
 }
 
 /// Gives up all requests: what was sent to other replicas may not have arrived.
 pub(super) fn end_all(replica: &Replica) {
-    for ((from, number), working) in std::mem::take(&mut *replica.working()) {
+    for ((from, number), working) in std::mem::take(&mut *lock(&replica.working)) {
         working.task.abort();
         let lost = frame::response(&replica.address, number, &Part::Lost);
         detach(replica.backplane.send(To::One(&from), lost));

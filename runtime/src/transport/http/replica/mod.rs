@@ -23,6 +23,7 @@ use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_
 use crate::protocol::server::Owner;
 use crate::protocol::translate::is_unguessable;
 use crate::serve::{Facts, Lane, route};
+use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 use crate::{errors, headers};
 use exchange::{Exchange, Part, Passed};
@@ -61,18 +62,18 @@ impl Inner {
             if self.runs(session) || !is_unguessable(session) {
                 return Ok(());
             }
-            let known = replica.homes().get(session);
+            let known = lock(&replica.homes).get(session);
             if let Some(home) = known {
                 self.pass_to(&home, head, who, body).await?;
-                replica.homes().forget(session);
+                lock(&replica.homes).forget(session);
             }
             let Some(record) = replica.backplane.find(session).await? else {
                 return Ok(());
             };
             if *record.home != *replica.address {
-                replica.homes().insert(session, &record.home);
+                lock(&replica.homes).insert(session, &record.home);
                 self.pass_to(&record.home, head, who, body).await?;
-                replica.homes().forget(session);
+                lock(&replica.homes).forget(session);
             }
             if self.take_over(session, record).await? {
                 return Ok(());
@@ -114,7 +115,7 @@ impl Inner {
             home: home.to_owned(),
             parts,
         };
-        replica.passed().insert(number, passed);
+        lock(&replica.passed).insert(number, passed);
         let mut exchange = Exchange::new(Arc::clone(replica), home, number);
         let request = frame::request(&replica.address, number, head, who, body);
         if !replica.backplane.send(To::One(home), request).await? {
@@ -285,7 +286,7 @@ impl Inner {
             return replica.lost(|_| true);
         }
         let mut homes: Vec<String> = Vec::new();
-        for passed in replica.passed().values() {
+        for passed in lock(&replica.passed).values() {
             if !homes.contains(&passed.home) {
                 homes.push(passed.home.clone());
             }
@@ -350,7 +351,7 @@ impl Receiver for Inner {
             What::HungUp => return home::hung_up(replica, from, number),
             What::Response(part) => part,
         };
-        if let Some(passed) = replica.passed().get(&number) {
+        if let Some(passed) = lock(&replica.passed).get(&number) {
             // The client may have hung up, too.
             let _ = passed.parts.send(part);
         } else if matches!(part, Part::Head { .. } | Part::Data(_)) {

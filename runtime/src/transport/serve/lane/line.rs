@@ -25,6 +25,21 @@ impl Lane {
         state.streams.route(exchange)
     }
 
+    /// Does something once the reader of messages about a request has room: nobody holds the lane while a slow reader is
+    /// waited for. One that is gone may come again.
+    pub(in crate::transport) async fn in_turn<T>(
+        &self,
+        call: Option<Token>,
+        act: impl FnOnce() -> T,
+    ) -> T {
+        let route = call.and_then(|call| self.route(call));
+        let _turn = match &route {
+            Some(route) => route.turn().await,
+            None => None,
+        };
+        act()
+    }
+
     pub(in crate::transport) fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
         let mut state = self.state();
         let Said { fate, .. } = state.connection.notify(to, method, params, self.now());
@@ -89,18 +104,16 @@ impl Lane {
         call: Token,
         task: Json,
     ) -> Option<Option<AbortHandle>> {
-        let route = self.route(call);
-        let _turn = match &route {
-            Some(route) => route.turn().await,
-            None => None,
+        let answer = || {
+            let mut state = self.state();
+            if !state.connection.answer_with_task(call, task) {
+                return None;
+            }
+            let work = state.work().tasks.remove(&call);
+            self.carry(state, Manner::InTurn);
+            Some(work)
         };
-        let mut state = self.state();
-        if !state.connection.answer_with_task(call, task) {
-            return None;
-        }
-        let work = state.work().tasks.remove(&call);
-        self.carry(state, Manner::InTurn);
-        Some(work)
+        self.in_turn(Some(call), answer).await
     }
 
     /// Returns the error of a call that is refused; one that may pass goes out beside its status.

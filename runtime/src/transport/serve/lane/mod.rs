@@ -25,7 +25,7 @@ use crate::headers::Headers;
 use crate::protocol::server::Owner;
 use crate::protocol::server::{Looked, Server};
 use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
-use crate::transport::panics::caught;
+use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;
 
 /// Lanes in which calls are suspended, by the ticket of their client.
@@ -236,8 +236,7 @@ impl Lane {
             Event::Parked { ticket, .. } => {
                 if let Some(parked) = &self.parked {
                     state.work().tickets.push(ticket);
-                    let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
-                    parked.insert(ticket, Weak::clone(&self.me));
+                    lock(parked).insert(ticket, Weak::clone(&self.me));
                 }
             }
             _ => {}
@@ -363,8 +362,7 @@ impl Lane {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock leaves it half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -399,7 +397,7 @@ impl Drop for Lane {
         if let Some(parked) = &self.parked
             && !work.tickets.is_empty()
         {
-            let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut parked = lock(parked);
             for ticket in &work.tickets {
                 parked.remove(ticket);
             }

@@ -14,6 +14,7 @@ use crate::protocol::tasks::{
     Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskQuestion, TaskStatus,
     now_ms,
 };
+use crate::transport::panics::lock;
 use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;
 
@@ -91,7 +92,7 @@ impl Tasks {
         });
         let cancelled = cancelled.await?;
         if cancelled.is_some()
-            && let Some(running) = self.running().remove(&task.id)
+            && let Some(running) = lock(&self.running).remove(&task.id)
         {
             running.abort();
         }
@@ -119,7 +120,7 @@ impl Tasks {
             }
             for question in task.questions {
                 let key = (id.to_owned(), question.key.clone());
-                if self.asking().insert(key.clone()) {
+                if lock(&self.asking).insert(key.clone()) {
                     let asked = Asking {
                         tasks: Arc::clone(self),
                         key,
@@ -196,7 +197,7 @@ impl Asking {
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        self.tasks.asking().remove(&self.key);
+        lock(&self.tasks.asking).remove(&self.key);
     }
 }
 

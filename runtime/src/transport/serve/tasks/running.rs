@@ -1,7 +1,7 @@
 //! A task at work: its handler asks, sends notifications and gives its result, and it ends when it expires or is cancelled.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use mcp_protocol::Revision;
@@ -14,12 +14,13 @@ use crate::errors;
 use crate::methods;
 use crate::protocol::input_required::allowed;
 use crate::protocol::tasks::{
-    Form, RELATED_TASK, TASK_ID, TaskQuestion, TaskStatus, TaskStoreError,
+    Form, RELATED_TASK, TASK_ID, Task, TaskQuestion, TaskStatus, TaskStoreError,
 };
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Fate, To};
+use crate::transport::panics::lock;
 use crate::transport::serve::Lane;
-use crate::transport::spawn::boxed;
+use crate::transport::spawn::spawn_if_possible;
 
 /// How long a result waits for a store that cannot be reached, before that is tried again.
 const AWAY: Duration = Duration::from_secs(1);
@@ -163,16 +164,11 @@ impl Running {
                 (_, Err(_)) => break,
             }
         }
-        tasks.running().remove(&self.id);
+        lock(&tasks.running).remove(&self.id);
     }
 
     pub(super) fn abort(&self) {
-        let work = self
-            .work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(work) = work {
+        if let Some(work) = lock(&self.work).take() {
             work.abort();
         }
     }
@@ -191,13 +187,10 @@ impl Drop for Withdrawn {
             return;
         };
         let task = std::mem::take(&mut self.task);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(boxed(async move {
-                let _ = tasks
-                    .change(&task, |task| task.take_question(&key).then_some(()))
-                    .await;
-            }));
-        }
+        spawn_if_possible(async move {
+            let withdraw = |task: &mut Task| task.take_question(&key).then_some(());
+            let _ = tasks.change(&task, withdraw).await;
+        });
     }
 }
 
@@ -212,7 +205,7 @@ pub(super) async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
             Err(_) => false,
         };
         if (is_over || is_given_up)
-            && let Some(running) = here.running().remove(&id)
+            && let Some(running) = lock(&here.running).remove(&id)
         {
             running.abort();
         }
@@ -220,7 +213,7 @@ pub(super) async fn watched(tasks: Weak<Tasks>, id: String, until: Instant) {
             let _ = here.store.remove(&id).await;
             return;
         }
-        let is_running = here.running().contains_key(&id);
+        let is_running = lock(&here.running).contains_key(&id);
         let interval = here.options.poll_interval;
         drop(here);
         match is_running {

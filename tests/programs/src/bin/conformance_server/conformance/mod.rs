@@ -15,16 +15,15 @@ use mcp_revisions::service::{McpServer, Router, ServeError};
 
 /// The server, for every revision.
 pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest, Router>, ServeError> {
-    // Replicas need the same one.
-    let router = Router::new()
-        .with_changes(changes)
-        .with_request_state_key([7; 32]);
+    let router = Router::new().with_changes(changes);
     let router = tools::register(router, changes);
     let router = questions::register(router);
     let router = rounds::register(router);
     let router = resources::register(router);
     let router = tasks::register(router);
-    prompts::register(router).build("conformance", "1.0.0")
+    let server = prompts::register(router).build("conformance", "1.0.0")?;
+    // Replicas need the same one.
+    Ok(server.with_request_state_key([7; 32]))
 }
 
 /// What each tool and prompt says of itself.
