@@ -11,8 +11,6 @@ pub mod client;
 mod context;
 mod custom;
 mod error;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-mod room;
 #[cfg(feature = "router")]
 pub mod router;
 #[cfg(feature = "schemars")]

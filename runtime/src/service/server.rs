@@ -9,13 +9,12 @@ use mcp_wire::service::{ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
 
 use super::custom::Custom;
-use super::room::Room;
 use super::{Error, RequestContext};
 use crate::protocol::server;
 use crate::protocol::server::{
     CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, Profile, ProfileError,
 };
-use crate::serve::{Handler, Peer, Session};
+use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
 use crate::transport::spawn::spawn;
 use crate::{Limits, RevisionSet};
 
@@ -124,7 +123,7 @@ impl<App: Spoken> Server<App> {
             server: server::Server::new(App::REVISION, profile)?.serving(self.served),
             handlers: Typed {
                 handlers: Arc::new(handlers),
-                room: Room::of(&Limits::default()),
+                room: room(&Limits::default()),
                 custom: Custom::default(),
             },
             #[cfg(feature = "server-http")]
@@ -270,7 +269,7 @@ where
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.server = self.server.with_limits(limits);
-        self.handlers.room = Room::of(&limits);
+        self.handlers.room = room(&limits);
         self
     }
 
@@ -411,9 +410,26 @@ impl<App, H> std::fmt::Debug for McpServer<App, H> {
 /// Typed handlers as those of the endpoint, which only knows methods and JSON.
 struct Typed<App, H> {
     handlers: Arc<H>,
-    /// For the notifications that they are at.
-    room: Room,
+    /// For the notifications that they are at; those of a faster sender are dropped.
+    room: Share,
     custom: Custom<RequestContext<App>>,
+}
+
+/// What a notification takes up besides its params.
+const EACH: usize = 1 << 10;
+
+/// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::max_pending_bytes`]).
+fn room(limits: &Limits) -> Share {
+    let bytes = limits.max_pending_bytes;
+    Budget::new(bytes, bytes).of(server::Owner::Unknown)
+}
+
+impl<App, H> Typed<App, H> {
+    /// Takes room for one more, until what this returns is dropped; `None` if there is none.
+    fn room_for(&self, params: &Json) -> Option<Permit> {
+        let bytes = params.text().len().saturating_add(EACH);
+        self.room.take(bytes).ok()
+    }
 }
 
 impl<App: Spoken, H> Handler for Typed<App, H>
@@ -443,7 +459,7 @@ where
     }
 
     fn notice(&self, notice: Notification, session: Session) {
-        let Some(room) = self.room.take(&notice.params) else {
+        let Some(room) = self.room_for(&notice.params) else {
             return;
         };
         let handlers = Arc::clone(&self.handlers);
@@ -478,7 +494,7 @@ where
             peer,
             ..
         } = notice;
-        let Some(room) = self.room.take(&params) else {
+        let Some(room) = self.room_for(&params) else {
             return;
         };
         let cx = RequestContext::notice(params.clone(), peer, session);

@@ -206,15 +206,6 @@ impl<T> Clone for Sender<T> {
     }
 }
 
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        Self {
-            values: self.values.clone(),
-            room: Arc::clone(&self.room),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,48 +29,32 @@ pub struct Counters {
     pub unread_bytes: usize,
 }
 
-/// Numbers by what is counted.
-struct Tally<K>(Mutex<BTreeMap<K, u64>>);
-
-impl<K: Ord> Tally<K> {
-    fn add(&self, one: K) {
-        *lock(&self.0).entry(one).or_default() += 1;
-    }
-}
-
 /// Handlers whose calls are counted, and what messages lose on the way to them and back.
 pub(super) struct Counted {
     handler: Arc<dyn AnyHandler>,
-    requests: Tally<Revision>,
-    losses: Tally<&'static str>,
+    pub(super) requests: Mutex<BTreeMap<Revision, u64>>,
+    pub(super) losses: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 impl Counted {
     pub(super) fn new(handler: Arc<dyn AnyHandler>) -> Arc<Self> {
         Arc::new(Self {
             handler,
-            requests: Tally(Mutex::default()),
-            losses: Tally(Mutex::default()),
+            requests: Mutex::default(),
+            losses: Mutex::default(),
         })
-    }
-
-    pub(super) fn requests(&self) -> BTreeMap<Revision, u64> {
-        lock(&self.requests.0).clone()
-    }
-
-    pub(super) fn losses(&self) -> BTreeMap<&'static str, u64> {
-        lock(&self.losses.0).clone()
     }
 
     /// Counts what a message lost.
     pub(super) fn lost(&self, lost: &Lost<'_>) {
+        let mut losses = lock(&self.losses);
         for loss in lost.losses.iter().filter(|it| it.change.is_loss()) {
-            self.losses.add(loss.rule());
+            *losses.entry(loss.rule()).or_default() += 1;
         }
         if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
             lost.undelivered
         {
-            self.losses.add(rule);
+            *losses.entry(rule).or_default() += 1;
         }
     }
 }
@@ -80,7 +64,7 @@ impl AnyHandler for Counted {
         if let Event::Request(IncomingRequest { peer, .. })
         | Event::CustomRequest(CustomRequest { peer, .. }) = &request
         {
-            self.requests.add(*peer);
+            *lock(&self.requests).entry(*peer).or_default() += 1;
         }
         Arc::clone(&self.handler).call(request, peer)
     }

@@ -37,7 +37,7 @@ impl Inner {
         accepts_events(&head.headers)?;
         self.takes_calls()?;
         let who = owner(head);
-        let (texts, queue) = route(Some(self.unread_of(who.clone())));
+        let (texts, queue) = route(Some(self.unread.of(who.clone())));
         let lane = self.new_lane();
         lane.opened_by(who, head.extensions.get());
         lane.send_all_to(texts);

@@ -19,8 +19,8 @@ use crate::headers;
 use crate::protocol::server::{NewSession, Owner, Server, Sessions};
 use crate::protocol::translate::unguessable;
 use crate::serve::{
-    AnyHandler, Budget, Handler, Kept, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share,
-    Suspended, started, with_tasks,
+    AnyHandler, Budget, Handler, Kept, Lane, Parked, Permit, Replicas, Reservation,
+    SUSPENDED_BYTES, started, with_tasks,
 };
 use crate::transport::panics::lock;
 
@@ -30,11 +30,11 @@ pub(super) struct Inner {
     pub(super) start: Instant,
     /// What requests take up while they are read and worked on, what those do that are suspended, and what clients have
     /// not read of their answers; each with a share per owner.
-    requests: Arc<Budget>,
+    pub(super) requests: Arc<Budget>,
     suspended: Arc<Budget>,
     /// How many requests are suspended.
     suspensions: Arc<Budget>,
-    unread: Arc<Budget>,
+    pub(super) unread: Arc<Budget>,
     pub(super) tools: Tools,
     pub(super) handler: Arc<dyn AnyHandler>,
     counted: Arc<Counted>,
@@ -63,53 +63,42 @@ impl Inner {
             let address = backplane.join(me.clone());
             // A replica that gets a ticket reads from it which replica keeps the request.
             let server = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
-            let replica = Arc::new(Replica::new(backplane, address));
-            Self::with_replica(server, handler, options, replica, me)
+            // One message always fits into a share.
+            let message = server.limits().max_message_bytes;
+            let suspended = message.saturating_add(SUSPENDED_BYTES);
+            let counted = Counted::new(Arc::new(handler));
+            let losses = Arc::clone(&counted);
+            let (server, start) = started(server.with_loss_counter(move |lost| losses.lost(lost)));
+            let replicas = Replicas {
+                backplane: Arc::clone(&backplane),
+                address: Arc::clone(&address),
+            };
+            Self {
+                requests: Budget::new(options.body_bytes, message),
+                suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
+                suspensions: Budget::new(server.limits().max_suspended_requests_in_total, 1),
+                unread: Budget::new(options.unread_bytes, message),
+                sessions: Mutex::new(Sessions::new(server.limits())),
+                handler: with_tasks(Arc::<Counted>::clone(&counted), &server, Some(replicas)),
+                counted,
+                start,
+                tools: Tools::default(),
+                options,
+                parked: Arc::default(),
+                server,
+                listening: Mutex::default(),
+                is_closing: AtomicBool::new(false),
+                replica: Arc::new(Replica::new(backplane, address)),
+                me,
+            }
         })
-    }
-
-    fn with_replica(
-        server: Server,
-        handler: impl Handler,
-        options: Options,
-        replica: Arc<Replica>,
-        me: Weak<Self>,
-    ) -> Self {
-        // One message always fits into a share.
-        let message = server.limits().max_message_bytes;
-        let suspended = message.saturating_add(SUSPENDED_BYTES);
-        let counted = Counted::new(Arc::new(handler));
-        let losses = Arc::clone(&counted);
-        let (server, start) = started(server.with_loss_counter(move |lost| losses.lost(lost)));
-        Self {
-            requests: Budget::new(options.body_bytes, message),
-            suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
-            suspensions: Budget::new(server.limits().max_suspended_requests_in_total, 1),
-            unread: Budget::new(options.unread_bytes, message),
-            sessions: Mutex::new(Sessions::new(server.limits())),
-            handler: with_tasks(
-                Arc::<Counted>::clone(&counted),
-                &server,
-                Some(Arc::<Replica>::clone(&replica)),
-            ),
-            counted,
-            start,
-            tools: Tools::default(),
-            options,
-            parked: Arc::default(),
-            server,
-            listening: Mutex::default(),
-            is_closing: AtomicBool::new(false),
-            replica,
-            me,
-        }
     }
 
     /// Returns what the service is at.
     pub(super) fn counters(&self) -> Counters {
         Counters {
-            requests: self.counted.requests(),
-            losses: self.counted.losses(),
+            requests: lock(&self.counted.requests).clone(),
+            losses: lock(&self.counted.losses).clone(),
             sessions: lock(&self.sessions).len(),
             suspended_requests: self.suspensions.amount(),
             request_bytes: self.requests.amount(),
@@ -117,23 +106,10 @@ impl Inner {
         }
     }
 
-    /// What a client may take up with its requests.
-    pub(super) fn requests_of(&self, owner: Owner) -> Share {
-        self.requests.of(owner)
-    }
-
     /// Returns the reservation for the bytes of a request that was read, until all work on it is done.
     pub(super) fn reservation(&self, permit: Permit, owner: Owner) -> Arc<Reservation> {
-        let suspended = Suspended {
-            bytes: self.suspended.of(owner.clone()),
-            number: self.suspensions.of(owner),
-        };
-        Arc::new(Reservation::new(permit, suspended))
-    }
-
-    /// What a client may leave unread.
-    pub(super) fn unread_of(&self, owner: Owner) -> Share {
-        self.unread.of(owner)
+        let bytes = self.suspended.of(owner.clone());
+        Arc::new(Reservation::new(permit, bytes, self.suspensions.of(owner)))
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -245,8 +221,7 @@ impl Inner {
             refusal(None, &Refusal { status, ..*refused })
         })?;
         if !self.replica.backplane.is_shared() {
-            let record = SessionRecord::new(&*self.replica.address, lane.owner());
-            self.keep(&id, lane, Some(Box::new(record)))?;
+            self.keep(&id, lane, None)?;
             return Ok(id);
         }
         let mut record = SessionRecord::new(&*self.replica.address, lane.owner());
@@ -280,7 +255,7 @@ impl Inner {
         lane.keep_with(Kept {
             session: Arc::clone(id),
             backplane: Arc::clone(&self.replica.backplane),
-            share: self.unread_of(lane.owner()),
+            share: self.unread.of(lane.owner()),
             record,
             // What an only stream has said cannot be had again: the session ends with it.
             resumes: self.options.resumes && lane.only_stream().is_none(),

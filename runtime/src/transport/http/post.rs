@@ -59,7 +59,7 @@ impl Inner {
             let taken = self.to_only_stream(&lane, &texts, (&told, looked), facts);
             return taken.await;
         }
-        let (texts, queue) = route(Some(self.unread_of(who)));
+        let (texts, queue) = route(Some(self.unread.of(who)));
         let Taken {
             opens_session,
             exchange,

@@ -218,7 +218,7 @@ impl Inner {
         B::Data: Send,
     {
         let limit = self.server.limits().max_message_bytes;
-        let share = self.requests_of(who.clone());
+        let share = self.requests.of(who.clone());
         let read = intake::read(body, limit, &share);
         let refused = match tokio::time::timeout(self.options.body_time, read).await {
             Ok(Ok(read)) => return Ok(read),
@@ -272,7 +272,7 @@ impl Inner {
             return Ok(status(StatusCode::NO_CONTENT));
         }
         accepts_events(headers)?;
-        let (texts, queue) = route(Some(self.unread_of(who)));
+        let (texts, queue) = route(Some(self.unread.of(who)));
         let ends = match text(headers, LAST_EVENT_ID) {
             Some(behind) => {
                 let resumed = self.resume(session, &lane, behind, texts).await?;

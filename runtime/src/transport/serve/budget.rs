@@ -149,26 +149,23 @@ impl Drop for Permit {
 /// What a request takes up of the bytes for requests, from its first byte until no task works on it any more.
 pub(crate) struct Reservation {
     permit: Mutex<Permit>,
-    suspended: Suspended,
+    /// What the suspended requests of its owner are counted against: their bytes, and how many they are.
+    suspended_bytes: Share,
+    suspensions: Share,
     /// Its place among the suspended ones, once it has been one of them.
     place: Mutex<Option<Permit>>,
-}
-
-/// What the suspended requests of an owner are counted against: their bytes, and how many they are.
-pub(crate) struct Suspended {
-    pub(crate) bytes: Share,
-    pub(crate) number: Share,
 }
 
 /// What a suspended request costs beside its bytes: its task, its connection, and what is kept of its headers.
 pub(crate) const SUSPENDED_BYTES: usize = 4 << 10;
 
 impl Reservation {
-    /// The reservation of a request that was read; `suspended` is what it is counted against while it is suspended.
-    pub(crate) fn new(permit: Permit, suspended: Suspended) -> Self {
+    /// The reservation of a request that was read, and the shares that it is counted against while it is suspended.
+    pub(crate) fn new(permit: Permit, suspended_bytes: Share, suspensions: Share) -> Self {
         Self {
             permit: Mutex::new(permit),
-            suspended,
+            suspended_bytes,
+            suspensions,
             place: Mutex::default(),
         }
     }
@@ -183,13 +180,12 @@ impl Reservation {
         if place.is_some() {
             return Ok(());
         }
-        let Suspended { bytes, number } = &self.suspended;
-        let taken =
-            (number.take(1)).map_err(|full| errors::too_many_suspended(&full.to_string()))?;
+        let taken = self.suspensions.take(1);
+        let taken = taken.map_err(|full| errors::too_many_suspended(&full.to_string()))?;
         let mut permit = lock(&self.permit);
         let kept = permit.amount().saturating_add(SUSPENDED_BYTES);
-        *permit =
-            (bytes.take(kept)).map_err(|full| errors::too_much_suspended(&full.to_string()))?;
+        let bytes = self.suspended_bytes.take(kept);
+        *permit = bytes.map_err(|full| errors::too_much_suspended(&full.to_string()))?;
         *place = Some(taken);
         Ok(())
     }

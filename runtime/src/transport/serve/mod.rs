@@ -27,7 +27,7 @@ use crate::protocol::{
 
 use crate::protocol::server::{Owner, Server};
 
-pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share, Suspended};
+pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
 pub(crate) use lane::{Kept, Lane, Parked, Taken};
 pub(crate) use route::{Item, Next, Queue, Route, route};
@@ -103,9 +103,10 @@ pub(crate) trait AnyHandler: Send + Sync {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture;
     /// Takes note of any other event.
     fn note(&self, event: Event, session: Session);
-    /// Runs once another replica has changed a task.
-    fn task_changed(&self, task: &str) {
-        let _ = task;
+    /// Takes a message of another replica, if it is about a task; false if not.
+    fn takes(&self, message: &[u8]) -> bool {
+        let _ = message;
+        false
     }
     /// Runs once a session is over, and its client is gone.
     fn session_ended(self: Arc<Self>, session: &Session) {

@@ -3,11 +3,11 @@
 //! What is true of a task stands in its [`TaskStore`]; a change wakes those who wait for it, here and at other replicas.
 
 mod listening;
+mod replicas;
 mod requests;
 mod running;
 
 use std::collections::{HashMap, HashSet};
-use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+pub(crate) use replicas::Replicas;
 pub(crate) use running::Running;
 use running::watched;
 
@@ -43,27 +44,12 @@ pub(crate) struct Tasks {
     store: Arc<dyn TaskStore>,
     handler: Arc<dyn AnyHandler>,
     /// The replicas that share the store, where there may be some.
-    replicas: Option<Arc<dyn Replicas>>,
+    replicas: Option<Replicas>,
     running: Mutex<HashMap<String, Arc<Running>>>,
     /// Wakes those who wait for changes of a task.
     changed: Mutex<HashMap<String, watch::Sender<()>>>,
     /// Questions that clients are being asked by a request, by task and key.
     asking: Mutex<HashSet<(String, String)>>,
-}
-
-/// The replicas of a server, as its tasks know them.
-pub(crate) trait Replicas: Send + Sync {
-    /// Returns the address of this one.
-    fn address(&self) -> &str;
-
-    /// Returns the store that they share.
-    fn store(&self) -> Arc<dyn TaskStore>;
-
-    /// Tells the others that a task has changed.
-    fn tell(&self, task: &str);
-
-    /// Returns whether the replica at an address is gone, and what ran on it with it.
-    fn is_gone<'a>(&'a self, address: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
 
 /// A call whose handler may answer it with a task.
@@ -100,12 +86,12 @@ impl Taskable {
 pub(crate) fn with_tasks(
     handler: Arc<dyn AnyHandler>,
     server: &Arc<Server>,
-    replicas: Option<Arc<dyn Replicas>>,
+    replicas: Option<Replicas>,
 ) -> Arc<dyn AnyHandler> {
     let Some(options) = server.tasks.clone() else {
         return handler;
     };
-    let shared = replicas.as_ref().map(|replicas| replicas.store());
+    let shared = replicas.as_ref().map(|it| it.backplane.tasks());
     let store = options.store.clone().or(shared);
     Arc::new(Tasks {
         server: Arc::clone(server),
@@ -179,8 +165,9 @@ impl AnyHandler for Tasks {
         }
     }
 
-    fn task_changed(&self, task: &str) {
-        self.wake(task);
+    fn takes(&self, message: &[u8]) -> bool {
+        let changed = self.replicas.as_ref().and_then(|it| it.changed(message));
+        changed.inspect(|task| self.wake(task)).is_some()
     }
 }
 
@@ -230,7 +217,7 @@ impl Tasks {
             id: id.clone(),
             share: owner.clone().unwrap_or_else(|| address_of(peer)),
             owner,
-            home: (self.replicas.as_ref()).map(|replicas| replicas.address().to_owned()),
+            home: (self.replicas.as_ref()).map(|replicas| replicas.address.to_string()),
             version: Count(0),
             status: TaskStatus::Working,
             message: None,
@@ -302,8 +289,8 @@ impl Tasks {
         };
         let mut looked: HashMap<String, bool> = HashMap::new();
         for task in tasks {
-            let home = task.home.as_deref().unwrap_or(replicas.address());
-            if task.status.is_terminal() || home == replicas.address() {
+            let home = task.home.as_deref().unwrap_or(&replicas.address);
+            if task.status.is_terminal() || *home == *replicas.address {
                 continue;
             }
             let is_gone = match looked.get(home) {

@@ -5,7 +5,6 @@ pub(super) mod exchange;
 mod frame;
 mod home;
 mod homes;
-mod tasks;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -148,7 +147,7 @@ impl Inner {
         let body = match whole {
             Some(whole) => {
                 exchange.finish();
-                let unread = self.unread_of(who.clone()).take(whole.len());
+                let unread = self.unread.of(who.clone()).take(whole.len());
                 let unread = unread.map_err(|full| {
                     let refused = errors::too_much_unread(&full.to_string());
                     refusal(request.as_ref(), &refused)
@@ -334,8 +333,8 @@ impl Inner {
 impl Receiver for Inner {
     fn receive(&self, message: &[u8]) {
         let replica = &self.replica;
-        if let Some(task) = replica.changed_task(message) {
-            return self.handler.task_changed(task);
+        if self.handler.takes(message) {
+            return;
         }
         let Some(Frame { from, number, what }) = Frame::read(message) else {
             return;
