@@ -18,19 +18,13 @@ use crate::serve::{Peer, Session};
 /// Typed requests to the client are those of the revision's `CallClient`: `cx.list_roots(None).await?`.
 #[doc(alias("Context", "Peer"))]
 pub struct RequestContext<App> {
-    inner: Arc<Inner>,
+    facts: Arc<Facts>,
+    /// Whether its requests to the client end the call.
+    starts_over: bool,
     app: PhantomData<fn() -> App>,
 }
 
-struct Inner {
-    facts: Facts,
-    /// Read from the params on first use.
-    answers: OnceLock<Answers>,
-    starts_over: bool,
-}
-
 /// What is known of a call, or of a notification.
-#[derive(Clone)]
 struct Facts {
     /// Who waits for the answer; `None` for a notification.
     peer: Option<Peer>,
@@ -40,19 +34,21 @@ struct Facts {
     log_level: Option<LogLevel>,
     progress_token: Option<Json>,
     params: Json,
+    /// Read from the params on first use.
+    answers: OnceLock<Answers>,
 }
 
-impl Inner {
+impl Facts {
     fn answers(&self) -> &Answers {
-        self.answers.get_or_init(|| Answers::of(&self.facts.params))
+        self.answers.get_or_init(|| Answers::of(&self.params))
     }
 }
 
 impl<App> Clone for RequestContext<App> {
     fn clone(&self) -> Self {
         Self {
-            inner: Arc::clone(&self.inner),
-            app: PhantomData,
+            facts: Arc::clone(&self.facts),
+            ..*self
         }
     }
 }
@@ -60,20 +56,16 @@ impl<App> Clone for RequestContext<App> {
 impl<App> std::fmt::Debug for RequestContext<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RequestContext")
-            .field("revision", &self.inner.facts.revision)
+            .field("revision", &self.facts.revision)
             .finish_non_exhaustive()
     }
 }
 
 impl<App> RequestContext<App> {
-    fn of(facts: Facts, starts_over: bool) -> Self {
-        let inner = Inner {
-            facts,
-            answers: OnceLock::new(),
-            starts_over,
-        };
+    fn of(facts: Facts) -> Self {
         Self {
-            inner: Arc::new(inner),
+            facts: Arc::new(facts),
+            starts_over: false,
             app: PhantomData,
         }
     }
@@ -87,13 +79,14 @@ impl<App> RequestContext<App> {
             log_level: call.log_level,
             progress_token: call.progress_token,
             params: call.params,
+            answers: OnceLock::new(),
         };
-        Self::of(facts, false)
+        Self::of(facts)
     }
 
     /// The params of the call, or of the notification.
     pub(super) fn params(&self) -> &Json {
-        &self.inner.facts.params
+        &self.facts.params
     }
 
     /// The context of a notification with these params of a client that speaks this revision.
@@ -106,38 +99,39 @@ impl<App> RequestContext<App> {
             log_level: None,
             progress_token: None,
             params,
+            answers: OnceLock::new(),
         };
-        Self::of(facts, false)
+        Self::of(facts)
     }
 
     /// Returns the revision that the client speaks.
     #[must_use]
     pub fn revision(&self) -> Revision {
-        self.inner.facts.revision
+        self.facts.revision
     }
 
     /// Returns the name and the capabilities of the client, or `None` in the handler of a notification.
     #[must_use]
     pub fn client(&self) -> Option<&Who> {
-        self.inner.facts.client.as_deref()
+        self.facts.client.as_deref()
     }
 
     /// Returns a handle that outlives the call: for messages that belong to no call, such as that a list has changed.
     #[must_use]
     pub fn session(&self) -> &Session {
-        &self.inner.facts.session
+        &self.facts.session
     }
 
     /// Returns the minimum log level that the client requested for this call, or `None`.
     #[must_use]
     pub fn log_level(&self) -> Option<LogLevel> {
-        self.inner.facts.log_level
+        self.facts.log_level
     }
 
     /// Returns the peer that sent the request, with its HTTP headers and extensions; `None` in the handler of a notification.
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
-        self.inner.facts.peer.as_ref()
+        self.facts.peer.as_ref()
     }
 
     /// Returns a context whose requests to the client end the call. The handler starts over once the client has answered,
@@ -167,11 +161,12 @@ impl<App> RequestContext<App> {
     where
         App: Spoken,
     {
-        if App::REVISION.lifecycle() == Lifecycle::Handshake || self.inner.facts.peer.is_none() {
-            return self;
+        let has_results = App::REVISION.lifecycle() == Lifecycle::PerRequest;
+        let starts_over = has_results && self.facts.peer.is_some();
+        Self {
+            starts_over,
+            ..self
         }
-        // None of its requests was sent yet.
-        Self::of(self.inner.facts.clone(), true)
     }
 
     /// Returns the response of the client under this key of `inputRequests`, or `None`.
@@ -182,7 +177,7 @@ impl<App> RequestContext<App> {
     /// # Errors
     /// Returns an error if the response is not of this type.
     pub fn input_response<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
-        let answer = self.inner.answers().named(name);
+        let answer = self.facts.answers().named(name);
         let read = answer.map(Json::read).transpose();
         read.map_err(|error| {
             let why = crate::errors::abridged(&error);
@@ -197,7 +192,7 @@ impl<App> RequestContext<App> {
     /// can read it, and can send it again until it expires.
     #[must_use]
     pub fn request_state(&self) -> Option<&str> {
-        self.inner.answers().state()
+        self.facts.answers().state()
     }
 
     /// Answers the call with a task, if its client takes one, and returns whether it has one now.
@@ -209,7 +204,7 @@ impl<App> RequestContext<App> {
     /// # Errors
     /// Returns an error if the client is gone, or if it asked for a task and none can be kept.
     pub async fn start_task(&self) -> Result<bool, Error> {
-        match &self.inner.facts.peer {
+        match &self.facts.peer {
             Some(peer) => Ok(peer.start_task().await?),
             None => Ok(false),
         }
@@ -232,10 +227,10 @@ impl<App> RequestContext<App> {
     }
 
     async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {
-        let Some(peer) = &self.inner.facts.peer else {
+        let Some(peer) = &self.facts.peer else {
             return;
         };
-        let token = &self.inner.facts.progress_token;
+        let token = &self.facts.progress_token;
         // A client that polls a task sees its message.
         if token.is_none() && peer.task().is_none() {
             return;
@@ -256,7 +251,7 @@ impl<App> RequestContext<App> {
 
     /// Sends a log message, if the client wants any of this severity.
     pub async fn log(&self, level: LogLevel, data: impl Encode) {
-        let Some(peer) = &self.inner.facts.peer else {
+        let Some(peer) = &self.facts.peer else {
             return;
         };
         let mut writer = Writer::new();
@@ -282,23 +277,23 @@ impl<App: Spoken> Caller for RequestContext<App> {
     /// Sends a request to the client, in the application's revision; a client of a per-request revision gets it in the
     /// result of its call.
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
-        let is_task = (self.inner.facts.peer.as_ref()).is_some_and(|peer| peer.task().is_some());
-        if self.inner.starts_over && !is_task {
-            let answer = self.inner.answers().next(method, params);
+        let is_task = (self.facts.peer.as_ref()).is_some_and(|peer| peer.task().is_some());
+        if self.starts_over && !is_task {
+            let answer = self.facts.answers().next(method, params);
             return answer.map_err(Error::InputRequired);
         }
-        let answer = match &self.inner.facts.peer {
+        let answer = match &self.facts.peer {
             Some(peer) => peer.ask(method, params.as_ref()).await,
-            None => self.inner.facts.session.ask(method, params.as_ref()).await,
+            None => self.facts.session.ask(method, params.as_ref()).await,
         };
         Ok(answer?)
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
         // What a client does not want is not sent, and that is no error.
-        let _ = match &self.inner.facts.peer {
+        let _ = match &self.facts.peer {
             Some(peer) => peer.notify(method, params.as_ref()).await,
-            None => self.inner.facts.session.notify(method, params.as_ref()),
+            None => self.facts.session.notify(method, params.as_ref()),
         };
         Ok(())
     }

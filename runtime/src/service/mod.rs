@@ -5,6 +5,7 @@
 //! server.
 //! Below both are the endpoints of [`server`](crate::sansio::server) and [`client`](crate::sansio::client), which decide what is sent.
 
+mod capabilities;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]

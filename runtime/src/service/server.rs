@@ -1,13 +1,13 @@
 //! A server made of typed handlers, which implement the `ServerHandlers` of a revision.
 
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{ServerSide, Serves};
-use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
+use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
+use super::capabilities::{declared, promised};
 use super::custom::Custom;
 use super::{Error, RequestContext};
 use crate::protocol::server;
@@ -113,7 +113,7 @@ impl<App: Spoken> Server<App> {
                 checked(App::REVISION, &capabilities, &implemented)?;
                 capabilities
             }
-            None => declared(App::REVISION, &implemented),
+            None => declared(App::REVISION, Direction::ClientToServer, &implemented),
         };
         let mut profile = Profile::new(&self.info, &capabilities);
         if let Some(instructions) = self.instructions {
@@ -164,45 +164,13 @@ pub enum ServeError {
     Router(String),
 }
 
-/// The requests of a server that a capability promises, by capability: `tools` or `resources.subscribe`.
-fn promised(revision: crate::Revision) -> BTreeMap<&'static str, Vec<&'static str>> {
-    let mut promised: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for row in revision.methods() {
-        if let (Direction::ClientToServer, MethodKind::Request, Some(capability)) =
-            (row.direction, row.kind, row.capability)
-        {
-            promised.entry(capability).or_default().push(row.name);
-        }
-    }
-    promised
-}
-
-/// The capabilities of what is implemented.
-fn declared(revision: crate::Revision, implemented: &[&str]) -> Json {
-    let mut all: BTreeMap<&str, Map<bool>> = BTreeMap::new();
-    for (capability, methods) in promised(revision) {
-        if !methods.iter().any(|method| implemented.contains(method)) {
-            continue;
-        }
-        match capability.split_once('.') {
-            Some((capability, part)) => {
-                all.entry(capability).or_default().insert(part, true);
-            }
-            None => {
-                all.entry(capability).or_default();
-            }
-        }
-    }
-    Json::of(&Map::from_iter(all))
-}
-
 fn checked(
     revision: crate::Revision,
     capabilities: &Json,
     implemented: &[&str],
 ) -> Result<(), ServeError> {
     let capabilities: Map<Json> = capabilities.read().unwrap_or_default();
-    for (capability, methods) in promised(revision) {
+    for (capability, methods) in promised(revision, Direction::ClientToServer) {
         let is_declared = match capability.split_once('.') {
             None => capabilities.contains_key(capability),
             Some((capability, part)) => {

@@ -58,9 +58,7 @@ struct Room {
 }
 
 /// Leave to put a value in.
-pub(crate) struct Turn<'a> {
-    _gate: MutexGuard<'a, ()>,
-}
+pub(crate) type Turn<'a> = MutexGuard<'a, ()>;
 
 /// Creates a queue, by both of its ends, in which `limit` bytes wait before senders do.
 pub(crate) fn queue<T: Queued>(limit: usize) -> (Sender<T>, Receiver<T>) {
@@ -93,7 +91,7 @@ impl<T: Queued> Sender<T> {
                 return None;
             }
             if self.has_room() {
-                return Some(Turn { _gate: gate });
+                return Some(gate);
             }
             tokio::select! {
                 () = freed => {}

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use mcp_protocol::{Spoken, UnknownFields};
 use mcp_wire::service::{ClientSide, Serves};
-use mcp_wire::{Direction, Encode, Json, JsonObject, Map, MethodKind};
+use mcp_wire::{Direction, Encode, Json, JsonObject};
 
 use super::{Client, ClientContext, How, handlers};
 use crate::protocol::client::{self, Channel, Options, Profile, Verdict};
 use crate::protocol::lost::{LossHook, Lost};
 use crate::service::Error;
+use crate::service::capabilities::declared;
 use crate::service::custom::Custom;
 use crate::transport::client::Transport;
 use crate::{Limits, RevisionSet};
@@ -214,7 +215,8 @@ where
         } = self.told;
         let implemented =
             <App::Protocol as Serves<ClientSide, H, ClientContext<App>>>::implemented();
-        let capabilities = capabilities.unwrap_or_else(|| declared::<App>(&implemented));
+        let capabilities = capabilities
+            .unwrap_or_else(|| declared(App::REVISION, Direction::ServerToClient, &implemented));
         let options = options.over(channel, Profile::new(&info, &capabilities));
         let endpoint = client::Client::new(App::REVISION, options).with_loss_hook(on_loss);
         Client {
@@ -223,18 +225,4 @@ where
             app: PhantomData,
         }
     }
-}
-
-/// The capabilities of what is implemented.
-fn declared<App: Spoken>(implemented: &[&str]) -> Json {
-    let mut all: Map<Map<Json>> = Map::new();
-    for row in App::REVISION.methods() {
-        let is_asked = row.direction == Direction::ServerToClient
-            && row.kind != MethodKind::Notification
-            && implemented.contains(&row.name);
-        if let Some(capability) = row.capability.filter(|_| is_asked) {
-            all.insert(capability, Map::new());
-        }
-    }
-    Json::of(&all)
 }

@@ -3,12 +3,12 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
@@ -80,11 +80,8 @@ pub async fn serve_until(
         stop.await;
         service.close();
     };
-    let each = |address| OfConnection::new(service.clone(), address);
-    serve_each(listener, &options, each, stop, grace, || {
-        service.leave();
-    })
-    .await;
+    let leave = || service.leave();
+    serve_each(listener, &options, service.clone(), stop, grace, leave).await;
 }
 
 /// Serves any service on a listener as [`serve_until`] does, with the limits of `options` for connections; requests have
@@ -103,55 +100,15 @@ pub async fn serve_service<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let each = |address| OfConnection::new(service.clone(), address);
-    serve_each(listener, options, each, stop, grace, || ()).await;
+    serve_each(listener, options, service, stop, grace, || ()).await;
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A service that learns over which connection, and from which address, its requests come.
-#[derive(Clone)]
-struct OfConnection<S> {
-    service: S,
-    address: IpAddr,
-    /// Kept for as long as the connection is.
-    open: Arc<()>,
-}
-
-impl<S> OfConnection<S> {
-    fn new(service: S, address: IpAddr) -> Self {
-        let open = Arc::default();
-        Self {
-            service,
-            address,
-            open,
-        }
-    }
-}
-
-impl<S: tower_service::Service<Request<B>>, B> tower_service::Service<Request<B>>
-    for OfConnection<S>
-{
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.service.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> S::Future {
-        let extensions = request.extensions_mut();
-        extensions.insert(PeerAddress(self.address));
-        extensions.insert(PeerConnection::new(&self.open));
-        self.service.call(request)
-    }
-}
-
 async fn serve_each<S, B>(
     listener: TcpListener,
     options: &Options,
-    service: impl Fn(IpAddr) -> S,
+    service: S,
     stop: impl Future<Output = ()>,
     grace: Duration,
     end: impl FnOnce(),
@@ -189,7 +146,14 @@ async fn serve_each<S, B>(
         let _ = stream.set_nodelay(true);
         let stream = Arc::new(stream);
         let socket = Socket::new(Arc::clone(&stream), options.write_time);
-        let inner = TowerToHyperService::new(service(address));
+        // Requests say over which connection they come, which is open as long as this is kept, and from which address.
+        let (service, open) = (TowerToHyperService::new(service.clone()), Arc::default());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            let extensions = request.extensions_mut();
+            extensions.insert(PeerAddress(address));
+            extensions.insert(PeerConnection::new(&open));
+            service.call(request)
+        });
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
@@ -197,7 +161,7 @@ async fn serve_each<S, B>(
         let mut stopped = stopped.clone();
         connections.spawn(async move {
             let _room = (room, share);
-            let connection = builder.serve_connection(TokioIo::new(socket), inner);
+            let connection = builder.serve_connection(TokioIo::new(socket), service);
             let mut connection = std::pin::pin!(connection);
             // A connection that breaks is its client's business.
             tokio::select! {

@@ -1,11 +1,12 @@
 //! Budgets that all clients share, and the share of each: a client that takes more than its share is refused alone.
 
-use crate::errors::{self, Refusal};
-use crate::protocol::server::Owner;
-use crate::transport::panics::lock;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+
+use crate::errors::{self, Refusal};
+use crate::protocol::server::Owner;
+use crate::transport::panics::lock;
 
 /// What all clients together may take up of something, in bytes or in connections.
 pub(crate) struct Budget {

@@ -20,12 +20,11 @@ use mcp_wire::{ErrorObject, Json};
 
 #[cfg(feature = "router")]
 use crate::Limits;
+use crate::protocol::server::{Owner, Server};
 use crate::protocol::{
     Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
     To, Token,
 };
-
-use crate::protocol::server::{Owner, Server};
 
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Frame;
 
 /// The body of a response, from a socket or from a service in this process. It is a type of its own because the compiler
-/// does not find that tasks which hold the boxed one can be sent to other threads.
+/// does not find that futures which hold the boxed one are `Send`.
 pub(super) struct Body(UnsyncBoxBody<Bytes, BoxError>);
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

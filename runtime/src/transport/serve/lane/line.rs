@@ -25,8 +25,8 @@ impl Lane {
         state.streams.route(exchange)
     }
 
-    /// Does something once the reader of messages about a request has room: nobody holds the lane while a slow reader is
-    /// waited for. One that is gone may come again.
+    /// Does something once the reader of messages about a request has room. The lane is not locked meanwhile, and a reader
+    /// that is gone may resume.
     pub(in crate::transport) async fn in_turn<T>(
         &self,
         call: Option<Token>,

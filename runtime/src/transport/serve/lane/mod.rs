@@ -7,9 +7,8 @@ mod work;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
@@ -22,8 +21,7 @@ use super::connection::PeerConnection;
 use super::route::Route;
 use super::{AnyHandler, Facts, Peer, Session};
 use crate::headers::Headers;
-use crate::protocol::server::Owner;
-use crate::protocol::server::{Looked, Server};
+use crate::protocol::server::{Looked, Owner, Server};
 use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;

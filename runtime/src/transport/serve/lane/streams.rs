@@ -1,5 +1,12 @@
 //! Where texts are sent: into the response of their exchange, onto the stream of the session, or aside until it has a reader.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
+use mcp_wire::RequestId;
+use mcp_wire::envelope::write;
+
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
 use crate::errors;
 use crate::protocol::Exchange;
@@ -9,11 +16,6 @@ use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::route::{Item, Route, cost};
-use mcp_protocol::{ProtocolHeader, ProtocolRule, Revision};
-use mcp_wire::RequestId;
-use mcp_wire::envelope::write;
-use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
