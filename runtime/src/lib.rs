@@ -79,6 +79,14 @@
 #![deny(missing_docs)]
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
+#[cfg_attr(
+    not(feature = "server-http"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "over standard streams there is one replica"
+    )
+)]
 pub mod backplane;
 mod protocol;
 pub mod sansio;

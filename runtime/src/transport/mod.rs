@@ -17,6 +17,7 @@ pub(crate) mod queue;
     not(feature = "server-http"),
     allow(
         dead_code,
+        unused_imports,
         reason = "over standard streams there is one client, and one replica"
     )
 )]
