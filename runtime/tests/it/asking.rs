@@ -392,6 +392,30 @@ fn an_older_client_is_not_asked_for_more_at_once_than_is_taken() {
 }
 
 #[test]
+fn a_call_of_an_older_client_goes_on_once_all_of_its_questions_are_answered() {
+    let server = server(Revision::V2026_07_28);
+    let mut channel = open(&server, "2025-11-25");
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let roots = json!({"method": "roots/list"});
+    let asks = json!({"resultType": "input_required", "inputRequests": {"a": roots, "b": roots}});
+    let output = server.answer(&mut channel, call.token, Ok(Json::from(asks)), NOW);
+    let ids: Vec<Value> = (output.send.iter())
+        .map(|text| serde_json::from_str::<Value>(&text.body).unwrap()["id"].take())
+        .collect();
+    assert_eq!(ids.len(), 2);
+    let mut answer = |id: &Value| {
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"roots": []}}).to_string();
+        calls(&server.receive(&mut channel, None, answer.as_bytes(), NOW))
+    };
+    assert_eq!(answer(&ids[0]).len(), 0);
+    let again = answer(&ids[1]).remove(0);
+    let params: Value = again.params.parse().unwrap();
+    let answers = params["inputResponses"].as_object().unwrap();
+    assert_eq!(answers.keys().collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
 fn who_does_not_wait_any_more_for_an_answer_gets_none_when_the_client_comes_again() {
     let server = server(Revision::V2026_07_28);
     let mut channel = Channel::new();

@@ -1,6 +1,6 @@
 //! The server over stdio: one message a line, whatever the lines bring.
 
-use crate::support::handlers;
+use crate::support::{handlers, profile_text};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::{Limits, stdio};
+use mcp_revisions::{Limits, Revision, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
@@ -44,6 +44,26 @@ fn by_id(messages: &[Value], id: i64) -> &Value {
 fn modern(id: i64, name: &str) -> String {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": id});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": {"a": 1, "b": 2}, "_meta": meta}}).to_string()
+}
+
+#[tokio::test]
+async fn a_stream_that_only_its_client_could_end_ends_with_its_input() {
+    let listen = modern(1, "t")
+        .replace("tools/call", "subscriptions/listen")
+        .replace(
+            r#""name":"t""#,
+            r#""notifications":{"toolsListChanged":true}"#,
+        );
+    let handler = |call: IncomingRequest, _: Peer| async move {
+        assert_eq!(call.method, "subscriptions/listen");
+        std::future::pending::<()>().await;
+        Ok(Json::null())
+    };
+    let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
+    let server = Server::new(Revision::LATEST, profile).unwrap();
+    let said = lines(server, handler, listen.as_bytes());
+    let said = tokio::time::timeout(Duration::from_secs(20), said).await;
+    said.expect("the stream keeps the server");
 }
 
 #[tokio::test]

@@ -4,12 +4,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::Full;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::service::client::{AuthProvider, ClientContext, Pending};
+use mcp_revisions::service::client::{AuthProvider, ClientContext, Http, Pending};
 use mcp_revisions::service::{Error, Router, Server};
 use mcp_revisions::{Latest, Revision, http};
 use serde_json::json;
+use tower::ServiceExt;
 
 use crate::support::Ada;
 use crate::transports::{call, client};
@@ -236,6 +239,29 @@ async fn parameters_that_headers_repeat_are_repeated() {
         let result = client.call_tool(params).await.unwrap();
         assert_eq!(result.content.len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_service_in_this_process_sees_the_host_of_its_url() {
+    let served = crate::transports::router().build("example", "1").unwrap();
+    let served = served.into_http_service(http::Options::default());
+    let hosts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&hosts);
+    let service = tower::service_fn(move |request: axum::http::Request<Full<Bytes>>| {
+        seen.lock()
+            .unwrap()
+            .push(request.headers().get("host").cloned());
+        served.clone().oneshot(request)
+    });
+    let client = client().http(Http::in_process(service));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let hosts = hosts.lock().unwrap();
+    assert!(!hosts.is_empty());
+    assert!(
+        hosts.iter().flatten().all(|host| host == "localhost"),
+        "{hosts:?}"
+    );
+    assert!(hosts.iter().all(Option::is_some), "{hosts:?}");
 }
 
 #[tokio::test]
