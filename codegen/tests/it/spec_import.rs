@@ -243,6 +243,18 @@ fn verify_names_everything_that_was_tampered_with() {
 }
 
 #[test]
+fn verify_names_the_rules_that_cannot_be_read() {
+    for file in ["methods.toml", "errors.toml"] {
+        let disk = Disk::new();
+        disk.import("A", &released("a")).unwrap();
+        verify(&disk.spec(), None).unwrap();
+        disk.0.put(&format!("spec/{file}"), "nonsense = 1\n");
+        let message = verify(&disk.spec(), None).unwrap_err().to_string();
+        assert!(message.contains(&format!("{file}:1")), "{message}");
+    }
+}
+
+#[test]
 fn the_spec_of_this_workspace_holds() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
     let verified = verify(&dir, None).unwrap();
