@@ -1,6 +1,6 @@
 //! How many small calls one core takes through the server endpoint: received, handed to the application, answered.
 //!
-//! `cargo bench -p mcp-revisions --bench endpoint`. Allocations are counted, which costs some time by itself.
+//! `cargo bench -p mcp-revisions --bench endpoint`.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,14 +13,11 @@ mod messages;
 use std::time::Duration;
 
 use divan::counter::ItemsCount;
-use divan::{AllocProfiler, Bencher, black_box};
+use divan::{Bencher, black_box};
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{Connection, Event, Output, Profile, Server};
 use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
-
-#[global_allocator]
-static ALLOCATOR: AllocProfiler = AllocProfiler::system();
 
 fn main() {
     divan::main();
@@ -57,17 +54,17 @@ fn calls(bencher: Bencher<'_, '_>, app: Revision, session: Option<&str>, result:
     });
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 1000)]
 fn endpoint_same_revision_2025_11_25(bencher: Bencher<'_, '_>) {
     calls(bencher, Revision::V2025_11_25, Some("2025-11-25"), RESULT);
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 1000)]
 fn endpoint_same_revision_2026_07_28(bencher: Bencher<'_, '_>) {
     calls(bencher, Revision::V2026_07_28, None, MODERN_RESULT);
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 1000)]
 fn endpoint_four_hops_up_from_2024_11_05(bencher: Bencher<'_, '_>) {
     calls(
         bencher,
@@ -77,7 +74,7 @@ fn endpoint_four_hops_up_from_2024_11_05(bencher: Bencher<'_, '_>) {
     );
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 1000)]
 fn endpoint_four_hops_down_to_2024_11_05(bencher: Bencher<'_, '_>) {
     calls(bencher, Revision::V2024_11_05, None, RESULT);
 }
