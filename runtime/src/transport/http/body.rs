@@ -12,7 +12,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use super::replica::exchange::{Exchange, Part};
+use super::replica::exchange::Exchange;
+use super::replica::frame::Part;
 use crate::backplane::EventId;
 use crate::serve::{Item, Next, Permit, Queue};
 

@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::frame;
+use super::frame::{self, Part};
 use super::homes::Homes;
 use crate::backplane::{Backplane, To, detach};
 use crate::transport::panics::lock;
@@ -80,21 +78,6 @@ pub(super) struct Working {
     pub(super) task: AbortHandle,
     /// The bytes of its response that are on their way, and have not been read.
     pub(super) unread: watch::Sender<usize>,
-}
-
-/// A part of the response to a request that was passed on.
-pub(in crate::transport::http) enum Part {
-    NotHere,
-    Head {
-        status: StatusCode,
-        headers: HeaderMap,
-        /// All of the body; without it, the body follows.
-        body: Option<Bytes>,
-    },
-    Data(Bytes),
-    End,
-    /// Its replica is gone, or cannot be reached any more.
-    Lost,
 }
 
 /// A request that was passed on, until its response has been read; its replica is notified if that does not happen.

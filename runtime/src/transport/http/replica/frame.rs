@@ -2,11 +2,10 @@
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal};
-use super::exchange::Part;
 use crate::protocol::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.
@@ -29,6 +28,21 @@ pub(super) enum What {
     /// The client has hung up.
     HungUp,
     Response(Part),
+}
+
+/// A part of the response to a request that was passed on.
+pub(in crate::transport::http) enum Part {
+    NotHere,
+    Head {
+        status: StatusCode,
+        headers: HeaderMap,
+        /// All of the body; without it, the body follows.
+        body: Option<Bytes>,
+    },
+    Data(Bytes),
+    End,
+    /// Its replica is gone, or cannot be reached any more.
+    Lost,
 }
 
 /// What is a matter of one connection, and is not passed on.

@@ -8,8 +8,9 @@ use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Full};
 use tokio::sync::watch;
 
-use super::exchange::{Part, Replica, WINDOW, Working};
-use super::{frame, unreachable};
+use super::exchange::{Replica, WINDOW, Working};
+use super::frame::{self, Part};
+use super::unreachable;
 use crate::backplane::{To, detach};
 use crate::headers;
 use crate::transport::http::inner::Inner;

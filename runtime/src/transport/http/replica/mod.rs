@@ -2,7 +2,7 @@
 //! is taken over.
 
 pub(super) mod exchange;
-mod frame;
+pub(super) mod frame;
 mod home;
 mod homes;
 
@@ -25,8 +25,8 @@ use crate::serve::{Facts, Lane, route};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 use crate::{errors, headers};
-use exchange::{Exchange, Part, Passed};
-use frame::{Frame, What};
+use exchange::{Exchange, Passed};
+use frame::{Frame, Part, What};
 use home::FromReplica;
 
 /// How often a session is looked for that moves meanwhile.
