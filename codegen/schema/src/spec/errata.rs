@@ -277,7 +277,7 @@ pub(crate) fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, 
 /// An erratum that does not apply, whether at none of its places, and why not.
 type Problem<'e> = (&'e Erratum, bool, String);
 
-/// Puts errata into a schema, whatever comes of it; returns it, those that apply anywhere, and what does not apply.
+/// Puts errata into a schema at the places where they apply; returns it, those that apply anywhere, and what does not apply.
 fn put_all<'e>(
     schema: &Value,
     errata: impl IntoIterator<Item = &'e Erratum>,
