@@ -126,6 +126,10 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use mcp_wire::Json;
+
     use crate::context::Context;
     use crate::rule::Rule;
 
@@ -143,6 +147,21 @@ mod tests {
             assert_eq!(value, left);
             let pointers: Vec<String> = cx.losses().iter().map(|loss| loss.pointer()).collect();
             assert_eq!(pointers, vec!["/note"; told], "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_reads_in_the_other_revision_goes_on_and_another_is_told() {
+        for (given, left, told) in [
+            (Some("\"a\""), Some("a"), 0),
+            (Some("1"), None, 1),
+            (None, None, 0),
+        ] {
+            let mut cx = Context::default();
+            let given = given.map(|text| Json::from_text(text).unwrap());
+            let read = cx.reread::<Json, String>(&RULE, "note", given);
+            assert_eq!(read.as_deref(), left);
+            assert_eq!(cx.losses().len(), told);
         }
     }
 }

@@ -197,6 +197,7 @@ mod tests {
             ("initialize", "{}"),
             ("notifications/initialized", "{}"),
             ("logging/setLevel", r#"{"level":"debug"}"#),
+            ("resources/subscribe", r#"{"uri":"a:0"}"#),
             ("resources/subscribe", r#"{"uri":"a:1"}"#),
             ("resources/subscribe", r#"{"uri":"a:2"}"#),
             ("logging/setLevel", r#"{"level":"error"}"#),
@@ -214,9 +215,14 @@ mod tests {
             [
                 r#""initialize","params":{}}"#,
                 r#""notifications/initialized","params":{}}"#,
+                r#""resources/subscribe","params":{"uri":"a:0"}}"#,
                 r#""logging/setLevel","params":{"level":"error"}}"#,
                 r#""resources/subscribe","params":{ "uri" : "a:2" }}"#,
             ]
+        );
+        assert_eq!(
+            Vec::from_iter(record.subscribed()),
+            ["a:0".to_owned(), "a:2".to_owned()]
         );
     }
 

@@ -197,3 +197,23 @@ fn they_pass_in_every_revision_both_ways() {
         }
     }
 }
+
+#[test]
+fn requests_that_a_revision_has_are_not_passed_on_and_others_only_where_that_is_wanted() {
+    let mut pair = Pair::new(Revision::V2025_11_25, Revision::V2025_06_18);
+    // The client declared no roots.
+    let asked = (pair.server).ask(OutgoingRequest::new("roots/list", None), NOW);
+    assert!(matches!(asked, Err(Fate::Refused(_))), "{asked:?}");
+    let info = Json::from(json!({ "name": "one", "version": "1" }));
+    let profile = Profile::new(&info, &Json::from(json!({})));
+    let plain = Server::new(Revision::V2025_11_25, profile).unwrap();
+    let mut server = Connection::new(plain);
+    let client = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
+    let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client });
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    for text in [initialize, initialized] {
+        server.receive(None, text.to_string().as_bytes(), NOW);
+    }
+    let asked = server.ask(OutgoingRequest::new("acme/who", None), NOW);
+    assert!(matches!(asked, Err(Fate::Refused(_))), "{asked:?}");
+}

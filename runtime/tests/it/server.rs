@@ -37,6 +37,21 @@ fn initialize_gets_what_it_asks_for_and_never_a_modern_revision() {
 }
 
 #[test]
+fn what_a_profile_adds_stands_beside_what_the_endpoint_says_itself_and_never_in_its_place() {
+    let added = json!({"acme": {"a": 1.5}, "serverInfo": 1, "capabilities": 1, "resultType": 1});
+    let profile = profile().with_members(Json::from(added).read().unwrap());
+    for (app, text) in [
+        (Revision::V2025_11_25, initialize("2025-11-25")),
+        (Revision::LATEST, claim("server/discover", json!({}))),
+    ] {
+        let server = Server::new(app, profile.clone()).unwrap();
+        let result = get(&server, &mut Channel::new(), &text)["result"].take();
+        assert_eq!(result["acme"]["a"], 1.5, "{result}");
+        assert_eq!(result["capabilities"]["tools"], json!({}), "{result}");
+    }
+}
+
+#[test]
 fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
     let server = server(Revision::V2025_11_25);
     let mut channel = Channel::new();

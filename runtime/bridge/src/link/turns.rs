@@ -158,3 +158,18 @@ impl Turns {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{KINDS, Turns};
+
+    #[test]
+    fn a_kind_of_calls_that_asks_is_known_however_many_were_met_that_do_not() {
+        let mut turns = Turns::default();
+        for number in 0..KINDS {
+            turns.note(&format!("plain {number}"), false);
+        }
+        turns.note("asks", true);
+        assert_eq!(turns.asks.get("asks"), Some(&true));
+    }
+}

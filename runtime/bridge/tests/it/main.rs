@@ -24,7 +24,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, errors, http, stdio};
 use serde_json::{Value, json};
 
 /// A server of one revision.
@@ -101,10 +101,12 @@ async fn a_server_of_any_revision_in_this_process_serves_clients_of_every_revisi
                 let client = client(*revision).http(Http::in_process(service.clone()));
                 assert_eq!(names(&client).await, ["greet"], "{revision}, {upstream}");
                 let said = text(&client, "greet").await;
-                assert!(
-                    said.starts_with("hello in "),
-                    "{revision}, {upstream}: {said}"
-                );
+                let expected = match upstream.lifecycle() {
+                    Lifecycle::Handshake => format!("hello in {upstream}"),
+                    // There is no session, and no stream of notifications.
+                    Lifecycle::PerRequest => "hello in ".to_owned(),
+                };
+                assert_eq!(said, expected, "{revision}");
                 client.close().await.unwrap();
             }
             service.shutdown().await;
@@ -290,4 +292,18 @@ async fn extensions_that_the_bridge_does_not_know_pass_between_peers_of_any_revi
         }
         service.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn a_bridge_that_was_shut_down_refuses_calls_with_a_status_of_http() {
+    let service = Bridge::new(in_process(Revision::LATEST)).into_service();
+    let connect = || {
+        let http = Http::in_process(service.clone()).with_max_attempts(1);
+        client(Revision::LATEST).http(http)
+    };
+    let first = connect();
+    assert_eq!(names(&first).await, ["greet"]);
+    service.shutdown().await;
+    let refused = connect().request("tools/list", None).await.unwrap_err();
+    assert!(refused.to_string().contains("503"), "{refused}");
 }

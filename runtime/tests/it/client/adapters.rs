@@ -386,3 +386,16 @@ fn an_older_application_listens_again_when_the_server_takes_its_stream_down() {
     client.wake(NOW + Duration::from_secs(60));
     assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
 }
+
+#[test]
+fn an_application_that_takes_the_questions_of_a_result_is_asked_none_of_them() {
+    let mut client = client(Revision::LATEST, "2026-07-28");
+    hear(&mut client);
+    let ask = call("greet").with_questions_in_result();
+    client.ask(ask, NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &input(&sent["id"], &["name"]));
+    let answer = hear(&mut client).answer().unwrap();
+    assert_eq!(answer["requestState"], "s", "{answer}");
+    assert!(answer["inputRequests"]["name"].is_object(), "{answer}");
+}

@@ -235,7 +235,7 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
 fn a_server_that_forgets_every_session_is_not_asked_forever() {
     let mut client = legacy("2025-06-18", Some("s"));
     client.ask(call("add"), NOW).unwrap();
-    let (mut posts, mut answers) = (0, Vec::new());
+    let (mut posts, mut answers, mut calls) = (0, Vec::new(), 0);
     while answers.is_empty() {
         let heard = hear(&mut client);
         posts += heard.sent.len();
@@ -248,7 +248,10 @@ fn a_server_that_forgets_every_session_is_not_asked_forever() {
                     Some("s"),
                     &result(&message["id"], initialized("2025-06-18")),
                 ),
-                Some("tools/call") => client.answered(send.exchange, 404, None, Some(b""), NOW),
+                Some("tools/call") => {
+                    calls += 1;
+                    client.answered(send.exchange, 404, None, Some(b""), NOW);
+                }
                 _ => client.answered(send.exchange, 202, None, Some(b""), NOW),
             }
         }
@@ -258,6 +261,7 @@ fn a_server_that_forgets_every_session_is_not_asked_forever() {
         answers[0].1.read::<Json>(),
         Err("HTTP status 404 without an answer".to_owned())
     );
+    assert_eq!(calls, 3);
 }
 
 #[test]

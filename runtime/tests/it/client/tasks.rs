@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions::sansio::client::{Answer, Channel, Event};
+use mcp_revisions::sansio::client::{Answer, Channel, Event, Verdict};
 use mcp_revisions::{Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -114,6 +114,32 @@ fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
     let id = look(&mut client);
     say(&mut client, &error(&id, -32602, Value::Null));
     assert!(hear(&mut client).answer().unwrap_err().contains("-32602"));
+}
+
+#[test]
+fn a_task_that_its_server_does_not_tell_of_any_more_is_given_up_after_some_looks() {
+    let options = options(Channel::Http).with_tasks();
+    let options = options.with_verdict(Verdict(Revision::V2026_07_28));
+    let mut client = open(Revision::V2025_11_25, options);
+    client.ask(call("build"), NOW).unwrap();
+    let (post, sent) = hear(&mut client).only();
+    let answer = result(&sent["id"], task("working")).to_string();
+    client.answered(post.exchange, 200, None, Some(answer.as_bytes()), NOW);
+    hear(&mut client);
+    for _ in 1..5 {
+        client.wake(client.wake_at().expect("a time to look again"));
+        let (look, _) = hear(&mut client).only();
+        client.failed(look.exchange, "away", NOW);
+        assert!(hear(&mut client).answers().is_empty());
+    }
+    client.wake(client.wake_at().expect("a time to look again"));
+    let (look, _) = hear(&mut client).only();
+    client.failed(look.exchange, "away", NOW);
+    // It tries to cancel the task, and no more.
+    let heard = hear(&mut client);
+    assert!(!heard.methods().contains(&"tasks/get".to_owned()));
+    assert!(heard.answer().unwrap_err().contains("away"));
+    assert_eq!(client.wake_at(), None);
 }
 
 #[test]

@@ -81,6 +81,24 @@ fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
 }
 
 #[test]
+fn a_server_that_has_answered_once_is_not_probed_again_for_a_refusal() {
+    let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
+    let mut client = open(Revision::V2025_11_25, options);
+    client.ask(list(), NOW).unwrap();
+    let (send, sent) = hear(&mut client).only();
+    let tools = json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": []});
+    let answer = result(&sent["id"], tools).to_string();
+    client.answered(send.exchange, 200, None, Some(answer.as_bytes()), NOW);
+    hear(&mut client).answer().unwrap();
+    client.ask(list(), NOW).unwrap();
+    let (send, _) = hear(&mut client).only();
+    client.answered(send.exchange, 400, None, Some(b"Bad Request"), NOW);
+    let heard = hear(&mut client);
+    assert_eq!(heard.methods(), Vec::<String>::new());
+    heard.answer().unwrap_err();
+}
+
+#[test]
 fn a_request_that_is_refused_for_its_version_is_sent_again_in_another() {
     let options = options(Channel::Stdio).with_verdict(Verdict(Revision::V2026_07_28));
     let mut client = open(Revision::V2025_11_25, options);

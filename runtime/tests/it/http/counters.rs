@@ -91,6 +91,15 @@ async fn an_operator_reads_requests_by_revision_losses_by_rule_sessions_and_what
 }
 
 #[tokio::test]
+async fn requests_of_methods_that_no_revision_has_are_counted_too() {
+    let service = Service::new(server().with_other_methods(), slow);
+    let greet = Post::modern("acme/greet", json!({}));
+    message(greet.to(&service).await).await;
+    let requests = [(Revision::LATEST, 1)].into_iter().collect();
+    assert_eq!(service.counters().requests, requests);
+}
+
+#[tokio::test]
 async fn a_balancer_is_told_to_send_no_more_requests_once_the_service_is_closing() {
     let options = Options::new().with_health("/healthz");
     let options = options.with_readiness("/readyz");

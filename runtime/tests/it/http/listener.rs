@@ -1,10 +1,10 @@
 //! The service on a socket: how many connections, how long a head and a body, how it ends; and pages of other origins.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use mcp_revisions::http::{self as adapter, Options, PeerAddress, Service};
+use mcp_revisions::http::{self as adapter, Options, PeerAddress, PeerConnection, Service};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
@@ -80,6 +80,31 @@ async fn handlers_see_the_address_that_a_call_comes_from() {
     let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), seen)));
     let answer = exchange(address, &call(true)).await;
     assert!(answer.contains("\"text\":\"127.0.0.1\""), "{answer}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn handlers_see_whether_the_connection_of_a_call_is_still_open() {
+    let (listener, address) = listening().await;
+    let kept = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&kept);
+    let seen = move |call: IncomingRequest, peer: Peer| {
+        *keep.lock().unwrap() = peer.extension::<PeerConnection>().cloned();
+        handlers::handle(call, peer)
+    };
+    let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), seen)));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    assert_eq!(beginning(&mut stream, &call(false)).await, "HTTP/1.1 200");
+    let connection = kept.lock().unwrap().take().unwrap();
+    assert!(!connection.is_closed());
+    drop(stream);
+    let closed = async {
+        while !connection.is_closed() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let closed = tokio::time::timeout(LONG, closed).await;
+    closed.expect("it is said to be open");
     serving.abort();
 }
 
@@ -173,6 +198,23 @@ async fn a_client_that_hangs_up_behind_a_byte_gives_its_connection_back() {
     let list = call(true).replace("tools/call", "tools/list");
     let answer = exchange(address, &list).await;
     assert!(answer.contains("\"tools\":[]"), "{answer}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_client_that_sends_its_next_request_early_and_stays_has_its_answer() {
+    let (listener, address) = listening().await;
+    // Longer than the server takes to look whether a client with more to say has hung up.
+    let slow = |call: IncomingRequest, peer: Peer| async move {
+        if call.method == "tools/call" {
+            tokio::time::sleep(Duration::from_millis(2_500)).await;
+        }
+        handlers::handle(call, peer).await
+    };
+    let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), slow)));
+    let list = call(true).replace("tools/call", "tools/list");
+    let answers = exchange(address, &format!("{}{list}", call(false))).await;
+    assert_eq!(answers.matches("HTTP/1.1 200").count(), 2, "{answers}");
     serving.abort();
 }
 

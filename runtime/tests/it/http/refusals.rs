@@ -267,6 +267,8 @@ async fn notifications_and_answers_are_accepted_without_a_body() {
         json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}),
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}}),
         json!({"jsonrpc": "2.0", "id": 5, "result": {}}),
+        // One that cannot be read is put aside, and its client learns nothing of it.
+        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": "x"}}),
     ];
     for message in messages {
         let response = Post::of(&message)
@@ -338,10 +340,10 @@ async fn what_is_no_json_or_too_long_is_refused() {
         .with("Content-Type", "Application/JSON; charset=utf-8");
     assert_eq!(post.to(&service).await.status(), StatusCode::OK);
     let long = Post::modern("tools/list", json!({"cursor": "x".repeat(2000)}));
-    assert_eq!(
-        long.to(&service).await.status(),
-        StatusCode::PAYLOAD_TOO_LARGE
-    );
+    let refused = long.to(&service).await;
+    assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let why = message(refused).await["error"]["message"].to_string();
+    assert!(why.contains("2001") && why.contains("2000"), "{why}");
 
     let session = open(&service, "2025-11-25").await;
     open(&service, "2025-11-25").await;

@@ -285,6 +285,10 @@ async fn a_session_whose_replica_has_left_goes_on_at_another_as_it_was() {
         let session = open(&replicas[0], version).await;
         let subscribe = request(3, "resources/subscribe", json!({"uri": "example://a"}));
         message(in_session(&session, &subscribe).to(&replicas[1]).await).await;
+        let mut stream = get(&replicas[1], &session, None).await.into_body();
+        changes[0].tools();
+        let (seen, _) = next(&mut stream).await;
+        drop(stream);
         let left = replicas.remove(0);
         left.close();
         left.leave();
@@ -296,11 +300,23 @@ async fn a_session_whose_replica_has_left_goes_on_at_another_as_it_was() {
             assert_eq!(message(answer).await["result"]["content"][0]["text"], "3");
         }
         let mut stream = get(&replicas[1], &session, None).await.into_body();
-        // It may have changed on the way.
+        // It may have changed on the way. What is told from now on is no event of before.
+        let (id, _) = next(&mut stream).await;
+        assert!(id.is_none() || id != seen, "{version}: {id:?}");
         told_of(&mut stream, "example://a").await;
         changes[2].resource("example://a");
         told_of(&mut stream, "example://a").await;
     }
+}
+
+#[tokio::test]
+async fn a_session_goes_on_at_another_replica_as_soon_as_its_own_is_closing() {
+    let replicas = sharing(2, &mut Vec::new());
+    let session = open(&replicas[0], "2025-11-25").await;
+    replicas[0].close();
+    let add = in_session(&session, &call("add", json!({})));
+    let answer = message(add.to(&replicas[1]).await).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "3", "{answer}");
 }
 
 #[tokio::test]

@@ -245,3 +245,18 @@ async fn without_sessions_every_request_stands_alone() {
         .unwrap();
     assert_eq!(get.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
+
+#[tokio::test]
+async fn a_session_that_its_handler_ends_is_not_found_any_more() {
+    let ends = |call: IncomingRequest, peer: Peer| async move {
+        if call.method == "tools/call" {
+            peer.session().end();
+        }
+        handlers::handle(call, peer).await
+    };
+    let service = Service::new(server(), ends);
+    let session = open(&service, "2025-11-25").await;
+    let post = || Post::of(&call("add", json!({}))).with("Mcp-Session-Id", &session);
+    body(post().to(&service).await).await;
+    assert_eq!(post().to(&service).await.status(), StatusCode::NOT_FOUND);
+}

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
+use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::TaskStore;
-use mcp_revisions::{Lifecycle, Revision};
+use mcp_revisions::service::{Error, RequestContext, Router};
+use mcp_revisions::{Latest, Lifecycle, Limits, Revision};
 use serde_json::{Value, json};
 
 use crate::service::peer::revisions;
@@ -139,6 +141,37 @@ async fn a_task_asks_its_client_while_that_waits_for_the_result() {
 }
 
 #[tokio::test]
+async fn a_task_that_asks_for_more_at_once_than_is_taken_is_told_how_much_that_is() {
+    let asks_twice = |cx: RequestContext<Latest>| async move {
+        let peer = cx.peer().ok_or_else(|| Error::internal("no call"))?;
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let who = Json::from(json!({"message": "Who is there?", "requestedSchema": schema}));
+        let ask = || peer.ask("elicitation/create", Some(&who));
+        let (one, other) = (ask(), ask());
+        let answer = tokio::select! { it = one => it, it = other => it };
+        answer.map_err(|error| Error::internal(error.message))?;
+        Ok::<_, Error>("asked")
+    };
+    let limits = Limits {
+        max_input_requests: 1,
+        ..Limits::default()
+    };
+    let server = Router::new()
+        .tool("asks_twice", "Asks twice at once.", asks_twice)
+        .as_task()
+        .build("example", "1")
+        .unwrap()
+        .with_limits(limits);
+    let world = World::default();
+    let peer = world.peer_of(server, Revision::LATEST).await;
+    let mut peer = peer.with_extension(EXTENSION);
+    let created = peer.once("tools/call", call("asks_twice")).await.unwrap();
+    let done = until(&mut peer, &created["taskId"], "completed").await;
+    let why = done["result"]["content"][0]["text"].to_string();
+    assert!(why.contains("2 inputs are asked for at once"), "{why}");
+}
+
+#[tokio::test]
 async fn a_cancelled_task_stops_its_handler_and_stays_cancelled() {
     for revision in [CORE, Revision::LATEST] {
         let world = World::default();
@@ -260,6 +293,9 @@ async fn a_client_with_the_extension_is_given_a_task_and_answers_by_updates() {
     let created = peer.once("tools/call", call("crashes")).await.unwrap();
     let failed = until(&mut peer, &created["taskId"], "failed").await;
     assert_eq!(failed["error"]["code"], -32000);
+    // One that runs only as a task is one without its handler's doing.
+    let created = peer.once("tools/call", call("only")).await.unwrap();
+    assert_eq!(created["resultType"], "task", "{created}");
     let plain = peer.once("tools/call", call("plain")).await.unwrap();
     assert_eq!(plain["resultType"], "complete");
     let removed = peer.once("tasks/result", json!({"taskId": id})).await;

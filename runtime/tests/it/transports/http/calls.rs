@@ -30,6 +30,7 @@ async fn servers_of_every_revision_are_called_alike() {
             "{revision}"
         );
         assert_eq!(client.server().unwrap().revision, revision);
+        assert_eq!(client.verdict().map(|it| it.0), Some(revision));
         let told = Arc::new(Mutex::new(Vec::new()));
         let tell = Arc::clone(&told);
         let counting = client.on_progress(move |progress| tell.lock().unwrap().push(progress.done));
@@ -169,6 +170,24 @@ async fn a_request_is_sent_on_within_the_server_and_nowhere_else() {
         call(&client().http(quick(&url)), "hello").await,
         Ok("hello".to_owned())
     );
+    // As many times in a row as it may be.
+    let steps = |most: usize| -> Fault {
+        Arc::new(move |_, request| {
+            let query = request.uri().query().unwrap_or_default();
+            let step: usize = query.parse().unwrap_or_default();
+            (step < most).then(|| status(307, &[("location", format!("/mcp?{}", step + 1))]))
+        })
+    };
+    let url = serve(spoken_over_http(), steps(3)).await;
+    assert_eq!(
+        call(&client().http(quick(&url)), "hello").await,
+        Ok("hello".to_owned())
+    );
+    let url = serve(spoken_over_http(), steps(4)).await;
+    assert!(matches!(
+        call(&client().http(quick(&url)), "hello").await,
+        Err(Error::RequestFailed(_))
+    ));
     let away: Fault = Arc::new(move |_, _| Some(status(307, &[("location", there.clone())])));
     let url = serve(spoken_over_http(), away).await;
     assert!(matches!(

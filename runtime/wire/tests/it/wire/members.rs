@@ -1,6 +1,8 @@
 //! Tables of members: open, closed, with typed others, ignoring; constants; up to 128 members.
 
-use mcp_wire::{Decode, Error, ErrorKind, Fault, Map, Members, Reader, Writer};
+use mcp_wire::{
+    Decode, Error, ErrorKind, Extra, Fault, Map, Members, Reader, Writer, from_str, to_string,
+};
 
 fn read<T>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, Fault>) -> Result<T, Error> {
     let mut reader = Reader::new(text);
@@ -211,4 +213,22 @@ fn an_object_can_have_128_members() {
         read(&object(&twice), decode).unwrap_err().kind(),
         ErrorKind::Duplicate
     );
+}
+
+#[derive(Debug, PartialEq)]
+struct Half {
+    extra: Extra,
+}
+
+mcp_wire::record! {
+    Half open {
+        const 0 "share": constant_number("0.5");
+    }
+}
+
+#[test]
+fn a_number_that_is_always_the_same_is_written_as_its_schema_spells_it() {
+    let half: Half = from_str(r#"{"share":5e-1,"x":1.50}"#).unwrap();
+    assert_eq!(to_string(&half), r#"{"share":0.5,"x":1.50}"#);
+    assert!(from_str::<Half>(r#"{"share":0.51}"#).is_err());
 }

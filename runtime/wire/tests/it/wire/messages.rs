@@ -1,8 +1,8 @@
 //! Messages of a method: what is read, what is refused, and what is written back.
 
 use mcp_wire::{
-    BareOf, ErrorKind, Json, JsonObject, NotificationOf, Request, RequestOf, ResponseOf, from_str,
-    to_string,
+    BareOf, ErrorKind, Json, JsonObject, NotificationOf, Request, RequestOf, ResponseOf, TypeInfo,
+    from_str, to_string,
 };
 
 mcp_wire::method! { SayMethod "say" required JsonObject => Json }
@@ -73,4 +73,21 @@ fn constructors_take_params_or_leave_them_out() {
         r#"{"method":"say","params":{"a":1}}"#
     );
     assert_eq!(<RequestOf<SayMethod> as Request>::METHOD, "say");
+}
+
+#[test]
+fn a_type_is_found_by_the_name_of_its_definition_and_by_that_in_rust() {
+    let types = [
+        TypeInfo::of::<Json>("json", "Value"),
+        TypeInfo::of::<JsonObject>("object", "Members"),
+    ];
+    for (name, definition) in [
+        ("json", Some("json")),
+        ("Members", Some("object")),
+        ("Value", Some("json")),
+        ("Nothing", None),
+    ] {
+        let found = TypeInfo::find(&types, name);
+        assert_eq!(found.map(|row| row.name), definition, "{name}");
+    }
 }
