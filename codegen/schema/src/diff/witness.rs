@@ -3,6 +3,8 @@
 //! A change breaks only if there is one, so the verdict "not valid" is never a guess: the text is
 //! built along a wire path, from what both sides require, and then put to both schemas.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -104,12 +106,10 @@ impl Forge<'_> {
         let [was_required, is_required] = finding.required;
         let required = |end: End| end.of(was_required, is_required) == Some(true);
         match finding.kind {
-            Kind::BecameRequired | Kind::BecameOptional => {
-                match required(receiver) && !required(sender) {
-                    true => vec![Put::Nothing],
-                    false => Vec::new(),
-                }
-            }
+            Kind::BecameRequired | Kind::BecameOptional => match required(receiver) {
+                true => vec![Put::Nothing],
+                false => Vec::new(),
+            },
             Kind::MemberAddedRequired | Kind::MemberAddedOptional | Kind::MemberRemoved => {
                 match node {
                     Some(node) => samples(graph, node).into_iter().map(Put::Value).collect(),
@@ -169,9 +169,7 @@ impl Forge<'_> {
             (&self.old.node(old).shape, &self.new.node(new).shape)
         {
             let mut object = Map::new();
-            let mut names: Vec<&String> = olds.keys().chain(news.keys()).collect();
-            names.sort_unstable();
-            names.dedup();
+            let names: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
             for name in names {
                 let (o, n) = (olds.get(name), news.get(name));
                 if ![o, n].into_iter().flatten().any(|member| member.required) {
