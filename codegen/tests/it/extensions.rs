@@ -241,6 +241,29 @@ fn a_new_extension_has_to_be_called_by_its_identifier() {
 }
 
 #[test]
+fn an_extension_that_is_there_keeps_its_facts() {
+    let upstream = Upstream::of_text("dice.json", DICE).unwrap();
+    let other = || Some("https://example.com/other".to_owned());
+    let mut all: [ExtensionOptions; 4] = Default::default();
+    all[0].identifier = other();
+    all[1].revision = other();
+    all[2].source = other();
+    all[3].reference = other();
+    let names = ["--identifier", "--revision", "--source", "--reference"];
+    for (option, options) in names.into_iter().zip(all) {
+        let mut directory = Directory::from_files(files());
+        let options = ExtensionOptions {
+            name: "dice".to_owned(),
+            ..options
+        };
+        let refused = directory.import_extension(&upstream, &options).unwrap_err();
+        assert!(refused.is_of_the_request(), "{refused}");
+        assert!(refused.to_string().contains(option), "{refused}");
+        assert_eq!(*directory.files(), files());
+    }
+}
+
+#[test]
 fn a_message_that_the_schema_has_no_more_is_told_by_the_import() {
     let mut directory = Directory::from_files(files());
     let schema = DICE.replace("dice/roll", "dice/throw");

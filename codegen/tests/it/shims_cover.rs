@@ -15,7 +15,7 @@ use mcp_schema::shims::{Pair, cover, cover_all, places};
 use mcp_schema::spec::Status;
 
 use crate::diff::{row_at, sources};
-use crate::specs::{last_pair, planned, plans, spec};
+use crate::specs::{covered, last_pair, planned, plans, spec};
 
 #[test]
 fn no_row_between_neighbours_is_uncovered() {
@@ -163,9 +163,21 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
         panic!("{:?}", diff.rows);
     };
     assert_eq!(row.kind, Kind::MemberAddedOptional);
-    let covered = |spec: &Spec| cover(row, &planned(spec));
-    assert_eq!(covered(&grown), BTreeSet::from([UNDECIDED.to_owned()]));
-    assert_eq!(covered(&spec), BTreeSet::new());
+    let met = |spec: &Spec| cover(row, &planned(spec));
+    assert_eq!(met(&grown), BTreeSet::from([UNDECIDED.to_owned()]));
+    assert_eq!(met(&spec), BTreeSet::new());
+}
+
+/// What both sides send is two methods of one name, and one of them says nothing of the other.
+#[test]
+fn a_message_that_one_of_two_sides_sends_no_more_is_not_covered_by_the_other() {
+    let mut fewer = crate::specs::twin();
+    let draft = fewer.revisions.iter_mut().find(|row| row.id == "draft");
+    let sent = &mut draft.unwrap().schema["$defs"]["ServerNotification"]["anyOf"];
+    let cancelled = crate::changes::reference("CancelledNotification");
+    sent.as_array_mut().unwrap().retain(|one| *one != cancelled);
+    let removed = covered(&fewer, &planned(&fewer), Kind::MethodRemoved);
+    assert_eq!(removed, [UNDECIDED]);
 }
 
 /// A rule that no message leads to is placed by the type that an adapter converts.

@@ -9,12 +9,12 @@ use mcp_schema::diff::{Diff, Filter, Kind, Level, between, history};
 use mcp_schema::render::brief::brief;
 use mcp_schema::render::text::TextOptions;
 use mcp_schema::render::themes::themes;
-use mcp_schema::render::{github, json, markdown, text};
+use mcp_schema::render::{change_line, github, json, markdown, text};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{count, diff, of_twins, sources, spec};
-use crate::changes::read;
+use super::{count, diff, diff_of, of_twins, row_at, schema, sources, spec};
+use crate::changes::{changed, read};
 
 fn published() -> jsonschema::Validator {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/diff.schema.json");
@@ -75,6 +75,8 @@ fn the_text_tells_the_summary_first_and_every_row() {
         "{first}"
     );
     assert!(!plain.contains('\u{1b}'), "no colours in a pipe");
+    let renumbered = change_line(row_at(&diff, "S2C * error ${HeaderMismatch}.code"));
+    assert!(renumbered.contains(" -> ") && plain.contains(&renumbered));
     for row in &diff.rows {
         assert!(plain.contains(&row.fingerprint) && plain.contains(row.kind.id()));
     }
@@ -145,6 +147,17 @@ fn the_changelog_has_every_change_once_and_closes_its_code() {
             assert!(levels().is_sorted_by(|a, b| a >= b), "{}", theme.id);
         }
     }
+}
+
+#[test]
+fn a_change_of_what_several_features_ask_is_told_among_requests() {
+    let old = schema("2025-11-25");
+    let page = "put PaginatedRequestParams/properties/page {\"type\": \"integer\"}";
+    let diff = diff_of(&old, &changed(&old, page));
+    let ids: Vec<String> = (themes(&diff).iter())
+        .map(|theme| theme.id.to_string())
+        .collect();
+    assert_eq!(ids, ["requests"]);
 }
 
 #[test]

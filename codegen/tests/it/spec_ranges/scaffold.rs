@@ -69,6 +69,8 @@ fn stubs_fail_until_they_are_written() {
         text_of(&directory, "methods.toml")
             .ends_with("[[result]]\nmethod = \"wall/praise\"\nresult = \"\"\nsince = \"new\"\n")
     );
+    let rules = text_of(&directory, "shims/old..new.toml");
+    assert!(rules.contains("id = \"wall-shine\"\n"), "{rules}");
     let docs = text_of(&directory, "docs.toml");
     assert!(
         docs.contains("colour = \"Its colour.\"\nshine = \"\"\n"),
@@ -89,4 +91,21 @@ fn stubs_fail_until_they_are_written() {
 
     directory.remove("new").unwrap();
     same(directory.files(), &before);
+}
+
+/// A file may have a table once.
+#[test]
+fn the_stub_of_a_name_is_written_into_the_table_that_stands_there() {
+    let mut files = made_up().files().clone();
+    let named = "[types]\nWall = \"Fence\"\n".to_owned();
+    files.insert("names.toml".to_owned(), named);
+    let mut directory = Directory::from_files(files);
+    let vec = "\"Vec\": {\"type\": \"object\"}, \"Wall\": {";
+    let text = schema("integer", true).replace("\"Wall\": {", vec);
+    directory.import(&upstream(&text), &new("new")).unwrap();
+    let open = Open::of(&directory.spec().unwrap());
+    directory.scaffold(&open).unwrap();
+    let names = text_of(&directory, "names.toml");
+    assert!(names.contains("\n\"Vec\" = \"VecType\"\n"), "{names}");
+    assert_eq!(names.matches("[types]").count(), 1, "{names}");
 }
