@@ -251,7 +251,13 @@ fn a_release_that_the_draft_equals_comes_back_byte_for_byte() {
 #[test]
 fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
     let spec = specs::spec();
-    each(|id, Anew { before, after, .. }| {
+    each(|id, anew| {
+        let Anew {
+            before,
+            imported,
+            after,
+            ..
+        } = anew;
         let row = spec.revision(id).unwrap();
         if row.status != Status::Released {
             return;
@@ -260,6 +266,8 @@ fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
         let mut after = after.clone();
         after.confirm(id, &[], true).unwrap();
         let mut restored = after.files().clone();
+        // The import asks for these to be renamed or deleted.
+        restored.retain(|name, _| !imported.displaced.contains(name));
         for (name, text) in before.files() {
             let written = name.ends_with("/schema.json") || name == "revisions.toml";
             // Without the upstream file the import writes no digest.
