@@ -78,7 +78,7 @@ fn limits_are_by_default_what_their_docs_say() {
         }
     }
     assert_eq!(compared, is.matches("max_").count());
-    // The only one that is no number.
+    // This limit is a duration; the others are numbers.
     assert!(source.contains("its client. Default: 10 minutes."));
     assert_eq!(
         Limits::default().client_response_timeout,

@@ -103,7 +103,7 @@ async fn a_server_of_any_revision_in_this_process_serves_clients_of_every_revisi
                 let said = text(&client, "greet").await;
                 let expected = match upstream.lifecycle() {
                     Lifecycle::Handshake => format!("hello in {upstream}"),
-                    // There is no session, and no stream of notifications.
+                    // A server of this lifecycle has no session to send the notification in.
                     Lifecycle::PerRequest => "hello in ".to_owned(),
                 };
                 assert_eq!(said, expected, "{revision}");

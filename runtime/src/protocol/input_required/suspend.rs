@@ -163,7 +163,7 @@ impl Connection<Server> {
                 (self.role.translator).result_told(Way::In, method, &answer, call.peer, None);
             Some(carried.map(|(answer, _)| (open.ask, answer)))
         };
-        // It may come again with a better one: nothing has been told to the handler.
+        // The client may retry with an answer that can be read: the handler has not seen this one.
         let answers = call.asked.iter().filter_map(answer);
         let answers = answers
             .collect::<Result<Vec<(Token, Json)>, _>>()

@@ -121,7 +121,7 @@ impl Connection<Server> {
         let body = write::response(&pending.id, &self.role.signed(result, pending.peer));
         self.state.park(token);
         self.state.end_exchange(exchange);
-        // Its client may come again as soon as it has the answer: it has to be found by then.
+        // The client may retry as soon as it has the answer: the transport has to know the ticket by then.
         self.tell(Event::Parked { token, ticket });
         self.send(Outgoing::last(exchange, 200, body));
     }

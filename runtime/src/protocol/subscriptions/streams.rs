@@ -55,7 +55,8 @@ impl Connection<Server> {
         self.own_call(method, params, peer);
     }
 
-    /// Tells what the handlers tell the session to the streams that want it. Returns false if that is no matter of streams.
+    /// Sends a notification of the handlers for the session to the streams that subscribe to it. Returns false if streams
+    /// carry no notification of this method.
     pub(in crate::protocol) fn tell_streams(&mut self, method: &str, params: &Json) -> bool {
         let method = change(method).filter(|_| !self.state.is_bare && !self.role.modern);
         let Some(method) = method else { return false };

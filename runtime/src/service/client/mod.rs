@@ -232,7 +232,7 @@ impl<App: Spoken> Client<App> {
     pub fn updates(&self) -> (Self, Updates) {
         let (tell, updates) = updates::channel();
         let told = tell.clone();
-        // Nobody waits for a reader that is slow, or gone.
+        // An update is dropped if the reader of the updates is slow, or gone.
         let client = self.on_progress(move |it| _ = told.try_push(Update::Progress(it)));
         let client = client.on_log(move |it| _ = tell.try_push(Update::Log(it)));
         (client, updates)

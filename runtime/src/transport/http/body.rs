@@ -209,7 +209,7 @@ impl Events {
                 None
             }
         };
-        // The guard of a session's stream is not disarmed: the session is over, whoever ended it.
+        // The stream of a session keeps its guard, which ends the session with the stream.
         if self.is_over
             && let Some(guard) = self.guard.take_if(|_| self.ends)
         {

@@ -40,8 +40,8 @@ fn unreachable() -> Unavailable {
 }
 
 impl Inner {
-    /// Passes a request to the replica that runs its session, which responds in place of this one. Returns if this one
-    /// runs it, or there is no such session; one whose replica is gone is run here from now on.
+    /// Passes a request to the replica that runs its session, and returns the response of that replica as the `Err`. Returns
+    /// `Ok` if this replica runs the session, or none does. This replica takes over a session whose replica is gone.
     pub(super) async fn pass_on(
         self: &Arc<Self>,
         head: &Parts,
