@@ -17,7 +17,7 @@ use divan::{Bencher, black_box};
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{Connection, Event, Output, Profile, Server};
-use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
+use messages::{HANDSHAKE_CALL, INITIALIZE, PER_REQUEST_CALL};
 
 fn main() {
     divan::main();
@@ -25,7 +25,7 @@ fn main() {
 
 const RESULT: &str =
     r#"{"content":[{"type":"text","text":"3 issues: #12 #18 #44"}],"isError":false}"#;
-const MODERN_RESULT: &str = r#"{"content":[{"type":"text","text":"3 issues: #12 #18 #44"}],"isError":false,"resultType":"complete"}"#;
+const PER_REQUEST_RESULT: &str = r#"{"content":[{"type":"text","text":"3 issues: #12 #18 #44"}],"isError":false,"resultType":"complete"}"#;
 
 /// One call and its answer through an endpoint, of a peer with a session or of one without.
 fn calls(bencher: Bencher<'_, '_>, app: Revision, session: Option<&str>, result: &str) {
@@ -33,12 +33,12 @@ fn calls(bencher: Bencher<'_, '_>, app: Revision, session: Option<&str>, result:
     let info = Json::from_text(r#"{"name":"bench","version":"1.0.0"}"#).unwrap();
     let server = Server::new(app, Profile::new(&info, &capabilities)).unwrap();
     let mut connection = Connection::new(server);
-    let mut text = MODERN_CALL;
+    let mut text = PER_REQUEST_CALL;
     if let Some(version) = session {
         let initialize = INITIALIZE.replace("{version}", version);
         connection.receive(None, initialize.as_bytes(), Duration::ZERO);
         while connection.poll().is_some() {}
-        text = LEGACY_CALL;
+        text = HANDSHAKE_CALL;
     }
     let text = text.replace("{id}", "1842");
     let result = Json::from_text(result).unwrap();
@@ -61,7 +61,7 @@ fn endpoint_same_revision_2025_11_25(bencher: Bencher<'_, '_>) {
 
 #[divan::bench(sample_size = 1000)]
 fn endpoint_same_revision_2026_07_28(bencher: Bencher<'_, '_>) {
-    calls(bencher, Revision::V2026_07_28, None, MODERN_RESULT);
+    calls(bencher, Revision::V2026_07_28, None, PER_REQUEST_RESULT);
 }
 
 #[divan::bench(sample_size = 1000)]
@@ -70,7 +70,7 @@ fn endpoint_four_hops_up_from_2024_11_05(bencher: Bencher<'_, '_>) {
         bencher,
         Revision::V2026_07_28,
         Some("2024-11-05"),
-        MODERN_RESULT,
+        PER_REQUEST_RESULT,
     );
 }
 

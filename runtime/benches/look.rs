@@ -14,7 +14,7 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use mcp_revisions::sansio::negotiate::settle;
 use mcp_revisions::{RevisionSet, peek};
-use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
+use messages::{HANDSHAKE_CALL, INITIALIZE, PER_REQUEST_CALL};
 use serde::de::IgnoredAny;
 
 fn main() {
@@ -26,14 +26,14 @@ const PROGRESS: &str = r#"{"jsonrpc":"2.0","method":"notifications/progress","pa
 /// The messages that are looked at, by name.
 fn message(name: &str) -> String {
     let text = match name {
-        "call" => LEGACY_CALL.to_owned(),
-        "modern call" => MODERN_CALL.to_owned(),
+        "call" => HANDSHAKE_CALL.to_owned(),
+        "per-request call" => PER_REQUEST_CALL.to_owned(),
         "initialize" => INITIALIZE.replace("{version}", "2025-11-25"),
         "progress" => PROGRESS.to_owned(),
         _ => {
             let row = r#"{"path":"src/lib.rs","line":120,"text":"fn main() { println!(\"hello\"); }","tags":["a","b"]}"#;
             let rows = vec![row; 1000].join(",");
-            LEGACY_CALL.replace("\"limit\":25", &format!("\"rows\":[{rows}]"))
+            HANDSHAKE_CALL.replace("\"limit\":25", &format!("\"rows\":[{rows}]"))
         }
     };
     text.replace("{id}", "1842")
@@ -41,7 +41,7 @@ fn message(name: &str) -> String {
 
 const NAMES: &[&str] = &[
     "call",
-    "modern call",
+    "per-request call",
     "initialize",
     "progress",
     "call of 100 kB",
@@ -64,7 +64,7 @@ fn peek_alone(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-#[divan::bench(args = ["call", "modern call"])]
+#[divan::bench(args = ["call", "per-request call"])]
 fn peek_and_settle(bencher: Bencher<'_, '_>, name: &str) {
     let text = message(name);
     let served = RevisionSet::all();

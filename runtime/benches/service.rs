@@ -19,7 +19,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::{self, Error, RequestContext};
 use mcp_revisions::{Latest, Revision, errors, stdio};
-use messages::MODERN_CALL;
+use messages::PER_REQUEST_CALL;
 use tokio::runtime::{Builder, Runtime};
 
 fn main() {
@@ -30,7 +30,8 @@ fn main() {
 const CALLS: usize = 1000;
 
 fn lines() -> String {
-    let calls = (0..CALLS).map(|id| format!("{}\n", MODERN_CALL.replace("{id}", &id.to_string())));
+    let calls =
+        (0..CALLS).map(|id| format!("{}\n", PER_REQUEST_CALL.replace("{id}", &id.to_string())));
     calls.collect()
 }
 

@@ -15,8 +15,8 @@ pub(crate) type Value = Box<dyn Any>;
 pub(crate) struct Conversion {
     /// The message, and from where to where.
     pub(crate) name: String,
-    /// How many hops that takes.
-    pub(crate) hops: usize,
+    /// How many steps that takes.
+    pub(crate) steps: usize,
     /// What is read.
     pub(crate) text: String,
     /// Reads a number of values.
@@ -53,10 +53,10 @@ fn at<A: Versioned + Decode, B: Versioned + Encode>(text: &str) -> String {
 }
 
 macro_rules! conversions {
-    ($message:literal, $ty:ident, $text:expr; $($hops:literal $from:ident $to:ident;)+) => {
+    ($message:literal, $ty:ident, $text:expr; $($steps:literal $from:ident $to:ident;)+) => {
         vec![$(Conversion {
             name: format!("{}, {} to {}", $message, $from::REVISION, $to::REVISION),
-            hops: $hops,
+            steps: $steps,
             text: at::<v2026_07_28::$ty, $from::$ty>($text),
             read: read::<$from::$ty>,
             convert: convert::<$from::$ty, $to::$ty>,

@@ -1,7 +1,7 @@
 //! How long conversions between revisions take, beside reading the same bytes.
 //!
 //! `cargo bench -p mcp-tests --bench shims [-- WORD]` prints one line for each conversion whose name has the word:
-//! reading in nanoseconds, converting in nanoseconds, and converting as a part of reading. One hop shall cost at most
+//! reading in nanoseconds, converting in nanoseconds, and converting as a part of reading. One step shall cost at most
 //! a tenth, four at most four tenths.
 
 #![allow(
@@ -74,7 +74,7 @@ fn main() {
             format!("{read:.0}"),
             format!("{convert:.0}"),
             format!("{:.3}", convert / read),
-            format!("{:.1}", one.hops as f64 / 10.0),
+            format!("{:.1}", one.steps as f64 / 10.0),
         ]);
     }
     if is_bench {

@@ -141,7 +141,7 @@ pub(super) fn way(
     plan: &PairPlan,
     way: Way,
     areas: &BTreeSet<&str>,
-    hops: &TokenStream,
+    types: &TokenStream,
 ) -> TokenStream {
     let [from, to] = plan.pair.ends(way);
     let about = format!(" From {from} to {to}.");
@@ -149,7 +149,7 @@ pub(super) fn way(
     quote! {
         #![doc = #about]
         #(mod #modules;)*
-        mcp_convert::hops! { #hops }
+        mcp_convert::steps! { #types }
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
                 && other.in_both
         });
         let (rule, up, down) = (self::rule(rule), fate(up.as_ref()), fate(down.as_ref()));
-        Some(quote!(MethodHop { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
+        Some(quote!(MethodStep { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
     });
     let methods: Vec<_> = methods.collect();
     let renamed: Vec<_> = plan.methods.iter().filter_map(renamed).collect();
@@ -188,9 +188,9 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     };
     let names = of(&[
         "ErrorFate",
-        "ErrorHop",
+        "ErrorStep",
         "MethodFate",
-        "MethodHop",
+        "MethodStep",
         "OpenResults",
         "RenamedMethod",
     ]);
@@ -214,10 +214,10 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         pub(crate) const PAIR: Pair = Pair {
             old: #old,
             new: #new,
-            up_hop: #up,
-            down_hop: #down,
-            up: up::HOPS,
-            down: down::HOPS,
+            up_step: #up,
+            down_step: #down,
+            up: up::STEPS,
+            down: down::STEPS,
             alike: &[#(#alike),*],
             methods: &[#(#methods)*],
             renamed: &[#(#renamed)*],
@@ -379,7 +379,7 @@ fn error_row(row: &ErrorRule) -> TokenStream {
         None => quote!(None),
     };
     let (rule, up, down) = (rule(&row.id), fate(&row.up), fate(&row.down));
-    quote!(ErrorHop { codes: (#from, #to), methods: &[#(#methods),*], rule: #rule, up: #up, down: #down },)
+    quote!(ErrorStep { codes: (#from, #to), methods: &[#(#methods),*], rule: #rule, up: #up, down: #down },)
 }
 
 /// Returns the types of each revision that take part in conversions, and those of methods that only it has.

@@ -24,7 +24,7 @@ mod v2025_11_25_to_v2026_07_28;
 #[cfg(feature = "v2025-11-25")]
 mod v2025_11_25_to_tasks;
 
-pub use mcp_convert::dynamic::{Failure, Hop, Pair, Part, Subject, Tables};
+pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject, Tables, TypeStep};
 pub use mcp_convert::{
     Adapter, Change, Context, Loss, LossKind, RequiresState, Outcome, UnknownFields, Rejected, Rule, Session, Stop, Dropped,
 };

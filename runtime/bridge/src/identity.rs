@@ -100,7 +100,7 @@ pub(crate) fn takes_tasks(caller: &Caller) -> bool {
     let declared: Value = capabilities
         .and_then(|it| serde_json::from_str(it.text()).ok())
         .unwrap_or_default();
-    is_modern(caller) && !declared["extensions"][tasks::IDENTIFIER].is_null()
+    is_per_request(caller) && !declared["extensions"][tasks::IDENTIFIER].is_null()
 }
 
 /// Whether a server of this revision is sent the same capabilities of two clients.
@@ -137,13 +137,13 @@ pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
 }
 
 /// Whether it speaks a revision of the per-request lifecycle.
-pub(crate) fn is_modern(caller: &Caller) -> bool {
+pub(crate) fn is_per_request(caller: &Caller) -> bool {
     caller.revision.lifecycle() == Lifecycle::PerRequest
 }
 
 /// Whether it can be asked anything, and only in the result of a call.
 pub(crate) fn is_asked_in_results(caller: &Caller) -> bool {
-    is_modern(caller)
+    is_per_request(caller)
         && Revision::NEGOTIATED.iter().any(|revision| {
             let rows = revision.methods().iter();
             let mut asked = rows.filter(|row| row.direction == Direction::ServerToClient);

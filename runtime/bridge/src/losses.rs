@@ -115,16 +115,16 @@ impl Losses {
         let loss = losses
             .iter()
             .find(|loss| loss.change.is_loss() && loss.kind() >= least)?;
-        let (hop, rule) = (loss.hop, loss.rule());
+        let (step, rule) = (loss.step, loss.rule());
         let told = format!(
-            "refused: {} at {} would be lost ({hop}, rule {rule})",
+            "refused: {} at {} would be lost ({step}, rule {rule})",
             loss.kind().as_str(),
             loss.pointer(),
         );
         let error = ErrorObject::new(ErrorObject::INTERNAL_ERROR, told);
         let rejected = Undelivered::Rejected {
             rule,
-            hop,
+            step,
             error: &error,
         };
         (self.hook)(&LossReport {

@@ -342,17 +342,17 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             };
             note = format!("{needs}; {cure}\n");
             row.insert("adapter", Json::of(needs.adapter.as_str()));
-            stopped(&mut row, needs.rule, needs.hop, &needs.pointer);
+            stopped(&mut row, needs.rule, needs.step, &needs.pointer);
         }
         Conversion::Rejected(rejected) => {
             note = format!("{rejected}\n");
             row.insert("code", Json::of(&rejected.error.code));
             row.insert("message", Json::of(&rejected.error.message));
-            stopped(&mut row, rejected.rule, rejected.hop, &rejected.pointer);
+            stopped(&mut row, rejected.rule, rejected.step, &rejected.pointer);
         }
-        Conversion::Dropped(swallowed) => {
-            note = format!("{swallowed}\n");
-            stopped(&mut row, swallowed.rule, swallowed.hop, &swallowed.pointer);
+        Conversion::Dropped(dropped) => {
+            note = format!("{dropped}\n");
+            stopped(&mut row, dropped.rule, dropped.step, &dropped.pointer);
         }
     }
     let mut text = match (as_json, value) {
@@ -404,9 +404,9 @@ fn invalid(from: Protocol, pointer: &str, problem: &str, as_json: bool) -> Outco
 }
 
 /// Adds rule, step and pointer to an outcome without a value.
-fn stopped(row: &mut Map<Json>, rule: &str, hop: &str, pointer: &str) {
+fn stopped(row: &mut Map<Json>, rule: &str, step: &str, pointer: &str) {
     row.insert("rule", Json::of(rule));
-    row.insert("step", Json::of(hop));
+    row.insert("step", Json::of(step));
     row.insert("pointer", Json::of(pointer));
 }
 

@@ -7,7 +7,7 @@ use mcp_wire::{Json, Map};
 pub(crate) fn row(loss: &Loss) -> Map<Json> {
     let members = [
         ("pointer", Json::of(&loss.pointer())),
-        ("step", Json::of(loss.hop)),
+        ("step", Json::of(loss.step)),
         ("rule", Json::of(loss.rule())),
         ("severity", Json::of(loss.kind().as_str())),
         ("change", Json::of(loss.change.as_str())),

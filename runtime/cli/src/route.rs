@@ -198,7 +198,7 @@ impl Route {
         (before, after): (usize, usize),
     ) -> Option<(&'static Pair, &'static str)> {
         let pair = self.tables.pairs.get(before.min(after))?;
-        Some((pair, pair.hop(before < after)))
+        Some((pair, pair.step(before < after)))
     }
 
     /// Returns the rows of a method at a place; `ping` of the handshake revisions has two.

@@ -198,15 +198,15 @@ fn crossing(method: &str, route: &Route, about: About<'_>) -> Option<Crossing> {
             && has(*other, MethodKind::Input)
             && !has(*other, MethodKind::Request)
     };
-    let step = route.steps().find(stops)?;
-    let (pair, hop) = route.step(step)?;
-    let (before, _) = step;
+    let ends = route.steps().find(stops)?;
+    let (pair, step) = route.step(ends)?;
+    let (before, _) = ends;
     let adapter = Adapter::MultiRoundTrip;
     let rule = pair.hands_to(adapter, name(before));
     let needs = RequiresState {
         adapter,
         rule: rule.map_or("", |rule| rule.id()),
-        hop,
+        step,
         pointer: String::new(),
     };
     Some(Crossing { before, needs })
@@ -216,15 +216,15 @@ fn crossing(method: &str, route: &Route, about: About<'_>) -> Option<Crossing> {
 fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
     let refused = match &outcome {
         Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => {
-            route.steps().find_map(|step| {
-                let error = reads_as_error(route, step.1, text).err()?;
-                let (_, hop) = route.step(step)?;
-                Some((error, hop, step.1))
+            route.steps().find_map(|ends| {
+                let error = reads_as_error(route, ends.1, text).err()?;
+                let (_, step) = route.step(ends)?;
+                Some((error, step, ends.1))
             })
         }
         _ => None,
     };
-    let Some((error, hop, after)) = refused else {
+    let Some((error, step, after)) = refused else {
         return outcome;
     };
     let why = format!(
@@ -234,7 +234,7 @@ fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
     Outcome::Rejected(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
         rule: mcp_protocol::Rule::NO_COUNTERPART.id(),
-        hop,
+        step,
         pointer: "/id".to_owned(),
     })
 }
@@ -337,14 +337,14 @@ pub(crate) fn bare(
     };
     // In later revisions a request is its whole message.
     let has_its_name = |(_, after): &(usize, usize)| name(*after) == name(to);
-    let refused = route.steps().filter(has_its_name).find_map(|step| {
-        let (_, after) = step;
+    let refused = route.steps().filter(has_its_name).find_map(|ends| {
+        let (_, after) = ends;
         let rows = route.methods(after, name(after));
         let mut types = rows.filter_map(|row| route.type_named(after, row.message));
         let error = types.find_map(|ty| ty.read(value.text()).err())?;
-        Some((error, route.step(step)?, step))
+        Some((error, route.step(ends)?, ends))
     });
-    let Some((error, (pair, hop), (before, after))) = refused else {
+    let Some((error, (pair, step), (before, after))) = refused else {
         return Ok(outcome);
     };
     let was_embedded = route
@@ -355,7 +355,7 @@ pub(crate) fn bare(
         return Ok(Outcome::RequiresState(RequiresState {
             adapter: Adapter::MultiRoundTrip,
             rule: rule.id(),
-            hop,
+            step,
             pointer: String::new(),
         }));
     }
@@ -364,7 +364,7 @@ pub(crate) fn bare(
     Ok(Outcome::Rejected(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
         rule: mcp_protocol::Rule::NO_COUNTERPART.id(),
-        hop,
+        step,
         pointer: String::new(),
     }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
 
 use crate::adapter::Adapter;
-use crate::loss::{Change, Loss, Members, Spell, Step, spelled};
+use crate::loss::{Change, Loss, Members, Segment, Spell, spelled};
 use crate::outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
 use crate::rule::Rule;
 
@@ -45,9 +45,9 @@ pub struct Context {
     supplied: Option<(Adapter, Json)>,
     /// Whether what is left to the session is no loss.
     knows_session: bool,
-    hop: &'static str,
-    root: Vec<Step>,
-    path: Vec<Step>,
+    step: &'static str,
+    root: Vec<Segment>,
+    path: Vec<Segment>,
     losses: Vec<Loss>,
 }
 
@@ -84,14 +84,14 @@ impl Context {
     /// Sets the member of a message that the value is: pointers of losses are those in the message.
     #[must_use]
     pub fn within(mut self, member: &'static str) -> Self {
-        self.root.push(Step::Member(member));
+        self.root.push(Segment::Member(member));
         self.path.clone_from(&self.root);
         self
     }
 
     /// Names the step that the next losses belong to.
-    pub fn enter(&mut self, hop: &'static str) {
-        self.hop = hop;
+    pub fn enter(&mut self, step: &'static str) {
+        self.step = step;
         self.path.clone_from(&self.root);
     }
 
@@ -135,7 +135,7 @@ impl Context {
             Ok(value) => Outcome::Reversible(value, self.losses),
             Err(Stop::RequiresState(needs)) => Outcome::RequiresState(needs),
             Err(Stop::Rejected(rejected)) => Outcome::Rejected(*rejected),
-            Err(Stop::Dropped(swallowed)) => Outcome::Dropped(swallowed),
+            Err(Stop::Dropped(dropped)) => Outcome::Dropped(dropped),
         }
     }
 
@@ -143,7 +143,7 @@ impl Context {
         &mut self,
         rule: &'static Rule,
         lesser: bool,
-        below: Step,
+        below: Segment,
         change: Change,
         value: Option<Arc<dyn Spell>>,
     ) {
@@ -151,7 +151,7 @@ impl Context {
         path.extend_from_slice(&self.path);
         path.push(below);
         self.losses.push(Loss {
-            hop: self.hop,
+            step: self.step,
             change,
             rule,
             lesser,
@@ -164,7 +164,7 @@ impl Context {
     fn note<T: Encode + Send + Sync + 'static>(
         &mut self,
         rule: &'static Rule,
-        below: Step,
+        below: Segment,
         change: Change,
         value: T,
     ) {
@@ -193,7 +193,7 @@ impl Context {
         value: Option<T>,
     ) {
         if let Some(value) = value {
-            self.note(rule, Step::Member(name), Change::Removed, value);
+            self.note(rule, Segment::Member(name), Change::Removed, value);
         }
     }
 
@@ -206,7 +206,7 @@ impl Context {
         value: Option<T>,
     ) {
         if let Some(value) = value.filter(|_| !self.knows_session) {
-            self.note(rule, Step::Member(name), Change::InSession, value);
+            self.note(rule, Segment::Member(name), Change::InSession, value);
         }
     }
 
@@ -356,7 +356,7 @@ impl Context {
         receiver: &str,
     ) -> String {
         if claimed != sender {
-            self.note(&CLAIM, Step::Member(name), Change::Replaced, claimed);
+            self.note(&CLAIM, Segment::Member(name), Change::Replaced, claimed);
         }
         receiver.to_owned()
     }
@@ -369,7 +369,7 @@ impl Context {
         name: &'static str,
         run: impl FnOnce(&mut Self) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        self.go_to(Step::Member(name));
+        self.go_to(Segment::Member(name));
         let result = run(self);
         self.path.pop();
         result
@@ -377,8 +377,8 @@ impl Context {
 
     /// Goes into a part of the value at hand.
     #[inline(never)]
-    fn go_to(&mut self, step: Step) {
-        self.path.push(step);
+    fn go_to(&mut self, segment: Segment) {
+        self.path.push(segment);
     }
 
     /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
@@ -406,7 +406,7 @@ impl Context {
         let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
         let in_session = lost.iter().all(|loss| loss.change == Change::InSession);
         let members = lost.into_iter().filter_map(|loss| match loss.path.last() {
-            Some(Step::Member(name)) => Some(((*name).to_owned(), loss.value?)),
+            Some(Segment::Member(name)) => Some(((*name).to_owned(), loss.value?)),
             _ => None,
         });
         let members = Some(Members(members.collect()));
@@ -424,7 +424,7 @@ impl Context {
         items: Vec<A>,
         convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
-        self.go_to(Step::Index(0));
+        self.go_to(Segment::Index(0));
         // Collecting results would not know how many there are.
         let mut converted = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
@@ -452,10 +452,10 @@ impl Context {
         for (index, item) in items.into_iter().enumerate() {
             self.path.truncate(depth);
             if !keep(&item) {
-                self.note(rule, Step::Index(index), Change::Removed, item);
+                self.note(rule, Segment::Index(index), Change::Removed, item);
                 continue;
             }
-            self.path.push(Step::Index(index));
+            self.path.push(Segment::Index(index));
             kept.push(convert(item, self)?);
         }
         self.path.truncate(depth);
@@ -474,7 +474,7 @@ impl Context {
         values
             .into_iter()
             .map(|(name, value)| {
-                self.path.push(Step::Key(name.as_str().into()));
+                self.path.push(Segment::Key(name.as_str().into()));
                 let value = convert(value, self)?;
                 self.path.pop();
                 Ok((name, value))
@@ -485,8 +485,8 @@ impl Context {
     /// The place at hand is this item of its list.
     #[inline]
     fn at(&mut self, index: usize) {
-        if let Some(step) = self.path.last_mut() {
-            *step = Step::Index(index);
+        if let Some(segment) = self.path.last_mut() {
+            *segment = Segment::Index(index);
         }
     }
 
@@ -497,7 +497,7 @@ impl Context {
         Stop::RequiresState(RequiresState {
             adapter,
             rule: rule.id,
-            hop: self.hop,
+            step: self.step,
             pointer: spelled(&self.path),
         })
     }
@@ -509,7 +509,7 @@ impl Context {
         Stop::Rejected(Box::new(Rejected {
             error: ErrorObject::new(code, message),
             rule: rule.id,
-            hop: self.hop,
+            step: self.step,
             pointer: spelled(&self.path),
         }))
     }
@@ -520,14 +520,14 @@ impl Context {
     pub fn swallow(&self, rule: &'static Rule) -> Stop {
         Stop::Dropped(Dropped {
             rule: rule.id,
-            hop: self.hop,
+            step: self.step,
             pointer: spelled(&self.path),
         })
     }
 
     /// Records that an error's code becomes another one.
     pub(crate) fn recode(&mut self, rule: &'static Rule, code: Json) {
-        self.note(rule, Step::Member("code"), Change::Replaced, code);
+        self.note(rule, Segment::Member("code"), Change::Replaced, code);
     }
 }
 

@@ -15,8 +15,8 @@ use crate::rule::Rule;
 use plan::{How, Plans};
 
 pub use tables::{
-    Conversion, ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RenamedMethod,
-    RevisionTables,
+    Conversion, ErrorFate, ErrorStep, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
+    RevisionTables, TypeStep,
 };
 
 /// Converts a boxed value by a function that can lose something.
@@ -139,8 +139,8 @@ impl Tables {
 
     /// Returns the rule of this id in a step.
     #[must_use]
-    pub fn rule(&self, hop: &str, id: &str) -> Option<&'static Rule> {
-        let of = |pair: &&Pair| pair.up_hop == hop || pair.down_hop == hop;
+    pub fn rule(&self, step: &str, id: &str) -> Option<&'static Rule> {
+        let of = |pair: &&Pair| pair.up_step == step || pair.down_step == step;
         let mut rules = self.pairs.iter().find(of)?.rules.iter();
         rules.find(|rule| rule.id() == id).copied()
     }
@@ -175,16 +175,16 @@ impl Tables {
                 };
             }
         };
-        for leg in &plan.legs {
-            cx.enter(leg.name);
-            if let Some(stop) = leg.method.and_then(|row| row.stop(leg.up, cx)) {
+        for step in &plan.steps {
+            cx.enter(step.name);
+            if let Some(stop) = step.method.and_then(|row| row.stop(step.up, cx)) {
                 return Ok(Err(stop));
             }
-            (value, ty) = match &leg.how {
-                How::Convert(hop, next) => {
-                    let result = match leg.delivers {
-                        true => hop.convert(value, cx),
-                        false => cx.undelivered(|cx| hop.convert(value, cx)),
+            (value, ty) = match &step.how {
+                How::Convert(one, next) => {
+                    let result = match step.delivers {
+                        true => one.convert(value, cx),
+                        false => cx.undelivered(|cx| one.convert(value, cx)),
                     };
                     match result {
                         Ok(value) => (value, *next),
@@ -220,13 +220,13 @@ impl Tables {
         cx: &mut Context,
     ) -> Result<B, Stop> {
         let id = |at: usize| self.revisions.get(at).map_or("", |revision| revision.id);
-        let Some(hops) = route::chain(self.pairs, from, to) else {
+        let Some(steps) = route::chain(self.pairs, from, to) else {
             return Err(no_counterpart(from.1, id(to.0), cx));
         };
         let mut value = AnyValue::new(value);
-        for (name, hop) in hops {
+        for (name, one) in steps {
             cx.enter(name);
-            value = hop.convert(value, cx)?;
+            value = one.convert(value, cx)?;
         }
         let value = value.take();
         value.ok_or_else(|| no_counterpart(from.1, id(to.0), cx))
@@ -242,7 +242,7 @@ impl Tables {
         to: usize,
     ) -> &'m str {
         route::steps(from, to).fold(method, |method, step| match self.pairs.get(step.pair) {
-            Some(pair) => pair.neighbour_name(method, direction, step.up),
+            Some(pair) => pair.adjacent_name(method, direction, step.up),
             None => method,
         })
     }
@@ -264,9 +264,9 @@ impl Tables {
             let (Some(pair), up) = (self.pairs.get(step.pair), step.up) else {
                 continue;
             };
-            cx.enter(pair.hop(up));
+            cx.enter(pair.step(up));
             let newer = pair.newer_name(method, None, up);
-            method = pair.neighbour_name(method, None, up);
+            method = pair.adjacent_name(method, None, up);
             let Some(code) = error.code.as_i64() else {
                 continue;
             };
@@ -307,7 +307,7 @@ impl Tables {
         if row.known.contains(&&*kind) {
             return None;
         }
-        cx.enter(pair.hop(step.up));
+        cx.enter(pair.step(step.up));
         Some(cx.reject(row.rule, row.code, row.message))
     }
 }
@@ -325,8 +325,8 @@ mod tests {
     use mcp_wire::{Direction, Json, MethodInfo, TypeInfo};
 
     use super::{
-        Failure, Hop, MethodFate, MethodHop, Pair, Part, RenamedMethod, RevisionTables, Rule,
-        Subject, Tables,
+        Failure, MethodFate, MethodStep, Pair, Part, RenamedMethod, RevisionTables, Rule, Subject,
+        Tables, TypeStep,
     };
     use crate::context::Context;
     use crate::outcome::Stop;
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    const HOPS: &[Hop] = &[Hop {
+    const STEPS: &[TypeStep] = &[TypeStep {
         from: "AskParams",
         to: "AskParams",
         run: None,
@@ -358,14 +358,14 @@ mod tests {
         types: &TYPES,
     };
     /// The two revisions, with rules about methods, under their newer names.
-    const fn pair(methods: &'static [MethodHop]) -> Pair {
+    const fn pair(methods: &'static [MethodStep]) -> Pair {
         Pair {
             old: "old",
             new: "new",
-            up_hop: "old -> new",
-            down_hop: "new -> old",
-            up: HOPS,
-            down: HOPS,
+            up_step: "old -> new",
+            down_step: "new -> old",
+            up: STEPS,
+            down: STEPS,
             alike: &[],
             methods,
             renamed: &[RenamedMethod {
@@ -383,7 +383,7 @@ mod tests {
     static TABLES: Tables = Tables::new(&[&OLD, &NEW], &[pair(&[])]);
     static RULED: Tables = Tables::new(
         &[&OLD, &NEW],
-        &[pair(&[MethodHop {
+        &[pair(&[MethodStep {
             method: "things/query",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,

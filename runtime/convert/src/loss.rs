@@ -15,12 +15,12 @@ use crate::rule::Rule;
 #[derive(Clone)]
 pub struct Loss {
     /// The step, as `2025-11-25..2025-06-18`.
-    pub hop: &'static str,
+    pub step: &'static str,
     /// What happened at that place.
     pub change: Change,
     pub(crate) rule: &'static Rule,
     pub(crate) lesser: bool,
-    pub(crate) path: Box<[Step]>,
+    pub(crate) path: Box<[Segment]>,
     pub(crate) value: Option<Arc<dyn Spell>>,
 }
 
@@ -34,10 +34,10 @@ impl Loss {
     /// Returns whether it is the member at these names, from the outermost on; cheaper than its pointer.
     #[must_use]
     pub fn is_at(&self, names: &[&str]) -> bool {
-        let is_it = |(step, name): (&Step, &&str)| match step {
-            Step::Member(member) => member == name,
-            Step::Key(key) => **key == **name,
-            Step::Index(_) | Step::Below(_) => false,
+        let is_it = |(segment, name): (&Segment, &&str)| match segment {
+            Segment::Member(member) => member == name,
+            Segment::Key(key) => **key == **name,
+            Segment::Index(_) | Segment::Below(_) => false,
         };
         self.path.len() == names.len() && self.path.iter().zip(names).all(is_it)
     }
@@ -69,7 +69,7 @@ impl Loss {
 
 impl PartialEq for Loss {
     fn eq(&self, other: &Self) -> bool {
-        self.hop == other.hop
+        self.step == other.step
             && self.change == other.change
             && self.rule.id == other.rule.id
             && self.kind() == other.kind()
@@ -82,7 +82,7 @@ impl fmt::Debug for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loss")
             .field("pointer", &self.pointer())
-            .field("hop", &self.hop)
+            .field("step", &self.step)
             .field("rule", &self.rule.id)
             .field("kind", &self.kind())
             .field("change", &self.change)
@@ -100,16 +100,16 @@ impl fmt::Display for Loss {
             &pointer
         };
         let Self {
-            hop, rule, change, ..
+            step, rule, change, ..
         } = self;
         match change.is_loss() {
             true => write!(
                 f,
-                "{} loss at {place} ({hop}, {}): {change}",
+                "{} loss at {place} ({step}, {}): {change}",
                 self.kind(),
                 rule.id
             )?,
-            false => write!(f, "{change} at {place} ({hop}, {})", rule.id)?,
+            false => write!(f, "{change} at {place} ({step}, {})", rule.id)?,
         }
         match self.value() {
             Some(value) => write!(f, " {}", shortened(value.text())),
@@ -165,9 +165,9 @@ impl Change {
     }
 }
 
-/// A step of a path to a value.
+/// A segment of the path to a value.
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub(crate) enum Segment {
     /// A member that a revision names.
     Member(&'static str),
     /// An item of a list.
@@ -179,17 +179,17 @@ pub(crate) enum Step {
 }
 
 /// The pointer of a path.
-pub(crate) fn spelled(path: &[Step]) -> String {
+pub(crate) fn spelled(path: &[Segment]) -> String {
     let mut pointer = String::new();
-    for step in path {
-        match step {
-            Step::Member(name) => push(&mut pointer, name),
-            Step::Key(name) => push(&mut pointer, name),
-            Step::Index(index) => {
+    for segment in path {
+        match segment {
+            Segment::Member(name) => push(&mut pointer, name),
+            Segment::Key(name) => push(&mut pointer, name),
+            Segment::Index(index) => {
                 pointer.push('/');
                 pointer.push_str(&index.to_string());
             }
-            Step::Below(below) => pointer.push_str(below),
+            Segment::Below(below) => pointer.push_str(below),
         }
     }
     pointer

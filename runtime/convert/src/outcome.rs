@@ -59,7 +59,7 @@ impl<T> Outcome<T> {
             Self::Lossy(value, losses) => Outcome::Lossy(change(value), losses),
             Self::RequiresState(needs) => Outcome::RequiresState(needs),
             Self::Rejected(rejected) => Outcome::Rejected(rejected),
-            Self::Dropped(swallowed) => Outcome::Dropped(swallowed),
+            Self::Dropped(dropped) => Outcome::Dropped(dropped),
         }
     }
 }
@@ -72,7 +72,7 @@ pub struct RequiresState {
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
     /// The step, as `2025-11-25..2026-07-28`.
-    pub hop: &'static str,
+    pub step: &'static str,
     /// JSON pointer of the part of the value that it is about; empty for all of it.
     pub pointer: String,
 }
@@ -82,12 +82,12 @@ impl fmt::Display for RequiresState {
         let Self {
             adapter,
             rule,
-            hop,
+            step,
             pointer,
         } = self;
         write!(
             f,
-            "needs the {adapter} adapter{} ({hop}, {rule})",
+            "needs the {adapter} adapter{} ({step}, {rule})",
             At(pointer)
         )
     }
@@ -101,7 +101,7 @@ pub struct Rejected {
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
     /// The step, as `2025-11-25..2025-06-18`.
-    pub hop: &'static str,
+    pub step: &'static str,
     /// JSON pointer of the part of the value that it is about; empty for all of it.
     pub pointer: String,
 }
@@ -111,13 +111,13 @@ impl fmt::Display for Rejected {
         let Self {
             error,
             rule,
-            hop,
+            step,
             pointer,
         } = self;
         let ErrorObject { code, message, .. } = error;
         write!(
             f,
-            "rejected{} ({hop}, {rule}): {message} ({code})",
+            "rejected{} ({step}, {rule}): {message} ({code})",
             At(pointer)
         )
     }
@@ -129,15 +129,19 @@ pub struct Dropped {
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
     /// The step, as `2025-11-25..2025-06-18`.
-    pub hop: &'static str,
+    pub step: &'static str,
     /// JSON pointer of the part of the value that it is about; empty for all of it.
     pub pointer: String,
 }
 
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rule, hop, pointer } = self;
-        write!(f, "dropped{} ({hop}, {rule})", At(pointer))
+        let Self {
+            rule,
+            step,
+            pointer,
+        } = self;
+        write!(f, "dropped{} ({step}, {rule})", At(pointer))
     }
 }
 

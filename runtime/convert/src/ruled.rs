@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_wire::{Decode, Encode, Extra, Json};
 
 use crate::context::{Context, UnknownFields};
-use crate::loss::{Change, Spell, Step};
+use crate::loss::{Change, Segment, Spell};
 use crate::rule::Rule;
 
 impl Context {
@@ -92,7 +92,7 @@ impl Ruled<'_> {
         change: Change,
         value: Option<Arc<dyn Spell>>,
     ) {
-        let below = Step::Below(pointer.into());
+        let below = Segment::Below(pointer.into());
         self.cx.record(self.rule, self.lesser, below, change, value);
     }
 
@@ -104,15 +104,15 @@ impl Ruled<'_> {
         extra: &mut Extra,
     ) {
         let Some(value) = value else { return };
-        let (step, cx) = (Step::Member(name), &mut *self.cx);
+        let (segment, cx) = (Segment::Member(name), &mut *self.cx);
         match cx.policy() {
             UnknownFields::Preserve => {
                 extra.insert(name, Json::of(&value));
-                cx.record(self.rule, self.lesser, step, Change::Carried, None);
+                cx.record(self.rule, self.lesser, segment, Change::Carried, None);
             }
             UnknownFields::Drop => {
                 let value = Some(Arc::new(value) as Arc<dyn Spell>);
-                cx.record(self.rule, self.lesser, step, Change::Removed, value);
+                cx.record(self.rule, self.lesser, segment, Change::Removed, value);
             }
         }
     }

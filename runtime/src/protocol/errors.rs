@@ -108,7 +108,7 @@ pub fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal>
 ///
 /// Its code is the one that such servers use: a client that probes would take -32022 for the per-request lifecycle.
 #[must_use]
-pub fn unsupported_by_legacy(requested: &str, served: RevisionSet) -> Box<Refusal> {
+pub fn unsupported_by_handshake_server(requested: &str, served: RevisionSet) -> Box<Refusal> {
     unsupported(ErrorObject::INVALID_PARAMS, requested, served)
 }
 

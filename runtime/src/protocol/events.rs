@@ -61,7 +61,7 @@ pub enum Event {
     /// At a server: a client of the per-request lifecycle has opened a stream that an adapter serves, and can be notified.
     Listens,
     /// At a server: a call was answered for now and is suspended; its client retries with this ticket.
-    Parked {
+    Suspended {
         /// The call.
         token: Token,
         /// What [`Server::ticket`](super::server::Server::ticket) returns for the retry.

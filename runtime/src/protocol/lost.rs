@@ -61,7 +61,7 @@ pub enum Undelivered<'a> {
         /// The rule in `spec/shims/` that says so.
         rule: &'static str,
         /// The conversion, as `2025-11-25..2026-07-28`.
-        hop: &'static str,
+        step: &'static str,
         /// The error.
         error: &'a ErrorObject,
     },
@@ -108,8 +108,8 @@ impl LossHook {
             Ok((_, losses)) => (losses.as_slice(), None),
             Err(Stopped::Rejected(rejected)) => {
                 let error = &rejected.error;
-                let (rule, hop) = (rejected.rule, rejected.hop);
-                (&[][..], Some(Undelivered::Rejected { rule, hop, error }))
+                let (rule, step) = (rejected.rule, rejected.step);
+                (&[][..], Some(Undelivered::Rejected { rule, step, error }))
             }
             Err(Stopped::Dropped(rule)) => (&[][..], Some(Undelivered::Dropped { rule })),
             // An adapter takes these over, or they are none of their revision, which is nothing that gets lost.

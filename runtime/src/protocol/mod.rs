@@ -2,8 +2,8 @@
 //!
 //! A [`Connection`] is one end of one connection; its [`Role`] says which. Both look once at an incoming text
 //! ([`peek`](mcp_wire::peek())), settle its revision ([`negotiate`]), carry it over by one translation, and speak of it in
-//! the same words: a [`IncomingRequest`] is a request for the application, to be answered by its [`Token`]; an [`OutgoingRequest`] is a request
-//! of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
+//! the same words: an [`IncomingRequest`] is a request for the application, to be answered by its [`Token`]; an
+//! [`OutgoingRequest`] is a request of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
 
 mod ask;
 pub mod client;

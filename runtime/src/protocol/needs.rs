@@ -12,7 +12,7 @@ pub struct NeedsAdapter {
     /// The rule in `spec/shims/` that says so.
     pub rule: &'static str,
     /// The step at which it came up.
-    pub hop: &'static str,
+    pub step: &'static str,
     /// The method concerned.
     pub method: String,
     /// The revision of the peer.
@@ -22,12 +22,15 @@ pub struct NeedsAdapter {
 impl NeedsAdapter {
     pub(crate) fn new(needs: &RequiresState, method: &str, peer: Revision) -> Self {
         let RequiresState {
-            adapter, rule, hop, ..
+            adapter,
+            rule,
+            step,
+            ..
         } = *needs;
         Self {
             adapter,
             rule,
-            hop,
+            step,
             method: method.to_owned(),
             peer,
         }
@@ -39,13 +42,13 @@ impl fmt::Display for NeedsAdapter {
         let Self {
             adapter,
             rule,
-            hop,
+            step,
             method,
             peer,
         } = self;
         write!(
             f,
-            "`{method}` with a peer of {peer} needs the {adapter} adapter ({hop}, {rule})"
+            "`{method}` with a peer of {peer} needs the {adapter} adapter ({step}, {rule})"
         )
     }
 }

@@ -202,7 +202,7 @@ fn said_in(
         }
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
         Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
-        Ok(Outcome::Dropped(swallowed)) => Err(error(swallowed.to_string())),
+        Ok(Outcome::Dropped(dropped)) => Err(error(dropped.to_string())),
         Err(failure) => Err(error(failure.to_string())),
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn same(one: Revision, other: Revision) -> bool {
 
 /// Whether the revision is one of the handshake lifecycle.
 #[must_use]
-pub(crate) fn is_legacy(revision: Revision) -> bool {
+pub(crate) fn is_handshake(revision: Revision) -> bool {
     revision.lifecycle() == Lifecycle::Handshake
 }
 

@@ -338,6 +338,6 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
         }
         Outcome::RequiresState(needs) => Stopped::RequiresState(needs),
         Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected)),
-        Outcome::Dropped(swallowed) => Stopped::Dropped(swallowed.rule),
+        Outcome::Dropped(dropped) => Stopped::Dropped(dropped.rule),
     })
 }

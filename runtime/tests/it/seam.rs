@@ -79,7 +79,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
         panic!()
     };
     assert_eq!(
-        (needs.adapter, needs.rule, needs.hop),
+        (needs.adapter, needs.rule, needs.step),
         (
             Adapter::MultiRoundTrip,
             "input-required",
@@ -98,7 +98,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     };
     // Each by the rule that the spec has for it.
     assert_eq!(
-        (needs.adapter, needs.rule, needs.hop),
+        (needs.adapter, needs.rule, needs.step),
         (
             Adapter::Subscription,
             "unasked-changes",

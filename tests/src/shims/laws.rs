@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mcp_protocol::{Loss, Outcome, UnknownFields};
 use mcp_schema::shims::open::UNDECIDED;
 
-use super::hops::Way;
 use super::put_back::put_back;
+use super::steps::Way;
 use super::stray::Search;
 use super::world::{Implied, Said, World};
 use crate::sampler::Instance;
@@ -214,18 +214,18 @@ fn reason(outcome: &Outcome<String>) -> Result<String, String> {
             return Err(format!("a rule is wrong: {}", rejected.error.message));
         }
         Outcome::Rejected(rejected) => format!("rejected by {}", rejected.rule),
-        Outcome::Dropped(swallowed) => format!("dropped by {}", swallowed.rule),
+        Outcome::Dropped(dropped) => format!("dropped by {}", dropped.rule),
         Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..) => {
             return Err("it did not stop".to_owned());
         }
     })
 }
 
-/// Every loss is of this hop, and of a rule that people can read.
+/// Every loss is of this step, and of a rule that people can read.
 fn named_by_rules(said: &Said, way: &Way, losses: &[Loss]) -> Result<(), String> {
     for loss in losses {
-        if loss.hop != way.name {
-            return Err(format!("a loss of another hop: {loss}"));
+        if loss.step != way.name {
+            return Err(format!("a loss of another step: {loss}"));
         }
         let built_in = [mcp_convert::Rule::FOREIGN, mcp_convert::Rule::CLAIM].map(|rule| rule.id());
         if !said.ids.contains(loss.rule()) && !built_in.contains(&loss.rule()) {

@@ -10,7 +10,7 @@ use mcp_schema::shims::open::UNDECIDED;
 use mcp_schema::shims::rules::{Action, PairRules};
 use serde_json::Value;
 
-use super::hops;
+use super::steps;
 use crate::judge::Judge;
 
 /// A revision or an extension that is converted.
@@ -78,7 +78,7 @@ impl<'m> World<'m> {
             )
         });
         let known: BTreeMap<&str, (&Value, &'m Model)> = revisions.chain(extensions).collect();
-        let ids: BTreeSet<&'static str> = hops::tables()
+        let ids: BTreeSet<&'static str> = steps::tables()
             .flat_map(|tables| tables.revisions.iter().map(|row| row.id))
             .collect();
         let side = |id: &'static str| -> Result<Side<'m>, String> {

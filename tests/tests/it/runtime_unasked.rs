@@ -1,7 +1,7 @@
 //! What is said unasked, between every pair of revisions: notifications both ways, and requests of servers.
 //!
 //! Params and results are drawn from the model of whoever says them, and must reach the other in its own revision,
-//! judged by its schema, or be swallowed, refused or put aside by a rule.
+//! judged by its schema, or be dropped, refused or put aside by a rule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A way over several revisions is the sum of its hops, by method, by type and typed, with texts in between or without.
+//! A way over several revisions is the sum of its steps, by method, by type and typed, with texts in between or without.
 
 use mcp_protocol::{
     Context, Loss, LossKind, Outcome, Part, Revision, Subject, TABLES, UnknownFields, convert_value,
@@ -8,7 +8,7 @@ use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::model::Model;
 use mcp_tests::sampler::Sampler;
-use mcp_tests::shims::hops::{self, Way, context};
+use mcp_tests::shims::steps::{self, Way, context};
 use mcp_tests::{parallel, root};
 use mcp_wire::Direction;
 
@@ -55,7 +55,7 @@ fn starts() -> Vec<Start> {
 fn a_chain_is_the_composition_of_its_hops() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
-    let ways = hops::all();
+    let ways = steps::all();
     let revisions: Vec<&Model> = TABLES
         .revisions
         .iter()
@@ -65,7 +65,7 @@ fn a_chain_is_the_composition_of_its_hops() {
     let [long, values]: [usize; 2] = counts
         .iter()
         .fold([0, 0], |all, one| [all[0] + one[0], all[1] + one[1]]);
-    println!("{long} conversions over more than one hop, {values} of them to a value");
+    println!("{long} conversions over more than one step, {values} of them to a value");
     assert!(
         values > 10_000,
         "{values} of {long} long conversions came to a value"
@@ -111,7 +111,7 @@ fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
     counts
 }
 
-/// The same, hop by hop, with a text after each; none where the method itself ends the chain.
+/// The same, step by step, with a text after each; none where the method itself ends the chain.
 fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome<String>> {
     let (mut at, mut name, mut text) = (start.at, start.rust_name, text.to_owned());
     let mut losses: Vec<Loss> = Vec::new();
@@ -119,7 +119,7 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
         let next = if at < to { at + 1 } else { at - 1 };
         let (pair, up) = (at.min(next), at < next);
         let gone = |direction| {
-            let row = |row: &&mcp_convert::dynamic::MethodHop| {
+            let row = |row: &&mcp_convert::dynamic::MethodStep| {
                 let fate = if up { row.up } else { row.down };
                 row.method == start.method && row.direction == direction && fate.is_some()
             };
@@ -172,10 +172,10 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
     );
     let typed = typed.map(|tool| mcp_wire::Json::of(&tool));
     assert_eq!(typed, texts.unwrap());
-    let hops: Vec<&str> = typed.losses().iter().map(|loss| loss.hop).collect();
+    let steps: Vec<&str> = typed.losses().iter().map(|loss| loss.step).collect();
     assert!(
-        hops.contains(&"2025-11-25..2025-06-18") && hops.contains(&"2025-03-26..2024-11-05"),
-        "{hops:?}"
+        steps.contains(&"2025-11-25..2025-06-18") && steps.contains(&"2025-03-26..2024-11-05"),
+        "{steps:?}"
     );
     let worst = typed.losses().iter().map(Loss::kind).max();
     assert_eq!(worst, Some(LossKind::Safety));

@@ -12,7 +12,7 @@ use mcp_schema::model::Ty;
 use mcp_schema::shims::rules::{Ending, Facts, Of, PairRules, Sample};
 use mcp_schema::shims::{Sender, UNDECIDED};
 use mcp_tests::root;
-use mcp_tests::shims::hops;
+use mcp_tests::shims::steps;
 use mcp_tests::shims::world::{Side, World};
 use mcp_tests::text::same;
 use mcp_wire::{Direction, ErrorObject, Json};
@@ -35,7 +35,7 @@ fn every_rule_comes_to_what_its_example_says() {
                 came_to(&sample, from.id, to.id),
             ];
             if let Ending::Value(output) = sample.ending {
-                let (tables, [start, end]) = hops::between(from.id, to.id).unwrap();
+                let (tables, [start, end]) = steps::between(from.id, to.id).unwrap();
                 let name = |method: &str| tables.method_name(method, None, start, end).to_owned();
                 told.push(judged(to, sample.of, output, name));
             }
@@ -124,7 +124,7 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
             let code = rejected.error.code.as_i64().unwrap();
             (format!("rejected {code}"), Some(rejected.rule))
         }
-        Outcome::Dropped(swallowed) => ("dropped".to_owned(), Some(swallowed.rule)),
+        Outcome::Dropped(dropped) => ("dropped".to_owned(), Some(dropped.rule)),
     };
     let expected = match sample.ending {
         Ending::Value(text) => text.to_owned(),
@@ -155,7 +155,7 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
 }
 
 fn converted(sample: &Sample<'_>, from: &str, to: &str) -> Result<Outcome<Json>, Failure> {
-    let (tables, [from, to]) = hops::between(from, to).unwrap();
+    let (tables, [from, to]) = steps::between(from, to).unwrap();
     let mut cx = Context::new(UnknownFields::Drop).with_session(session(sample.session));
     let sender = sample.sender.map(|sender| match sender {
         Sender::Client => Direction::ClientToServer,

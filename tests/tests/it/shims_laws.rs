@@ -7,8 +7,8 @@ use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::shims::open::UNDECIDED;
 use mcp_tests::sampler::Sampler;
-use mcp_tests::shims::hops::{self, Way};
 use mcp_tests::shims::laws::{self, Findings};
+use mcp_tests::shims::steps::{self, Way};
 use mcp_tests::shims::world::{Said, World};
 use mcp_tests::tree::{Kind, Node, Style, Value};
 use mcp_tests::{parallel, root};
@@ -63,7 +63,7 @@ fn check_all(policy: UnknownFields) -> (Findings, Vec<Said>) {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let world = World::new(&spec, &models).unwrap();
-    let ways = hops::all();
+    let ways = steps::all();
     let mut all = Findings::default();
     for (way, findings) in ways
         .iter()

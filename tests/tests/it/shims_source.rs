@@ -180,7 +180,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 fn rows(files: &[syn::File], run: &str) -> BTreeSet<(String, String)> {
     let items = files.iter().flat_map(|file| &file.items);
     let tables = items.filter_map(|item| match item {
-        Item::Macro(table) if table.mac.path.segments.last()?.ident == "hops" => {
+        Item::Macro(table) if table.mac.path.segments.last()?.ident == "steps" => {
             Some(table.mac.tokens.to_string())
         }
         _ => None,

@@ -61,8 +61,8 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 add(path, text);
             }
             let names: BTreeSet<&str> = areas.keys().copied().collect();
-            let hops = emitter.hops(conversions, same);
-            let body = scaffold::way(plan, way, &names, &hops);
+            let types = emitter.types(conversions, same);
+            let body = scaffold::way(plan, way, &names, &types);
             let path = format!("src/{module}/{way}/mod.rs");
             let text = format::rust(body, &path)?;
             add(path, text);
@@ -274,7 +274,7 @@ impl Emitter {
     }
 
     /// The rows by which a value whose type is only known at run time is converted.
-    fn hops(&self, conversions: &[Conversion], same: &BTreeSet<String>) -> TokenStream {
+    fn types(&self, conversions: &[Conversion], same: &BTreeSet<String>) -> TokenStream {
         let converted = conversions.iter().filter_map(|one| {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
                 return None;

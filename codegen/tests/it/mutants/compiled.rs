@@ -29,17 +29,17 @@ const VALUES: usize = 6;
 
 /// What the tests of the compiled crates begin with: a conversion that loses nothing comes back as it went.
 const LAW: &str = r#"#![cfg(test)]
-use mcp_shims::{Context, Hop, Outcome, PAIRS};
+use mcp_shims::{Context, Outcome, PAIRS, TypeStep};
 use mcp_wire::{AnyValue, Decode, Encode};
 
-fn converted<A: Decode + Encode + 'static, B: 'static>(hops: &[Hop], [from, to]: [&str; 2], value: A) -> Outcome<B> {
-    let hop = hops.iter().find(|hop| hop.from == from && hop.to == to).expect(from);
+fn converted<A: Decode + Encode + 'static, B: 'static>(steps: &[TypeStep], [from, to]: [&str; 2], value: A) -> Outcome<B> {
+    let step = steps.iter().find(|step| step.from == from && step.to == to).expect(from);
     let mut cx = Context::default();
-    let result = hop.convert(AnyValue::new(value), &mut cx);
+    let result = step.convert(AnyValue::new(value), &mut cx);
     cx.finish(result.map(|mut value| value.take::<B>().expect(to)))
 }
 
-fn comes_back<A, B>([there, back]: [&[Hop]; 2], [one, other]: [&str; 2], texts: &[&str]) -> usize
+fn comes_back<A, B>([there, back]: [&[TypeStep]; 2], [one, other]: [&str; 2], texts: &[&str]) -> usize
 where
     A: Decode + Encode + Clone + PartialEq + std::fmt::Debug + 'static,
     B: Decode + Encode + 'static,
@@ -114,7 +114,7 @@ fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
     let library = |id: &str| format!("mcp_{}", id.replace('-', "_"));
     let mut text = String::new();
     for way in Way::BOTH {
-        let hops = way.of("[pair.up, pair.down]", "[pair.down, pair.up]");
+        let steps = way.of("[pair.up, pair.down]", "[pair.down, pair.up]");
         let [from, to] = plan.pair.ends(way);
         let model = &models.get(from).unwrap().model;
         let back: BTreeSet<(&End, &End)> = (plan.way(way.of(Way::Down, Way::Up)).iter())
@@ -133,7 +133,7 @@ fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
         let name = format!("{}_{way}", to.replace('-', "_"));
         let _ = writeln!(
             text,
-            "#[test]\nfn v{name}() {{\n    let pair = PAIRS.iter().find(|pair| pair.new == {:?}).unwrap();\n    let hops = {hops};\n    let mut kept = 0;",
+            "#[test]\nfn v{name}() {{\n    let pair = PAIRS.iter().find(|pair| pair.new == {:?}).unwrap();\n    let steps = {steps};\n    let mut kept = 0;",
             plan.pair.new
         );
         for [one, other] in names {
@@ -143,7 +143,7 @@ fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
             let (from, to) = (library(from), library(to));
             let _ = writeln!(
                 text,
-                "    kept += comes_back::<{from}::{one}, {to}::{other}>(hops, [{one:?}, {other:?}], &{texts:?});"
+                "    kept += comes_back::<{from}::{one}, {to}::{other}>(steps, [{one:?}, {other:?}], &{texts:?});"
             );
         }
         let _ = writeln!(

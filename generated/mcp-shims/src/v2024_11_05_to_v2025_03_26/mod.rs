@@ -13,10 +13,10 @@ use mcp_convert::dynamic::Pair;
 pub(crate) const PAIR: Pair = Pair {
     old: "2024-11-05",
     new: "2025-03-26",
-    up_hop: "2024-11-05..2025-03-26",
-    down_hop: "2025-03-26..2024-11-05",
-    up: up::HOPS,
-    down: down::HOPS,
+    up_step: "2024-11-05..2025-03-26",
+    down_step: "2025-03-26..2024-11-05",
+    up: up::STEPS,
+    down: down::STEPS,
     alike: &[
         "Cursor",
         "EmptyResult",

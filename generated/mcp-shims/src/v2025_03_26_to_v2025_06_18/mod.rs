@@ -7,20 +7,20 @@ pub(crate) mod down;
 pub(crate) mod rules;
 pub(crate) mod up;
 
-use mcp_convert::dynamic::{Pair, MethodFate, MethodHop};
+use mcp_convert::dynamic::{Pair, MethodFate, MethodStep};
 use mcp_wire::Direction;
 
 /// What the tables know of the pair.
 pub(crate) const PAIR: Pair = Pair {
     old: "2025-03-26",
     new: "2025-06-18",
-    up_hop: "2025-03-26..2025-06-18",
-    down_hop: "2025-06-18..2025-03-26",
-    up: up::HOPS,
-    down: down::HOPS,
+    up_step: "2025-03-26..2025-06-18",
+    down_step: "2025-06-18..2025-03-26",
+    up: up::STEPS,
+    down: down::STEPS,
     alike: &["Cursor", "EmptyResult", "PaginatedResult", "RequestId"],
     methods: &[
-        MethodHop {
+        MethodStep {
             method: "elicitation/create",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,

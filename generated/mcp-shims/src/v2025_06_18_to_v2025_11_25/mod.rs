@@ -8,17 +8,17 @@ pub(crate) mod rules;
 pub(crate) mod up;
 
 use mcp_convert::Adapter;
-use mcp_convert::dynamic::{Pair, ErrorFate, ErrorHop, MethodFate, MethodHop};
+use mcp_convert::dynamic::{Pair, ErrorFate, ErrorStep, MethodFate, MethodStep};
 use mcp_wire::Direction;
 
 /// What the tables know of the pair.
 pub(crate) const PAIR: Pair = Pair {
     old: "2025-06-18",
     new: "2025-11-25",
-    up_hop: "2025-06-18..2025-11-25",
-    down_hop: "2025-11-25..2025-06-18",
-    up: up::HOPS,
-    down: down::HOPS,
+    up_step: "2025-06-18..2025-11-25",
+    down_step: "2025-11-25..2025-06-18",
+    up: up::STEPS,
+    down: down::STEPS,
     alike: &[
         "BaseMetadata",
         "Cursor",
@@ -28,7 +28,7 @@ pub(crate) const PAIR: Pair = Pair {
         "ResourceContents",
     ],
     methods: &[
-        MethodHop {
+        MethodStep {
             method: "notifications/elicitation/complete",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -36,7 +36,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/tasks/status",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -44,7 +44,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/tasks/status",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -52,7 +52,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/cancel",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -64,7 +64,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/cancel",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -76,7 +76,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/get",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -88,7 +88,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/get",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -100,7 +100,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/list",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -112,7 +112,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/list",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -124,7 +124,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/result",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -136,7 +136,7 @@ pub(crate) const PAIR: Pair = Pair {
                 MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/result",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -151,7 +151,7 @@ pub(crate) const PAIR: Pair = Pair {
     ],
     renamed: &[],
     errors: &[
-        ErrorHop {
+        ErrorStep {
             codes: (-32042, -32042),
             methods: &[],
             rule: &rules::URL_ELICITATION_REQUIRED,

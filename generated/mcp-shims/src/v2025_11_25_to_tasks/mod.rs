@@ -8,20 +8,20 @@ pub(crate) mod rules;
 pub(crate) mod up;
 
 use mcp_convert::Adapter;
-use mcp_convert::dynamic::{Pair, MethodFate, MethodHop, RenamedMethod};
+use mcp_convert::dynamic::{Pair, MethodFate, MethodStep, RenamedMethod};
 use mcp_wire::Direction;
 
 /// What the tables know of the pair.
 pub(crate) const PAIR: Pair = Pair {
     old: "2025-11-25",
     new: "tasks",
-    up_hop: "2025-11-25..tasks",
-    down_hop: "tasks..2025-11-25",
-    up: up::HOPS,
-    down: down::HOPS,
+    up_step: "2025-11-25..tasks",
+    down_step: "tasks..2025-11-25",
+    up: up::STEPS,
+    down: down::STEPS,
     alike: &["TaskStatus"],
     methods: &[
-        MethodHop {
+        MethodStep {
             method: "notifications/tasks",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -29,7 +29,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Subscribed),
             down: None,
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/tasks/status",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -37,7 +37,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/cancel",
             direction: Direction::ServerToClient,
             stays_the_other_way: true,
@@ -55,7 +55,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/get",
             direction: Direction::ServerToClient,
             stays_the_other_way: true,
@@ -73,7 +73,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/list",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -91,7 +91,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/list",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -109,7 +109,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/result",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -117,7 +117,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Tasks)),
             down: Some(MethodFate::RequiresState(Adapter::Tasks)),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/result",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -135,7 +135,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/update",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,

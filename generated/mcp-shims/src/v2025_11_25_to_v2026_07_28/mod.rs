@@ -9,7 +9,7 @@ pub(crate) mod up;
 
 use mcp_convert::Adapter;
 use mcp_convert::dynamic::{
-    Pair, ErrorFate, ErrorHop, MethodFate, MethodHop, OpenResults,
+    Pair, ErrorFate, ErrorStep, MethodFate, MethodStep, OpenResults,
 };
 use mcp_wire::Direction;
 
@@ -17,10 +17,10 @@ use mcp_wire::Direction;
 pub(crate) const PAIR: Pair = Pair {
     old: "2025-11-25",
     new: "2026-07-28",
-    up_hop: "2025-11-25..2026-07-28",
-    down_hop: "2026-07-28..2025-11-25",
-    up: up::HOPS,
-    down: down::HOPS,
+    up_step: "2025-11-25..2026-07-28",
+    down_step: "2026-07-28..2025-11-25",
+    up: up::STEPS,
+    down: down::STEPS,
     alike: &[
         "BaseMetadata",
         "Cursor",
@@ -31,7 +31,7 @@ pub(crate) const PAIR: Pair = Pair {
         "SingleSelectEnumSchema",
     ],
     methods: &[
-        MethodHop {
+        MethodStep {
             method: "initialize",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -39,7 +39,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Handshake)),
             down: Some(MethodFate::RequiresState(Adapter::Handshake)),
         },
-        MethodHop {
+        MethodStep {
             method: "logging/setLevel",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -47,7 +47,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::LogLevel)),
             down: Some(MethodFate::RequiresState(Adapter::LogLevel)),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/cancelled",
             direction: Direction::ServerToClient,
             stays_the_other_way: true,
@@ -55,7 +55,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::MultiRoundTrip)),
             down: Some(MethodFate::RequiresState(Adapter::Subscription)),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/elicitation/complete",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -63,7 +63,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/initialized",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -71,7 +71,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Handshake)),
             down: Some(MethodFate::RequiresState(Adapter::Handshake)),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/message",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -79,7 +79,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::LogLevel)),
             down: None,
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/progress",
             direction: Direction::ClientToServer,
             stays_the_other_way: true,
@@ -87,7 +87,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/prompts/list_changed",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -95,7 +95,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Subscribed),
             down: None,
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/resources/list_changed",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -103,7 +103,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Subscribed),
             down: None,
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/resources/updated",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -111,7 +111,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Subscribed),
             down: None,
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/roots/list_changed",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -119,7 +119,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/subscriptions/acknowledged",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -127,7 +127,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Subscription)),
             down: Some(MethodFate::RequiresState(Adapter::Subscription)),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/tasks/status",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -135,7 +135,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/tasks/status",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -143,7 +143,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Drop),
             down: Some(MethodFate::Drop),
         },
-        MethodHop {
+        MethodStep {
             method: "notifications/tools/list_changed",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -151,7 +151,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::Subscribed),
             down: None,
         },
-        MethodHop {
+        MethodStep {
             method: "ping",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -159,7 +159,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Handshake)),
             down: Some(MethodFate::RequiresState(Adapter::Handshake)),
         },
-        MethodHop {
+        MethodStep {
             method: "ping",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -167,7 +167,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Handshake)),
             down: Some(MethodFate::RequiresState(Adapter::Handshake)),
         },
-        MethodHop {
+        MethodStep {
             method: "resources/subscribe",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -175,7 +175,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Subscription)),
             down: Some(MethodFate::RequiresState(Adapter::Subscription)),
         },
-        MethodHop {
+        MethodStep {
             method: "resources/unsubscribe",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -183,7 +183,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Subscription)),
             down: Some(MethodFate::RequiresState(Adapter::Subscription)),
         },
-        MethodHop {
+        MethodStep {
             method: "server/discover",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -191,7 +191,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Handshake)),
             down: Some(MethodFate::RequiresState(Adapter::Handshake)),
         },
-        MethodHop {
+        MethodStep {
             method: "subscriptions/listen",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -199,7 +199,7 @@ pub(crate) const PAIR: Pair = Pair {
             up: Some(MethodFate::RequiresState(Adapter::Subscription)),
             down: Some(MethodFate::RequiresState(Adapter::Subscription)),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/cancel",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -217,7 +217,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/cancel",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -235,7 +235,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/get",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -253,7 +253,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/get",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -271,7 +271,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/list",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -289,7 +289,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/list",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -307,7 +307,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/result",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
@@ -325,7 +325,7 @@ pub(crate) const PAIR: Pair = Pair {
                 ),
             ),
         },
-        MethodHop {
+        MethodStep {
             method: "tasks/result",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
@@ -346,63 +346,63 @@ pub(crate) const PAIR: Pair = Pair {
     ],
     renamed: &[],
     errors: &[
-        ErrorHop {
+        ErrorStep {
             codes: (-32042, -32042),
             methods: &["tools/call", "prompts/get", "resources/read"],
             rule: &rules::URL_ELICITATION_REQUIRED,
             up: Some(ErrorFate::RequiresState(Adapter::MultiRoundTrip)),
             down: None,
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32002, -32002),
             methods: &["resources/read"],
             rule: &rules::RESOURCE_NOT_FOUND,
             up: Some(ErrorFate::Code(-32602)),
             down: None,
         },
-        ErrorHop {
+        ErrorStep {
             codes: (i64::MIN, i64::MAX),
             methods: &["elicitation/create", "roots/list", "sampling/createMessage"],
             rule: &rules::REFUSED_QUESTION,
             up: Some(ErrorFate::RequiresState(Adapter::MultiRoundTrip)),
             down: None,
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32042, -32042),
             methods: &[],
             rule: &rules::URL_ELICITATION_ELSEWHERE,
             up: Some(ErrorFate::Code(-32603)),
             down: None,
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32022, -32022),
             methods: &[],
             rule: &rules::UNSUPPORTED_PROTOCOL_VERSION,
             up: None,
             down: Some(ErrorFate::Code(-32602)),
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32021, -32021),
             methods: &[],
             rule: &rules::MISSING_CLIENT_CAPABILITY,
             up: None,
             down: Some(ErrorFate::Code(-32602)),
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32020, -32020),
             methods: &[],
             rule: &rules::HEADER_MISMATCH,
             up: None,
             down: Some(ErrorFate::Code(-32603)),
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32002, -32002),
             methods: &[],
             rule: &rules::NOT_FOUND_ELSEWHERE,
             up: Some(ErrorFate::Code(-32603)),
             down: None,
         },
-        ErrorHop {
+        ErrorStep {
             codes: (-32099, -32020),
             methods: &[],
             rule: &rules::RESERVED_CODE,

@@ -10,7 +10,7 @@ use tracing::{debug, warn};
 
 use super::asked::Server;
 use super::proxied::Proxied;
-use crate::identity::is_modern;
+use crate::identity::is_per_request;
 
 impl Proxied {
     pub(super) fn notice<M: AsRef<str>>(&mut self, server: &mut Server, notice: Notification<M>) {
@@ -65,7 +65,7 @@ impl Proxied {
 /// Returns the open call in which a per-request client gets notifications of no call; `None` if none is open.
 fn whose(server: &Server, method: &str) -> Option<Token> {
     let calls = server.calls().iter();
-    let mut calls = calls.filter(|(_, open)| is_modern(&open.call.caller));
+    let mut calls = calls.filter(|(_, open)| is_per_request(&open.call.caller));
     let is_known = (server.app().methods().iter()).any(|row| row.name == method);
     let of = match method {
         // Any that wants to hear what is logged meanwhile.

@@ -18,7 +18,7 @@ use tracing::warn;
 use super::asked::{Asked, Question, Server};
 use super::proxied::Proxied;
 use super::turns::Decided;
-use crate::identity::{self, is_modern};
+use crate::identity::{self, is_per_request};
 use crate::losses::{End, LossReport};
 
 /// Where a client is asked.
@@ -160,7 +160,7 @@ impl Proxied {
         match candidates.as_slice() {
             [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
-            [.., (latest, open)] if !is_modern(&open.call.caller) => {
+            [.., (latest, open)] if !is_per_request(&open.call.caller) => {
                 let Asked { peer, caller, .. } = &open.call;
                 match peer.headers() {
                     Some(_) => Belongs::Of(**latest),

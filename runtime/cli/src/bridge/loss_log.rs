@@ -57,9 +57,9 @@ impl LossLog {
 fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
     let members = match why {
         Undelivered::Rejected {
-            rule, hop, error, ..
+            rule, step, error, ..
         } => vec![
-            ("step", Json::of(hop)),
+            ("step", Json::of(step)),
             ("rule", Json::of(rule)),
             ("change", Json::of("rejected")),
             ("code", Json::of(&error.code)),

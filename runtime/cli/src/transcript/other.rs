@@ -116,8 +116,8 @@ impl Other {
         let method = said.method.clone().unwrap_or_default();
         for (_, outcome) in whole.messages {
             self.all += 1;
-            let mut adds = |hop: &str, rule: &str, cost: Cost, pointer: String| {
-                let row = self.losses.entry((hop.to_owned(), rule.to_owned()));
+            let mut adds = |step: &str, rule: &str, cost: Cost, pointer: String| {
+                let row = self.losses.entry((step.to_owned(), rule.to_owned()));
                 let row = row.or_insert_with(|| Loss {
                     cost,
                     count: 0,
@@ -132,20 +132,20 @@ impl Other {
                 Outcome::Lossy(_, losses) => {
                     for loss in losses {
                         let cost = Cost::Part(loss.kind());
-                        adds(loss.hop, loss.rule(), cost, loss.pointer());
+                        adds(loss.step, loss.rule(), cost, loss.pointer());
                     }
                 }
                 Outcome::RequiresState(needs) => {
                     let cost = Cost::Adapter(needs.adapter);
-                    adds(needs.hop, needs.rule, cost, needs.pointer);
+                    adds(needs.step, needs.rule, cost, needs.pointer);
                 }
                 Outcome::Rejected(rejected) => {
                     let cost = Cost::Rejected;
-                    adds(rejected.hop, rejected.rule, cost, rejected.pointer);
+                    adds(rejected.step, rejected.rule, cost, rejected.pointer);
                 }
-                Outcome::Dropped(swallowed) => {
+                Outcome::Dropped(dropped) => {
                     let cost = Cost::Dropped;
-                    adds(swallowed.hop, swallowed.rule, cost, swallowed.pointer);
+                    adds(dropped.step, dropped.rule, cost, dropped.pointer);
                 }
             }
         }

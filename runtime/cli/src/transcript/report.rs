@@ -133,10 +133,10 @@ impl Report<'_> {
             });
             let _ = writeln!(text, "{row}");
         }
-        for ((hop, rule), loss) in self.other.iter().flat_map(|other| &other.losses) {
+        for ((step, rule), loss) in self.other.iter().flat_map(|other| &other.losses) {
             let row = json!({
                 "loss": loss.cost.to_string(),
-                "step": hop,
+                "step": step,
                 "rule": rule,
                 "count": loss.count,
                 "line": loss.line,
@@ -189,7 +189,7 @@ fn with(other: &Other) -> String {
         "with a peer of {revision}: {whole} of {} known to their revision would lose nothing\n",
         counted(*all, "message")
     );
-    for ((hop, rule), loss) in losses {
+    for ((step, rule), loss) in losses {
         let Loss {
             cost,
             count,
@@ -203,7 +203,7 @@ fn with(other: &Other) -> String {
         };
         let _ = writeln!(
             text,
-            "  {cost:11}  {count:>4} x {rule} ({hop}), first on line {line}, {method}{place}"
+            "  {cost:11}  {count:>4} x {rule} ({step}), first on line {line}, {method}{place}"
         );
     }
     text

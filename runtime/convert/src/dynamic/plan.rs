@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use mcp_wire::{Direction, MethodInfo, TypeInfo};
 
-use super::tables::{Hop, MethodHop, RevisionTables};
+use super::tables::{MethodStep, RevisionTables, TypeStep};
 use super::{Failure, Part, Subject, Tables, route};
 
 /// A conversion from one revision to another, as far as it does not depend on the value.
@@ -13,18 +13,18 @@ pub(super) struct Plan {
     /// The type that is read, if the first revision has it.
     pub(super) start: Result<&'static TypeInfo, Failure>,
     /// The steps; no more after one that ends the conversion.
-    pub(super) legs: Vec<Leg>,
+    pub(super) steps: Vec<PlannedStep>,
 }
 
 /// One step of a conversion.
 #[derive(Debug)]
-pub(super) struct Leg {
+pub(super) struct PlannedStep {
     /// Its name in losses.
     pub(super) name: &'static str,
     /// Whether it is up.
     pub(super) up: bool,
     /// The method that only one of the two revisions has, or that means something else to the other.
-    pub(super) method: Option<&'static MethodHop>,
+    pub(super) method: Option<&'static MethodStep>,
     /// Whether a subscription delivers the message.
     pub(super) delivers: bool,
     pub(super) how: How,
@@ -34,7 +34,7 @@ pub(super) struct Leg {
 #[derive(Debug)]
 pub(super) enum How {
     /// The conversion, and the type that it gives.
-    Convert(&'static Hop, &'static TypeInfo),
+    Convert(&'static TypeStep, &'static TypeInfo),
     /// The value is read again, as the type that is exactly alike.
     Read(&'static TypeInfo),
     /// The type has no counterpart in the revision of this id.
@@ -103,13 +103,13 @@ impl Tables {
             Err(failure) => {
                 return Plan {
                     start: Err(failure),
-                    legs: Vec::new(),
+                    steps: Vec::new(),
                 };
             }
         };
         let mut plan = Plan {
             start: Ok(ty),
-            legs: Vec::new(),
+            steps: Vec::new(),
         };
         let mut subject = subject;
         for step in route::steps(from, to) {
@@ -124,15 +124,15 @@ impl Tables {
             };
             let delivers = pair.delivers(subject, start.methods, step.up);
             if let Subject::Method(method, _, sender) = &mut subject {
-                *method = pair.neighbour_name(method, *sender, step.up);
+                *method = pair.adjacent_name(method, *sender, step.up);
             }
-            let how = how(pair.hops(step.up), pair.alike, revision, ty, subject);
+            let how = how(pair.types(step.up), pair.alike, revision, ty, subject);
             let next = match &how {
                 How::Convert(_, next) | How::Read(next) => Some(*next),
                 How::Nowhere(_) | How::Fail(_) => None,
             };
-            plan.legs.push(Leg {
-                name: pair.hop(step.up),
+            plan.steps.push(PlannedStep {
+                name: pair.step(step.up),
                 up: step.up,
                 method,
                 delivers,
@@ -154,7 +154,7 @@ impl Tables {
 
 /// What a step to a revision does with a value of a type.
 fn how(
-    hops: &'static [Hop],
+    types: &'static [TypeStep],
     alike: &[&str],
     revision: &'static RevisionTables,
     ty: &'static TypeInfo,
@@ -167,10 +167,10 @@ fn how(
             Err(failure) => return How::Fail(failure),
         },
     };
-    match route::hop(hops, ty.rust_name, wanted) {
-        Some(hop) => match revision.rust_type(hop.to) {
-            Some(next) => How::Convert(hop, next),
-            None => How::Fail(Failure::Unknown(format!("no type `{}`", hop.to))),
+    match route::type_step(types, ty.rust_name, wanted) {
+        Some(one) => match revision.rust_type(one.to) {
+            Some(next) => How::Convert(one, next),
+            None => How::Fail(Failure::Unknown(format!("no type `{}`", one.to))),
         },
         None => {
             let same = (revision.rust_type(ty.rust_name)).filter(|_| alike.contains(&ty.rust_name));

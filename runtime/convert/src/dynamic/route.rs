@@ -1,6 +1,6 @@
 //! Which conversions lead from one revision to another.
 
-use super::tables::{Hop, Pair};
+use super::tables::{Pair, TypeStep};
 
 /// A step between adjacent revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +37,17 @@ pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
 }
 
 /// The conversion of a type: to the one that is wanted, else to the one of the same name, else to any.
-pub(crate) fn hop(hops: &'static [Hop], from: &str, wanted: Option<&str>) -> Option<&'static Hop> {
-    let mut of = hops.iter().filter(|hop| hop.from == from);
+pub(crate) fn type_step(
+    all: &'static [TypeStep],
+    from: &str,
+    wanted: Option<&str>,
+) -> Option<&'static TypeStep> {
+    let mut of = all.iter().filter(|one| one.from == from);
     match wanted {
-        Some(wanted) => of.find(|hop| hop.to == wanted),
+        Some(wanted) => of.find(|one| one.to == wanted),
         None => {
             let first = of.clone().next();
-            of.find(|hop| hop.to == from).or(first)
+            of.find(|one| one.to == from).or(first)
         }
     }
 }
@@ -55,21 +59,21 @@ pub(crate) fn chain(
     pairs: &'static [Pair],
     from: (usize, &str),
     to: (usize, &str),
-) -> Option<Vec<(&'static str, &'static Hop)>> {
+) -> Option<Vec<(&'static str, &'static TypeStep)>> {
     let ((at, name), (end, wanted)) = (from, to);
     let Some(step) = steps(at, end).next() else {
         return (name == wanted).then(Vec::new);
     };
     let pair = pairs.get(step.pair)?;
-    let mut candidates: Vec<&'static Hop> = pair
-        .hops(step.up)
+    let mut candidates: Vec<&'static TypeStep> = pair
+        .types(step.up)
         .iter()
-        .filter(|hop| hop.from == name)
+        .filter(|one| one.from == name)
         .collect();
-    candidates.sort_by_key(|hop| hop.to != name);
-    candidates.into_iter().find_map(|hop| {
-        let mut rest = chain(pairs, (step.to, hop.to), to)?;
-        rest.insert(0, (pair.hop(step.up), hop));
+    candidates.sort_by_key(|one| one.to != name);
+    candidates.into_iter().find_map(|one| {
+        let mut rest = chain(pairs, (step.to, one.to), to)?;
+        rest.insert(0, (pair.step(step.up), one));
         Some(rest)
     })
 }

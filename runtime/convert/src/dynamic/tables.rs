@@ -10,7 +10,7 @@ use crate::rule::Rule;
 
 /// A conversion to the adjacent revision.
 #[derive(Debug)]
-pub struct Hop {
+pub struct TypeStep {
     /// The Rust name of the source type.
     pub from: &'static str,
     /// The Rust name of the target type.
@@ -22,7 +22,7 @@ pub struct Hop {
 /// A conversion of a value, which it takes out.
 pub type Conversion = fn(&mut AnyValue, &mut Context) -> Result<AnyValue, Stop>;
 
-impl Hop {
+impl TypeStep {
     /// Converts a value.
     ///
     /// # Errors
@@ -35,17 +35,17 @@ impl Hop {
     }
 }
 
-/// Declares `HOPS`, the conversions of one step by the names of their types: `exact` or `fallible` ones, each with its
+/// Declares `STEPS`, the conversions of one step by the names of their types: `exact` or `fallible` ones, each with its
 /// function, and the `same` for a type that both revisions share.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! hops {
+macro_rules! steps {
     ($($from:literal => $to:literal $how:ident $($convert:path)?;)*) => {
         /// The conversions of this step, by the names of their types.
-        pub(crate) static HOPS: &[$crate::dynamic::Hop] = {
+        pub(crate) static STEPS: &[$crate::dynamic::TypeStep] = {
             // A static of its own, as that of the types is: a constant would be compiled again by each crate that refers to it.
-            static ROWS: [$crate::dynamic::Hop; [$($from),*].len()] = [$(
-                $crate::dynamic::Hop { from: $from, to: $to, run: $crate::hops!(@$how $($convert)?) },
+            static ROWS: [$crate::dynamic::TypeStep; [$($from),*].len()] = [$(
+                $crate::dynamic::TypeStep { from: $from, to: $to, run: $crate::steps!(@$how $($convert)?) },
             )*];
             &ROWS
         };
@@ -63,21 +63,21 @@ pub struct Pair {
     /// The id of the newer one.
     pub new: &'static str,
     /// The name of the way up in losses.
-    pub up_hop: &'static str,
+    pub up_step: &'static str,
     /// The name of the way down.
-    pub down_hop: &'static str,
+    pub down_step: &'static str,
     /// To the newer one.
-    pub up: &'static [Hop],
+    pub up: &'static [TypeStep],
     /// To the older one.
-    pub down: &'static [Hop],
+    pub down: &'static [TypeStep],
     /// The Rust names, in order, of the types that both have exactly alike and that no conversion is needed for.
     pub alike: &'static [&'static str],
     /// Methods that only one of them has, or that mean something else to the other.
-    pub methods: &'static [MethodHop],
+    pub methods: &'static [MethodStep],
     /// Methods that go by another name in the newer one.
     pub renamed: &'static [RenamedMethod],
     /// Error codes that mean something else, the narrowest rule first.
-    pub errors: &'static [ErrorHop],
+    pub errors: &'static [ErrorStep],
     /// Results that stand in the place of a method's own, and that an adapter takes: the rule that says so.
     pub instead: &'static [(Adapter, &'static Rule)],
     /// What becomes of results of types that only the newer one can have.
@@ -103,7 +103,7 @@ pub struct OpenResults {
 
 /// Error codes that mean something else in the adjacent revision.
 #[derive(Debug)]
-pub struct ErrorHop {
+pub struct ErrorStep {
     /// The lowest and the highest code.
     pub codes: (i64, i64),
     /// The methods that they answer, where they mean something else elsewhere; `None` for all.
@@ -116,7 +116,7 @@ pub struct ErrorHop {
     pub down: Option<ErrorFate>,
 }
 
-impl ErrorHop {
+impl ErrorStep {
     /// What a code becomes that answers a method, on the way up or down.
     pub(super) fn fate(&self, code: i64, method: &str, up: bool) -> Option<ErrorFate> {
         let (lowest, highest) = self.codes;
@@ -138,18 +138,18 @@ pub enum ErrorFate {
 
 impl Pair {
     /// Returns the name in losses of the way up or down.
-    pub fn hop(&self, up: bool) -> &'static str {
-        if up { self.up_hop } else { self.down_hop }
+    pub fn step(&self, up: bool) -> &'static str {
+        if up { self.up_step } else { self.down_step }
     }
 
     /// Returns the conversions of the way up or down.
-    pub fn hops(&self, up: bool) -> &'static [Hop] {
+    pub fn types(&self, up: bool) -> &'static [TypeStep] {
         if up { self.up } else { self.down }
     }
 
     /// Returns the name of a method in the adjacent revision, on the way up or down.
     #[must_use]
-    pub fn neighbour_name<'m>(
+    pub fn adjacent_name<'m>(
         &self,
         method: &'m str,
         direction: Option<Direction>,
@@ -170,7 +170,7 @@ impl Pair {
         up: bool,
     ) -> &'m str {
         match up {
-            true => self.neighbour_name(method, direction, up),
+            true => self.adjacent_name(method, direction, up),
             false => method,
         }
     }
@@ -210,7 +210,7 @@ impl Pair {
         method: &str,
         direction: Option<Direction>,
         up: bool,
-    ) -> Option<&MethodHop> {
+    ) -> Option<&MethodStep> {
         let method = self.newer_name(method, direction, up);
         let mut rows = self.methods.iter().filter(|row| row.method == method);
         match direction {
@@ -226,7 +226,7 @@ impl Pair {
 
 /// A method that the adjacent revision lacks, or understands otherwise.
 #[derive(Debug)]
-pub struct MethodHop {
+pub struct MethodStep {
     /// The method.
     pub method: &'static str,
     /// Who sends it.
@@ -300,7 +300,7 @@ impl RevisionTables {
     }
 }
 
-impl MethodHop {
+impl MethodStep {
     /// Whether an adapter has to do it, on any way.
     fn is_for(&self, adapter: Adapter) -> bool {
         [self.up, self.down]

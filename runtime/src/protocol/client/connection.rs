@@ -88,7 +88,7 @@ impl Connection<Client> {
     /// Continues the connection as `client`, whose application may speak another revision: what was negotiated with the
     /// server stays, and nothing is sent again.
     ///
-    /// A gateway negotiates before it knows which revision it wants to speak itself. IncomingRequest this before the first
+    /// A gateway negotiates before it knows which revision it wants to speak itself. Call this before the first
     /// [`ask`](Self::ask): requests that are pending keep the revision in which they were made.
     pub fn continue_as(&mut self, client: Client) {
         self.role = Arc::new(client);

@@ -190,7 +190,7 @@ impl Connection<Client> {
                     && judge(Evidence::Answer {
                         status: Some(status),
                         message,
-                    }) == Finding::Legacy
+                    }) == Finding::Handshake
             }
         }
     }

@@ -90,7 +90,7 @@ impl Connection<Server> {
             return;
         };
         let translator = &self.role.translator;
-        // In the modern lifecycle no answer of a client is an error: it is the client's own, and ends its request.
+        // In the per-request lifecycle no answer of a client is an error: it is the client's own, and ends its request.
         let answer = result.and_then(|result| {
             (translator.result_told(Way::In, method, &result, peer, None))
                 .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))

@@ -10,13 +10,13 @@ use super::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
-use crate::protocol::revisions::is_legacy;
+use crate::protocol::revisions::is_handshake;
 use crate::protocol::server::Server;
 use crate::protocol::server::state::State;
 
 impl Server {
     /// Returns the ticket of a retried request, if this server signed it: over HTTP the request belongs
-    /// to the channel in which [`Event::Parked`](crate::protocol::Event::Parked) named that ticket.
+    /// to the channel in which [`Event::Suspended`](crate::protocol::Event::Suspended) named that ticket.
     #[must_use]
     pub fn ticket(
         &self,
@@ -66,7 +66,7 @@ impl Server {
         let Some(pending) = state.get(token).filter(|_| !state.is_bare) else {
             return Ok(result);
         };
-        if is_legacy(pending.peer)
+        if is_handshake(pending.peer)
             || !result.text().contains("\"requestState\"")
             || !(self.translator).may_ask_back(pending.peer, pending.method)
         {

@@ -118,7 +118,7 @@ impl Connection<Server> {
         let result = write(questions, &state, &self.role.translator, call.peer);
         let token = call.token;
         self.state.suspended.insert(ticket, call);
-        self.park(token, ticket, result);
+        self.answer_with_questions(token, ticket, result);
         Ok(())
     }
 
@@ -309,14 +309,14 @@ pub(crate) fn in_place_of(
     needs: &RequiresState,
 ) -> (ErrorObject, Vec<Loss>) {
     let mut cx = Context::default();
-    cx.enter(needs.hop);
+    cx.enter(needs.step);
     let undeclared = pages(&error).and_then(|pages| {
         let refusals = pages
             .iter()
             .map(|page| allowed(caller, methods::ELICITATION_CREATE, page));
         refusals.filter_map(Result::err).next()
     });
-    let rule = TABLES.rule(needs.hop, needs.rule);
+    let rule = TABLES.rule(needs.step, needs.rule);
     let told = match undeclared {
         Some(refusal) => {
             if let Some(rule) = rule {

@@ -153,7 +153,7 @@ impl Connection<Client> {
             return;
         };
         match judge(evidence) {
-            Finding::Legacy => self.fall_back(),
+            Finding::Handshake => self.fall_back(),
             Finding::Nothing => {
                 self.state.stage = Stage::Unknown(None);
                 let failure = match evidence {
@@ -165,7 +165,7 @@ impl Connection<Client> {
                 };
                 self.fail_waiting(&failure);
             }
-            Finding::Modern(versions) => match choose(&versions, self.role.options.revisions) {
+            Finding::PerRequest(versions) => match choose(&versions, self.role.options.revisions) {
                 Some(revision) if revision.lifecycle() == Lifecycle::PerRequest => {
                     let facts = self.facts_of(evidence, revision);
                     self.settle(Settled::on(revision), facts);
@@ -173,11 +173,11 @@ impl Connection<Client> {
                 Some(revision) => self.initialize(revision, RevisionSet::none()),
                 None => self.no_common_revision(versions),
             },
-            Finding::ModernError(versions) if versions.is_empty() => {
-                // Modern, and it does not object to the revision.
+            Finding::PerRequestError(versions) if versions.is_empty() => {
+                // The server is of the lifecycle, and does not object to the revision.
                 self.settle(Settled::on(claim), ServerFacts::unknown(claim));
             }
-            Finding::ModernError(versions) => self.retry_in(versions, claim, tried, now),
+            Finding::PerRequestError(versions) => self.retry_in(versions, claim, tried, now),
         }
     }
 

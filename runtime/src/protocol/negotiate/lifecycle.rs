@@ -32,17 +32,17 @@ pub enum Evidence<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// A `DiscoverResult`: a server of the per-request lifecycle that speaks these versions.
-    Modern(Vec<String>),
+    PerRequest(Vec<String>),
     /// An error that only servers of the per-request lifecycle send, with the versions that it names.
-    ModernError(Vec<String>),
+    PerRequestError(Vec<String>),
     /// A server of the handshake lifecycle.
-    Legacy,
+    Handshake,
     /// Nothing: who may not ask, or asks a broken server, learns nothing of its lifecycle.
     Nothing,
 }
 
 /// The codes that only a server of the per-request lifecycle sends.
-pub const MODERN_ERRORS: [i64; 3] = [
+pub const PER_REQUEST_ERRORS: [i64; 3] = [
     HEADER_MISMATCH,
     MISSING_CLIENT_CAPABILITY,
     UNSUPPORTED_PROTOCOL_VERSION,
@@ -53,7 +53,7 @@ pub const MODERN_ERRORS: [i64; 3] = [
 pub fn judge(evidence: Evidence<'_>) -> Finding {
     match evidence {
         // Over stdio a handshake server may drop or die of a request before `initialize`; a network may do both at any time.
-        Evidence::Silence(Channel::Stdio) | Evidence::Ended(Channel::Stdio) => Finding::Legacy,
+        Evidence::Silence(Channel::Stdio) | Evidence::Ended(Channel::Stdio) => Finding::Handshake,
         Evidence::Silence(Channel::Http) | Evidence::Ended(Channel::Http) => Finding::Nothing,
         Evidence::Answer {
             status: Some(401 | 403),
@@ -67,7 +67,7 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
             status,
             message: Some(message),
         } => judge_message(status, message),
-        Evidence::Answer { message: None, .. } => Finding::Legacy,
+        Evidence::Answer { message: None, .. } => Finding::Handshake,
     }
 }
 
@@ -78,18 +78,20 @@ fn is_evidence(status: u16) -> bool {
 fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
     match (message.kind, outcome(message)) {
         (MessageKind::Response, Ok(result)) => match discovered(&result) {
-            Some(versions) => Finding::Modern(versions),
-            None => Finding::Legacy,
+            Some(versions) => Finding::PerRequest(versions),
+            None => Finding::Handshake,
         },
         (MessageKind::Error, Err(error)) => match error.code.as_i64() {
-            Some(code) if MODERN_ERRORS.contains(&code) => Finding::ModernError(supported(&error)),
-            // A handshake server has no page at all, or a session to miss: only the modern one says this.
-            Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
-                Finding::ModernError(Vec::new())
+            Some(code) if PER_REQUEST_ERRORS.contains(&code) => {
+                Finding::PerRequestError(supported(&error))
             }
-            _ => Finding::Legacy,
+            // A handshake server has no page at all, or a session to miss: only a per-request one says this.
+            Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
+                Finding::PerRequestError(Vec::new())
+            }
+            _ => Finding::Handshake,
         },
-        _ => Finding::Legacy,
+        _ => Finding::Handshake,
     }
 }
 

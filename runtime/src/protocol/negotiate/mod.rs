@@ -15,8 +15,8 @@ use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::meta;
 use crate::methods;
-use crate::protocol::revisions::RevisionSet;
 pub use crate::protocol::revisions::find_method;
+use crate::protocol::revisions::{RevisionSet, is_handshake};
 use mcp_wire::{MessageKind, Peeked, Raw};
 
 /// What one look at a message has settled.
@@ -119,14 +119,8 @@ fn no_batch() -> Box<Refusal> {
 /// of the per-request lifecycle, and not if the header names a revision of that.
 #[must_use]
 pub fn takes_session_operations(header: Option<&str>, served: RevisionSet) -> bool {
-    let is_modern = header
-        .and_then(Revision::from_protocol_version)
-        .is_some_and(is_modern);
-    served.has(Lifecycle::Handshake) && !is_modern
-}
-
-fn is_modern(revision: Revision) -> bool {
-    revision.lifecycle() == Lifecycle::PerRequest
+    let named = header.and_then(Revision::from_protocol_version);
+    served.has(Lifecycle::Handshake) && named.is_none_or(is_handshake)
 }
 
 /// What is known when a message comes, beside the message and its session.
@@ -161,10 +155,10 @@ pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settle
 
 fn settle_batch(around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
     let named = header_version(around).flatten();
-    let otherwise = settle_legacy(around, None)?;
-    match named.is_some_and(is_modern) {
-        true => Err(no_batch()),
-        false => Ok(Settlement::OfSession {
+    let otherwise = settle_handshake(around, None)?;
+    match named.is_none_or(is_handshake) {
+        false => Err(no_batch()),
+        true => Ok(Settlement::OfSession {
             otherwise,
             is_required: true,
             is_batch: true,
@@ -191,13 +185,13 @@ fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement
             }
         };
     }
-    // A modern request that forgot its claim is told so.
+    // A per-request message that forgot its claim is answered so.
     if let Some(version) = header_version(around)
-        && version.is_some_and(|version| is_modern(version) && served.contains(version))
+        && version.is_some_and(|version| !is_handshake(version) && served.contains(version))
     {
         return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
     }
-    let otherwise = settle_legacy(around, None)?;
+    let otherwise = settle_handshake(around, None)?;
     Ok(of_session(otherwise))
 }
 
@@ -235,7 +229,7 @@ fn settle_claim(
         });
     }
     if !served.has(Lifecycle::PerRequest) {
-        return Err(errors::unsupported_by_legacy(&claim, served));
+        return Err(errors::unsupported_by_handshake_server(&claim, served));
     }
     if let Some(headers) = around.headers {
         headers.agree_with(message)?;
@@ -262,18 +256,18 @@ fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlem
         };
     }
     if let Some(Some(version)) = header_version(around)
-        && is_modern(version)
+        && !is_handshake(version)
         && served.contains(version)
     {
         return Ok(Settlement::Settled(Settled::Speaks(version)));
     }
-    let modern = served.latest(Lifecycle::PerRequest);
-    settle_legacy(around, modern).map(of_session)
+    let otherwise = served.latest(Lifecycle::PerRequest);
+    settle_handshake(around, otherwise).map(of_session)
 }
 
 /// What a message is outside of a session: of the header's revision, else of one that has no such header, else of what
 /// else there is; `None` if nothing is served.
-fn settle_legacy(
+fn settle_handshake(
     around: Around<'_>,
     otherwise: Option<Revision>,
 ) -> Result<Option<Revision>, Box<Refusal>> {
@@ -285,7 +279,7 @@ fn settle_legacy(
             let text = text.unwrap_or_default();
             return Err(match served.has(Lifecycle::PerRequest) {
                 true => errors::unsupported_version(text, served),
-                false => errors::unsupported_by_legacy(text, served),
+                false => errors::unsupported_by_handshake_server(text, served),
             });
         }
         None => None,

@@ -7,7 +7,7 @@ use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::revisions::is_legacy;
+use crate::protocol::revisions::is_handshake;
 use crate::protocol::server::Server;
 use crate::protocol::server::protocol::EMPTY;
 use crate::protocol::server::reply::Reply;
@@ -29,10 +29,10 @@ impl Connection<Server> {
                 &errors::invalid_params("`protocolVersion` is required, and a string"),
             );
         };
-        let legacy =
-            |revision: &Revision| is_legacy(*revision) && self.role.served.contains(*revision);
+        let is_served =
+            |revision: &Revision| is_handshake(*revision) && self.role.served.contains(*revision);
         let settled = Revision::from_protocol_version(&asked)
-            .filter(legacy)
+            .filter(is_served)
             .or_else(|| self.role.served.latest(Lifecycle::Handshake));
         let Some(revision) = settled else {
             return Reply::refused(
@@ -66,7 +66,7 @@ impl Server {
             is_initialized: false,
             upgraded: Arc::default(),
         };
-        if self.modern {
+        if self.is_per_request {
             let capabilities = opened.caller.capabilities_in(self.app());
             opened.upgraded = Arc::new(mcp_protocol::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),

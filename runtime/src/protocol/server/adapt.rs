@@ -27,7 +27,7 @@ use super::reply::Outgoing;
 use super::requests::Pending;
 use crate::meta;
 use crate::methods;
-use crate::protocol::revisions::is_legacy;
+use crate::protocol::revisions::is_handshake;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
 
@@ -73,7 +73,7 @@ impl Connection<Server> {
         };
         match needs.adapter {
             Adapter::MultiRoundTrip => self.retry(&about, now),
-            _ if self.role.modern => self.subscribe(&about, now),
+            _ if self.role.is_per_request => self.subscribe(&about, now),
             _ => self.open_stream(&about),
         }
         true
@@ -93,7 +93,7 @@ impl Connection<Server> {
         let Some(about) = self.state.about(token, None) else {
             return false;
         };
-        match (result, self.role.modern) {
+        match (result, self.role.is_per_request) {
             (Ok(result), true) => {
                 self.ask_by_requests(&about, result, now);
                 true
@@ -112,17 +112,22 @@ impl Connection<Server> {
     }
 
     /// Answers a request for now, while the application goes on with its call.
-    pub(in crate::protocol) fn park(&mut self, token: Token, ticket: u64, result: Json) {
+    pub(in crate::protocol) fn answer_with_questions(
+        &mut self,
+        token: Token,
+        ticket: u64,
+        result: Json,
+    ) {
         let Some(pending) = self.state.get_mut(token) else {
             return;
         };
         pending.is_adapted = true;
         let exchange = pending.exchange;
         let body = write::response(&pending.id, &self.role.signed(result, pending.peer));
-        self.state.park(token);
+        self.state.suspend(token);
         self.state.end_exchange(exchange);
         // The client may retry as soon as it has the answer: the transport has to know the ticket by then.
-        self.tell(Event::Parked { token, ticket });
+        self.tell(Event::Suspended { token, ticket });
         self.send(Outgoing::last(exchange, 200, body));
     }
 
@@ -204,11 +209,11 @@ impl Connection<Server> {
         params: Json,
         peer: Revision,
     ) -> Token {
-        let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
         let caller = self.opened_by().filter(|caller| caller.revision == peer);
         let caller = caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)));
         let mut params = params;
-        if let (true, Some(session)) = (self.role.modern, session) {
+        if let (true, Some(session)) = (self.role.is_per_request, session) {
             let revision = Json::of(self.role.app().protocol_version());
             let members = [
                 (meta::PROTOCOL_VERSION, Some(&revision)),

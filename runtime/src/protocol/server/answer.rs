@@ -17,7 +17,7 @@ use crate::protocol::input_required::suspend::in_place_of;
 use crate::protocol::input_required::{self, allowed};
 use crate::protocol::json::object;
 use crate::protocol::lost::{Stopped, Translated};
-use crate::protocol::revisions::{find_method, is_legacy, same};
+use crate::protocol::revisions::{find_method, is_handshake, same};
 use crate::protocol::translate::Way;
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,
@@ -42,7 +42,7 @@ impl Connection<Server> {
         if let Some(pending) = self
             .state
             .get_mut(token)
-            .filter(|pending| pending.is_parked)
+            .filter(|pending| pending.is_suspended)
         {
             pending.early = Some(result);
             return Said::of(Fate::Adapted);
@@ -106,7 +106,7 @@ impl Connection<Server> {
             false => None,
         };
         let ends_exchange =
-            !pending.is_parked && rest.is_none() && !self.state.batches.contains_key(&exchange);
+            !pending.is_suspended && rest.is_none() && !self.state.batches.contains_key(&exchange);
         if let Some(rest) = rest {
             self.send(rest);
         }
@@ -225,7 +225,7 @@ impl Connection<Server> {
     /// The answer to a request in the words of its peer, once there is one to send.
     fn answer_of(&mut self, token: Token, result: Result<Json, ErrorObject>) -> Option<Outgoing> {
         let pending = self.state.take(token)?;
-        if pending.is_parked {
+        if pending.is_suspended {
             return None;
         }
         let (body, status) = match result {
@@ -301,7 +301,7 @@ fn taken_down(stream: &Pending, method: &str) -> Outgoing {
 /// The error in place of a result that asks the client for what it did not declare.
 fn undeclared(result: &Json, caller: &Caller, peer: Revision) -> Option<ErrorObject> {
     const ASKS: &str = "input_required";
-    if is_legacy(peer)
+    if is_handshake(peer)
         || !result.text().contains(ASKS)
         || result.read_member::<String>("resultType")? != ASKS
     {

@@ -13,7 +13,7 @@ use super::reply::Outgoing;
 use super::requests::{Asked, AskedBy};
 use crate::protocol::events::cancelled;
 use crate::protocol::input_required::allowed;
-use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::revisions::{find_method, is_handshake, known};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Fate, OutgoingRequest, Said, Token};
 use crate::{errors, methods};
@@ -56,7 +56,7 @@ impl Connection<Server> {
         let about = about.filter(|token| !self.state.own.contains_key(token));
         if let Some(pending) = about.and_then(|token| self.state.get_mut(token))
             && pending.subject.is_none()
-            && !is_legacy(pending.peer)
+            && !is_handshake(pending.peer)
         {
             pending.subject = pending.params.clone();
         }
@@ -68,7 +68,7 @@ impl Connection<Server> {
         let peer = about_peer.or(self.session_revision());
         let empty = no_params();
         let given = params.unwrap_or(&empty);
-        let Some(peer) = peer.filter(|&peer| is_legacy(peer)) else {
+        let Some(peer) = peer.filter(|&peer| is_handshake(peer)) else {
             return Said::of(match told.filter(|_| !self.state.is_bare) {
                 Some(told) => {
                     self.suspend(key, &told, (row.name, given), now);

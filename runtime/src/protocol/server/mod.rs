@@ -91,7 +91,7 @@ pub struct Server {
     /// Whether the application has tasks of its own, which clients of its revision use as they are.
     pub(crate) has_own_tasks: bool,
     /// Whether the application is of the lifecycle without a handshake.
-    pub(super) modern: bool,
+    pub(super) is_per_request: bool,
 }
 
 impl Server {
@@ -110,7 +110,7 @@ impl Server {
             takes_others: false,
             tasks: None,
             has_own_tasks: false,
-            modern: app.lifecycle() == Lifecycle::PerRequest,
+            is_per_request: app.lifecycle() == Lifecycle::PerRequest,
         })
     }
 

@@ -18,7 +18,7 @@ pub(in crate::protocol) fn needs_state(adapter: Adapter, method: &str) -> Requir
     RequiresState {
         adapter,
         rule: handed.map_or(Rule::UNDECIDED.id(), |(_, rule)| rule.id()),
-        hop: handed.map_or("", |(pair, _)| pair.up_hop),
+        step: handed.map_or("", |(pair, _)| pair.up_step),
         pointer: String::new(),
     }
 }

@@ -14,7 +14,7 @@ use super::requests::Pending;
 use crate::methods;
 use crate::protocol::json::{object, with_members};
 use crate::protocol::lost::Stopped;
-use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::revisions::{find_method, is_handshake, known};
 use crate::protocol::subscriptions::Filter;
 use crate::protocol::tasks::TASK_IDS;
 use crate::protocol::tasks::server::with_task_ids;
@@ -30,7 +30,7 @@ impl Connection<Server> {
     pub fn notify(&mut self, to: To, method: &str, params: Option<&Json>, _: Duration) -> Said {
         // A client may have both: a session, and streams of the other lifecycle beside it.
         let is_both =
-            matches!(to, To::Session) && self.state.session.is_some() && !self.role.modern;
+            matches!(to, To::Session) && self.state.session.is_some() && !self.role.is_per_request;
         let has_streams = is_both && self.has_streams();
         let said = self.notify_one(to, method, params);
         if has_streams {
@@ -44,7 +44,7 @@ impl Connection<Server> {
     /// Tells the client of a session that all it listens to may be another by now, as soon as the handlers tell of changes
     /// to come; `uris` are the resources that it has subscribed to.
     pub fn missed_changes(&mut self, uris: &BTreeSet<String>) {
-        if self.role.modern {
+        if self.role.is_per_request {
             return self.miss_changes();
         }
         let declared = |path: &[&str]| self.role.declares(path);
@@ -129,7 +129,9 @@ impl Connection<Server> {
     fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> Said {
         let exchange = match to {
             To::Request(token) => match self.state.get(token) {
-                Some(pending) if pending.is_parked => return Said::of(Fate::Dropped("parked")),
+                Some(pending) if pending.is_suspended => {
+                    return Said::of(Fate::Dropped("suspended"));
+                }
                 Some(pending) => Some(pending.exchange),
                 None => return Said::of(Fate::Unknown),
             },
@@ -147,13 +149,13 @@ impl Connection<Server> {
         match to {
             To::Request(token) => {
                 let pending = self.state.get(token).ok_or(Fate::Unknown)?;
-                if pending.is_parked {
-                    return Err(Fate::Dropped("parked"));
+                if pending.is_suspended {
+                    return Err(Fate::Dropped("suspended"));
                 }
                 if method == methods::NOTIFICATIONS_PROGRESS && pending.progress_token.is_none() {
                     return Err(Fate::Dropped("progress-token"));
                 }
-                let unasked = pending.log_level.is_none() && !is_legacy(pending.peer);
+                let unasked = pending.log_level.is_none() && !is_handshake(pending.peer);
                 if is_log && (unasked || is_below(pending.log_level, params)) {
                     return Err(Fate::Dropped("log-opt-in"));
                 }
@@ -168,7 +170,7 @@ impl Connection<Server> {
                 }
                 Some(session) => Ok(session.revision),
                 None if is_log => Err(Fate::Dropped("log-opt-in")),
-                // A modern client hears of changes on the stream that it asked for, and there alone.
+                // A client of the per-request lifecycle hears of changes on the stream that it asked for, and there alone.
                 None => Err(needs(Adapter::Subscription, method)),
             },
         }

@@ -7,7 +7,7 @@ use super::Server;
 use super::reply::Reply;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::revisions::is_legacy;
+use crate::protocol::revisions::is_handshake;
 use crate::protocol::{Connection, LogLevel};
 
 /// The result that says nothing.
@@ -60,7 +60,7 @@ impl Server {
     /// Returns the result of a per-request message, with what each of them says of the server.
     pub(in crate::protocol) fn signed(&self, result: Json, peer: Revision) -> String {
         match self.introductions.info(peer) {
-            Some(info) if !is_legacy(peer) => {
+            Some(info) if !is_handshake(peer) => {
                 crate::meta::with_default(&result, crate::meta::SERVER_INFO, info).into_text()
             }
             _ => result.into_text(),

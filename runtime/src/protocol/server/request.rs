@@ -14,7 +14,7 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::input_required::seal::{Broken, Issued};
 use crate::protocol::lost::{Stopped, Translated};
-use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::revisions::{find_method, is_handshake, known};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 
@@ -51,7 +51,7 @@ impl Connection<Server> {
         if let Some(handled) = self.protocol_request(message, &id, wanted.name(), peer) {
             return handled;
         }
-        let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
         let mut pending = pending_of(incoming, id, wanted, peer, session);
         match self.task_wanted(message, wanted.name(), peer, &pending.caller) {
             Ok(task) => pending.task = task,
@@ -77,11 +77,11 @@ impl Connection<Server> {
             return Reply::refused(Some(&pending.id), &refusal);
         }
         let is_retry = issued.is_some();
-        if is_retry || (asks_back && !self.role.modern) {
+        if is_retry || (asks_back && !self.role.is_per_request) {
             pending.subject = message.params.map(Raw::to_json);
         }
         let carried = match (wanted, issued) {
-            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.role.modern => self
+            (Wanted::Known(_, name), Some(Issued::Own(own))) if self.role.is_per_request => self
                 .role
                 .params_in(name, message.params, peer, session)
                 .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
@@ -169,7 +169,7 @@ impl Connection<Server> {
             return false;
         };
         let may_ask_back = || (self.role.translator).may_ask_back(self.role.app(), name);
-        row.input_required || (self.role.modern && is_legacy(peer) && may_ask_back())
+        row.input_required || (self.role.is_per_request && is_handshake(peer) && may_ask_back())
     }
 
     /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.
@@ -261,7 +261,7 @@ fn pending_of(
         principal: principal.map(str::to_owned),
         subject: None,
         rounds: 0,
-        is_parked: false,
+        is_suspended: false,
         early: None,
         is_acknowledged: false,
         is_other: matches!(wanted, Wanted::Other),

@@ -42,7 +42,7 @@ pub(in crate::protocol) struct Pending {
     /// How often the client was asked back.
     pub(in crate::protocol) rounds: u32,
     /// Whether the client was answered for now, and has to retry.
-    pub(in crate::protocol) is_parked: bool,
+    pub(in crate::protocol) is_suspended: bool,
     /// The application's answer, if it came while the request was suspended.
     pub(in crate::protocol) early: Option<Result<Json, ErrorObject>>,
     /// Whether the stream that this opened was acknowledged.

@@ -13,7 +13,7 @@ use crate::protocol::input_required::by_requests::Round;
 use crate::protocol::input_required::seal::subject;
 use crate::protocol::input_required::suspend::Suspended;
 use crate::protocol::numbered::Numbered;
-use crate::protocol::revisions::is_legacy;
+use crate::protocol::revisions::is_handshake;
 use crate::protocol::subscriptions::listen::Listening;
 use crate::protocol::subscriptions::streams::Stream;
 use crate::protocol::translate::no_params;
@@ -46,7 +46,7 @@ pub struct State {
     /// How many of those that wait are streams, and how many are of the per-request lifecycle: where there are none, none is
     /// looked for.
     pub(super) waiting_streams: usize,
-    waiting_modern: usize,
+    waiting_per_request: usize,
     last_token: u64,
     pub(super) last_exchange: u64,
     pub(in crate::protocol) last_ask: i64,
@@ -58,10 +58,10 @@ impl State {
         exchange: Exchange,
     ) -> impl Iterator<Item = Token> {
         let is_it = move |pending: &Pending| {
-            pending.exchange == exchange && !pending.is_parked && !is_legacy(pending.peer)
+            pending.exchange == exchange && !pending.is_suspended && !is_handshake(pending.peer)
         };
-        let modern = (self.waiting_modern > 0).then(|| self.pending.iter());
-        let waiting = modern.into_iter().flatten();
+        let per_request = (self.waiting_per_request > 0).then(|| self.pending.iter());
+        let waiting = per_request.into_iter().flatten();
         waiting
             .filter(move |(_, pending)| is_it(pending))
             .map(|(token, _)| *token)
@@ -70,7 +70,7 @@ impl State {
     /// Returns what does not end by itself once the peer is gone: streams, and requests that wait for its answer.
     pub(in crate::protocol) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &Pending| {
-            pending.is_parked
+            pending.is_suspended
                 || pending.is_adapted
                 || pending.method == methods::SUBSCRIPTIONS_LISTEN
         };
@@ -139,16 +139,16 @@ impl State {
     }
 
     /// A request is answered for now, and its id is free again.
-    pub(in crate::protocol) fn park(&mut self, token: Token) {
+    pub(in crate::protocol) fn suspend(&mut self, token: Token) {
         if let Some(pending) = self.pending.get_mut(&token) {
-            pending.is_parked = true;
+            pending.is_suspended = true;
             pending.rounds += 1;
             self.ids.remove(&pending.id);
         }
     }
 
     /// Continues a suspended request in the place of another, which is gone then.
-    pub(in crate::protocol) fn resume(&mut self, parked: Token, by: Token) -> Option<Exchange> {
+    pub(in crate::protocol) fn resume(&mut self, suspended: Token, by: Token) -> Option<Exchange> {
         let Pending {
             id,
             exchange,
@@ -157,14 +157,14 @@ impl State {
             progress_token,
             ..
         } = self.take(by)?;
-        let pending = self.pending.get_mut(&parked)?;
-        self.ids.insert(id.clone(), parked);
+        let pending = self.pending.get_mut(&suspended)?;
+        self.ids.insert(id.clone(), suspended);
         pending.id = id;
         pending.exchange = exchange;
         pending.caller = caller;
         pending.log_level = log_level;
         pending.progress_token = progress_token;
-        pending.is_parked = false;
+        pending.is_suspended = false;
         Some(exchange)
     }
 
@@ -218,7 +218,7 @@ impl State {
             batch.waiting += 1;
         }
         self.waiting_streams += usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        self.waiting_modern += usize::from(!is_legacy(pending.peer));
+        self.waiting_per_request += usize::from(!is_handshake(pending.peer));
         self.ids.insert(pending.id.clone(), token);
         self.pending.insert(token, pending);
         token
@@ -227,7 +227,7 @@ impl State {
     pub(in crate::protocol) fn take(&mut self, token: Token) -> Option<Pending> {
         let pending = self.pending.remove(&token)?;
         self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        self.waiting_modern -= usize::from(!is_legacy(pending.peer));
+        self.waiting_per_request -= usize::from(!is_handshake(pending.peer));
         self.pending_bytes = self.pending_bytes.saturating_sub(pending.bytes);
         if self.ids.get(&pending.id) == Some(&token) {
             self.ids.remove(&pending.id);

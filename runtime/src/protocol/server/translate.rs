@@ -9,7 +9,7 @@ use super::Server;
 use super::requests::Opened;
 use crate::meta;
 use crate::protocol::lost::Translated;
-use crate::protocol::revisions::{is_legacy, same};
+use crate::protocol::revisions::{is_handshake, same};
 use crate::protocol::translate::{NO_PARAMS, Way, no_params};
 
 impl Server {
@@ -29,14 +29,14 @@ impl Server {
         let translate = |text: &str, context: &dyn Fn() -> Context| {
             translator.convert_params(Way::In, method, text, peer, context)
         };
-        match (is_legacy(peer), self.modern) {
+        match (is_handshake(peer), self.is_per_request) {
             (true, true) => translate(text, &|| translator.context(Some(upgraded(session))))
                 .map(|(json, losses)| (stamped(json, session), losses)),
             (_, true) => translate(text, &|| translator.context(None)),
             // The level is told to the handlers beside the params, and so is who the client is.
-            (is_legacy, false) => {
+            (is_handshake, false) => {
                 let context = || translator.context(None).with_known_session();
-                if is_legacy || !text.contains(meta::LOG_LEVEL) {
+                if is_handshake || !text.contains(meta::LOG_LEVEL) {
                     return translate(text, &context);
                 }
                 let params = params.map_or_else(no_params, Raw::to_json);

@@ -9,7 +9,7 @@ use super::Server;
 use super::reply::Reply;
 use super::requests::{Asked, AskedBy};
 use crate::protocol::ask::{outcome, own_id};
-use crate::protocol::revisions::{find_method, is_legacy, known};
+use crate::protocol::revisions::{find_method, is_handshake, known};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Answered, Connection, CustomNotification, Event, Ignored, Notification};
 use crate::{errors, methods};
@@ -25,12 +25,12 @@ impl Connection<Server> {
         let name = message.method.as_deref().unwrap_or_default();
         match self.role.translator.app_name(name, peer) {
             methods::NOTIFICATIONS_CANCELLED => return self.cancelled(message, now),
-            methods::NOTIFICATIONS_INITIALIZED if is_legacy(peer) => {
+            methods::NOTIFICATIONS_INITIALIZED if is_handshake(peer) => {
                 // Without sessions over HTTP there is nobody to remember it.
                 if let Some(session) = &mut self.state.session {
                     let first = !std::mem::replace(&mut session.is_initialized, true);
                     self.tell(Event::Initialized);
-                    if first && self.role.modern && !self.state.is_bare {
+                    if first && self.role.is_per_request && !self.state.is_bare {
                         self.listen_to_lists(peer);
                     }
                 }
@@ -56,7 +56,7 @@ impl Connection<Server> {
             let why = format!("revision {peer} has no notification of that method");
             return self.put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
-        let session = self.state.session.as_deref().filter(|_| is_legacy(peer));
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
         let method = self.role.translator.app_name(row.name, peer);
         let carried = self.role.params_in(method, message.params, peer, session);
         let translator = &self.role.translator;

@@ -58,7 +58,7 @@ impl Connection<Server> {
     /// Sends a notification of the handlers for the session to the streams that subscribe to it. Returns false if streams
     /// carry no notification of this method.
     pub(in crate::protocol) fn tell_streams(&mut self, method: &str, params: &Json) -> bool {
-        let method = change(method).filter(|_| !self.state.is_bare && !self.role.modern);
+        let method = change(method).filter(|_| !self.state.is_bare && !self.role.is_per_request);
         let Some(method) = method else { return false };
         let uri = params.read_member::<String>("uri");
         let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());

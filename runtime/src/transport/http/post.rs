@@ -114,7 +114,7 @@ impl Inner {
             }
             self.pass_ticket(parts, ticket, who, bytes).await?;
         }
-        // Nothing else of a modern request is taken from an earlier one: its lane is its own.
+        // A per-request message takes nothing else from an earlier one: its driver is its own.
         Ok(self.new_lane())
     }
 }

@@ -146,7 +146,7 @@ impl<'e> Lines<'e> {
                 Output::Event(Event::Cancelled(cancelled)) => {
                     self.calls.retain(|(call, _)| call.token != cancelled.token);
                 }
-                Output::Event(Event::Parked { ticket, .. }) => self.asker.is_named(ticket),
+                Output::Event(Event::Suspended { ticket, .. }) => self.asker.is_named(ticket),
                 _ => {}
             }
         }

@@ -60,9 +60,9 @@ fn rejected(outcome: &Outcome<String>, code: i64) {
 }
 
 #[track_caller]
-fn swallowed(outcome: &Outcome<String>, rule: &str) {
+fn dropped(outcome: &Outcome<String>, rule: &str) {
     match outcome {
-        Outcome::Dropped(swallowed) => assert_eq!(swallowed.rule, rule),
+        Outcome::Dropped(dropped) => assert_eq!(dropped.rule, rule),
         other => panic!("{other:?}"),
     }
 }

@@ -209,7 +209,7 @@ fn a_clients_error_to_a_question_is_no_message_of_the_newest_revision() {
             };
             assert_eq!(needs.adapter, Adapter::MultiRoundTrip);
             assert_eq!(
-                (needs.rule, needs.hop),
+                (needs.rule, needs.step),
                 ("refused-question", "2025-11-25..2026-07-28")
             );
         }
@@ -395,7 +395,7 @@ fn a_result_of_an_extension_is_an_error_to_who_did_not_agree_to_it() {
             panic!("{down:?}")
         };
         assert_eq!(
-            (stopped.rule, stopped.hop),
+            (stopped.rule, stopped.step),
             ("result-type", "2026-07-28..2025-11-25")
         );
         rejected(&down, -32603);
@@ -429,7 +429,7 @@ fn a_cancellation_of_nothing_ends_on_the_way() {
             "{}",
             Context::default(),
         );
-        swallowed(&outcome, "cancel-without-id");
+        dropped(&outcome, "cancel-without-id");
     }
 }
 

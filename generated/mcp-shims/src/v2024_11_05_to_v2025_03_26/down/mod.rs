@@ -11,7 +11,7 @@ mod sampling;
 mod shared;
 mod tools;
 
-mcp_convert::hops! {
+mcp_convert::steps! {
     "Annotations" => "Annotations" exact shared::annotations_down;
     "AnyResult" => "AnyResult" same;
     "BlobResourceContents" => "BlobResourceContents" same;

@@ -12,7 +12,7 @@ mod sampling;
 mod shared;
 mod tools;
 
-mcp_convert::hops! {
+mcp_convert::steps! {
     "Annotations" => "Annotations" fallible shared::annotations_up;
     "AnyResult" => "AnyResult" same;
     "AudioContent" => "AudioContent" fallible shared::audio_content_up;

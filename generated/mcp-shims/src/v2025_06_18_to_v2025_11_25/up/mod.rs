@@ -14,7 +14,7 @@ mod sampling;
 mod shared;
 mod tools;
 
-mcp_convert::hops! {
+mcp_convert::steps! {
     "Annotations" => "Annotations" same;
     "AnyResult" => "AnyResult" same;
     "AudioContent" => "AudioContent" same;

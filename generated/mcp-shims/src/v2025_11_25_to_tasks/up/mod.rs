@@ -6,7 +6,7 @@
 mod shared;
 mod tasks;
 
-mcp_convert::hops! {
+mcp_convert::steps! {
     "CancelTaskRequestParams" => "CancelTaskRequestParams" fallible tasks::cancel_task_request_params_up;
     "CancelTaskResult" => "CancelTaskResult" fallible tasks::cancel_task_result_up;
     "CreateTaskResult" => "CreateTaskResult" fallible shared::create_task_result_up;

@@ -14,7 +14,7 @@ mod sampling;
 mod shared;
 mod tools;
 
-mcp_convert::hops! {
+mcp_convert::steps! {
     "Annotations" => "Annotations" same;
     "AudioContent" => "AudioContent" exact shared::audio_content_up;
     "BlobResourceContents" => "BlobResourceContents" exact shared::blob_resource_contents_up;

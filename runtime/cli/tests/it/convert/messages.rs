@@ -79,7 +79,7 @@ fn a_request_of_the_server_crosses_into_a_result_and_back_by_the_round_trip_adap
     let asks = r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#;
     let answers = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#;
     let answer = ["--method", "roots/list"];
-    for (from, hop) in [
+    for (from, step) in [
         ("2025-11-25", "2025-11-25..2026-07-28"),
         ("2024-11-05", "2025-11-25..2026-07-28"),
     ] {
@@ -88,7 +88,7 @@ fn a_request_of_the_server_crosses_into_a_result_and_back_by_the_round_trip_adap
             between(from, "2026-07-28", &answer, answers),
         ] {
             assert_eq!((told.code, told.out.as_str()), (5, ""), "{}", told.err);
-            let expected = format!("needs the multi-round-trip adapter ({hop}, ");
+            let expected = format!("needs the multi-round-trip adapter ({step}, ");
             assert!(told.err.starts_with(&expected), "{}", told.err);
         }
     }

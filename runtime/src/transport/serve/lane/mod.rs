@@ -231,7 +231,7 @@ impl Lane {
                     let _ = waits.send(answer);
                 }
             }
-            Event::Parked { ticket, .. } => {
+            Event::Suspended { ticket, .. } => {
                 if let Some(parked) = &self.parked {
                     state.work().tickets.push(ticket);
                     lock(parked).insert(ticket, Weak::clone(&self.me));

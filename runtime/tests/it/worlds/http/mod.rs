@@ -309,7 +309,7 @@ impl<'e> Http<'e> {
                     self.lanes[lane].cancel(ask, None, self.now);
                 }
             }
-            Output::Event(Event::Parked { ticket, .. }) => {
+            Output::Event(Event::Suspended { ticket, .. }) => {
                 self.asker.is_named(ticket);
                 self.parked.insert(ticket, lane);
             }

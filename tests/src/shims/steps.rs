@@ -1,6 +1,6 @@
 //! Every conversion of a pair, with the way back, run on texts.
 
-use mcp_convert::dynamic::Hop;
+use mcp_convert::dynamic::TypeStep;
 use mcp_protocol::{Context, Extension, Outcome, Session, TABLES, Tables, UnknownFields};
 use mcp_wire::{Json, TypeInfo};
 
@@ -15,14 +15,14 @@ pub struct Way {
     pub up: bool,
     /// The index of the pair in all tables, which is that of its plan.
     pub pair: usize,
-    /// The name of the hop in losses.
+    /// The name of the step in losses.
     pub name: &'static str,
     /// The source type.
     pub source: &'static TypeInfo,
     /// The target type.
     pub target: &'static TypeInfo,
-    there: &'static Hop,
-    back: Option<(&'static Hop, &'static str)>,
+    there: &'static TypeStep,
+    back: Option<(&'static TypeStep, &'static str)>,
 }
 
 /// The tables of the revisions, and of each extension that was in a core.
@@ -51,16 +51,16 @@ pub fn all() -> Vec<Way> {
         };
         for up in [true, false] {
             let (from, to) = if up { (old, new) } else { (new, old) };
-            let (hops, others) = if up {
+            let (steps, others) = if up {
                 (pair.up, pair.down)
             } else {
                 (pair.down, pair.up)
             };
             let (name, other) = match up {
-                true => (pair.up_hop, pair.down_hop),
-                false => (pair.down_hop, pair.up_hop),
+                true => (pair.up_step, pair.down_step),
+                false => (pair.down_step, pair.up_step),
             };
-            for there in hops {
+            for there in steps {
                 let (Some(source), Some(target)) =
                     (from.type_named(there.from), to.type_named(there.to))
                 else {
@@ -68,7 +68,7 @@ pub fn all() -> Vec<Way> {
                 };
                 let back = others
                     .iter()
-                    .find(|hop| hop.from == there.to && hop.to == there.from);
+                    .find(|step| step.from == there.to && step.to == there.from);
                 ways.push(Way {
                     from: from.id,
                     to: to.id,
@@ -128,7 +128,7 @@ impl Way {
 }
 
 fn run(
-    hop: &Hop,
+    step: &TypeStep,
     name: &'static str,
     source: &TypeInfo,
     target: &TypeInfo,
@@ -140,7 +140,7 @@ fn run(
         .map_err(|error| format!("not read as {}: {error}", source.rust_name))?;
     let mut cx = context(policy);
     cx.enter(name);
-    let result = hop.convert(value, &mut cx);
+    let result = step.convert(value, &mut cx);
     let missing = format!("no {} came out", target.rust_name);
     let result = match result {
         Ok(value) => Ok(target.write(&value).map(Json::into_text).ok_or(missing)?),
