@@ -27,7 +27,7 @@ use super::line::read_line;
 use super::spawn::spawn;
 use crate::protocol::server::{Owner, Server};
 use crate::serve::{
-    AnyHandler, Budget, Facts, Handler, Lane, Next, Queue, route, started, with_tasks,
+    AnyHandler, Budget, Facts, Handler, Next, Queue, ServerDriver, outbox, started, with_tasks,
 };
 
 /// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
@@ -77,12 +77,12 @@ async fn serve_lines(
     let limit = server.limits().max_message_bytes;
     let (server, start) = started(server);
     let handler = with_tasks(handler, &server, None);
-    let lane = Lane::new(Arc::clone(&server), handler, start, None);
+    let driver = ServerDriver::new(Arc::clone(&server), handler, start, None);
     let unread = limit.saturating_mul(UNREAD);
     let unread = Budget::new(unread, unread).of(Owner::Unknown);
-    let (texts, queue) = route(Some(unread));
+    let (texts, queue) = outbox(Some(unread));
     let mut writer = spawn(write(queue, output));
-    lane.send_all_to(texts.clone());
+    driver.send_all_to(texts.clone());
     let mut input = BufReader::new(input);
     let mut bytes = Vec::new();
     loop {
@@ -90,7 +90,7 @@ async fn serve_lines(
             read = read_line(&mut input, &mut bytes, limit) => read?,
             // Nobody reads what this says: there is no one to serve.
             written = &mut writer => {
-                lane.close();
+                driver.close();
                 return written.map_err(io::Error::other)?;
             }
         };
@@ -104,10 +104,10 @@ async fn serve_lines(
         let Some(_turn) = texts.turn().await else {
             break;
         };
-        lane.take(None, server.look(None, &bytes), &texts, Facts::default());
+        driver.take(None, server.look(None, &bytes), &texts, Facts::default());
     }
-    lane.input_ended();
-    drop((texts, lane));
+    driver.input_ended();
+    drop((texts, driver));
     // The writer ends with the last call that is still at work.
     writer.await.map_err(io::Error::other)?
 }

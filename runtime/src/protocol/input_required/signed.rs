@@ -16,7 +16,7 @@ use crate::protocol::server::state::State;
 
 impl Server {
     /// Returns the ticket of a retried request, if this server signed it: over HTTP the request belongs
-    /// to the channel in which [`Event::Suspended`](crate::protocol::Event::Suspended) named that ticket.
+    /// to the connection whose [`Event::Suspended`](crate::protocol::Event::Suspended) named that ticket.
     #[must_use]
     pub fn ticket(
         &self,

@@ -93,7 +93,7 @@ fn refused(exchange: Exchange, refusal: &Refusal) -> Outgoing {
     Outgoing::last(exchange, refusal.status, body)
 }
 
-/// The text of a batch of which nothing waits any more; it is taken off the channel.
+/// The text of a batch of which nothing waits any more; it is taken out of the state.
 ///
 /// `None` also where no message of it is answered: then nothing is sent.
 fn closed(state: &mut State, exchange: Exchange) -> Option<String> {
@@ -104,7 +104,7 @@ fn closed(state: &mut State, exchange: Exchange) -> Option<String> {
     (!answers.is_empty()).then(|| write::batch(&answers))
 }
 
-/// Sends the answer of a request that was taken off the channel: by itself, or once its batch is complete.
+/// Sends the answer of a request that waits no more: by itself, or once its batch is complete.
 pub(in crate::protocol) fn deliver(
     state: &mut State,
     pending: &Pending,

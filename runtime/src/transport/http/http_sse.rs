@@ -12,7 +12,7 @@ use super::inner::{Inner, owner};
 use super::service::accepts_events;
 use super::text;
 use crate::protocol::server::{Looked, Owner};
-use crate::serve::{Facts, Lane, Route, Taken, route};
+use crate::serve::{Facts, Outbox, ServerDriver, Taken, outbox};
 use crate::{Headers, headers};
 
 /// The parameter of the URI to POST to that names the session.
@@ -37,11 +37,11 @@ impl Inner {
         accepts_events(&head.headers)?;
         self.takes_calls()?;
         let who = owner(head);
-        let (texts, queue) = route(Some(self.unread.of(who.clone())));
-        let lane = self.new_lane();
-        lane.opened_by(who, head.extensions.get());
-        lane.send_all_to(texts);
-        let id = self.open(&lane, None).await?;
+        let (texts, queue) = outbox(Some(self.unread.of(who.clone())));
+        let driver = self.new_driver();
+        driver.opened_by(who, head.extensions.get());
+        driver.send_all_to(texts);
+        let id = self.open(&driver, None).await?;
         let path = self.http_sse(head).unwrap_or_default();
         let endpoint = format!("{path}?{SESSION}={id}");
         let inner = Arc::clone(self);
@@ -66,18 +66,23 @@ impl Inner {
     }
 
     /// The session of a URI that was given out with a stream.
-    pub(super) fn session_with_stream(&self, head: &Parts, who: &Owner) -> Answered<Arc<Lane>> {
-        let lane = self.session(&head.headers, who).ok();
+    pub(super) fn session_with_stream(
+        &self,
+        head: &Parts,
+        who: &Owner,
+    ) -> Answered<Arc<ServerDriver>> {
+        let driver = self.session(&head.headers, who).ok();
         let gone = "no such session: open one by GET";
-        lane.filter(|lane| lane.only_stream().is_some())
+        driver
+            .filter(|driver| driver.only_stream().is_some())
             .ok_or_else(|| refused(StatusCode::NOT_FOUND, gone).into())
     }
 
     /// Takes a message of a session that has one stream: its answer goes there.
     pub(super) async fn to_only_stream(
         &self,
-        lane: &Arc<Lane>,
-        texts: &Route,
+        driver: &Arc<ServerDriver>,
+        texts: &Outbox,
         (told, looked): (&Headers<'_>, Looked<'_>),
         facts: Facts,
     ) -> Answered {
@@ -90,13 +95,13 @@ impl Inner {
             })?
             .ok_or_else(|| refused(StatusCode::NOT_FOUND, "the stream of the session has ended"))?;
         let parts = facts.parts.clone();
-        let Taken { opens_session, .. } = lane.take(Some(told), looked, texts, facts);
+        let Taken { opens_session, .. } = driver.take(Some(told), looked, texts, facts);
         if opens_session
             && let Some(id) = parts
                 .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))
         {
-            let kept = self.keep(&id, lane, lane.record());
-            kept.inspect_err(|_| lane.close())?;
+            let kept = self.keep(&id, driver, driver.record());
+            kept.inspect_err(|_| driver.close())?;
         }
         Ok(status(StatusCode::ACCEPTED))
     }

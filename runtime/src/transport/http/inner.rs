@@ -19,8 +19,8 @@ use crate::headers;
 use crate::protocol::server::{NewSession, Owner, Server, Sessions};
 use crate::protocol::translate::unguessable;
 use crate::serve::{
-    AnyHandler, Budget, Handler, Kept, Lane, Parked, Permit, Replicas, Reservation,
-    SUSPENDED_BYTES, started, with_tasks,
+    AnyHandler, Budget, ByTicket, Handler, Kept, Permit, Replicas, Reservation, SUSPENDED_BYTES,
+    ServerDriver, started, with_tasks,
 };
 use crate::transport::panics::lock;
 
@@ -38,10 +38,10 @@ pub(super) struct Inner {
     pub(super) tools: Tools,
     pub(super) handler: Arc<dyn AnyHandler>,
     counted: Arc<Counted>,
-    sessions: Mutex<Sessions<Arc<Lane>>>,
-    parked: Arc<Parked>,
+    sessions: Mutex<Sessions<Arc<ServerDriver>>>,
+    by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
-    listening: Mutex<Vec<Weak<Lane>>>,
+    listening: Mutex<Vec<Weak<ServerDriver>>>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
     pub(super) replica: Arc<Replica>,
@@ -84,7 +84,7 @@ impl Inner {
                 start,
                 tools: Tools::default(),
                 options,
-                parked: Arc::default(),
+                by_ticket: Arc::default(),
                 server,
                 listening: Mutex::default(),
                 is_closing: AtomicBool::new(false),
@@ -120,49 +120,49 @@ impl Inner {
     pub(super) fn close(&self) {
         self.is_closing.store(true, Ordering::Release);
         let listening = std::mem::take(&mut *lock(&self.listening));
-        for lane in listening.iter().filter_map(Weak::upgrade) {
-            lane.end_streams();
+        for driver in listening.iter().filter_map(Weak::upgrade) {
+            driver.end_streams();
         }
     }
 
     pub(super) fn end_sessions(&self) {
-        let lanes = lock(&self.sessions).end_all();
-        for lane in lanes {
-            lane.close();
+        let drivers = lock(&self.sessions).end_all();
+        for driver in drivers {
+            driver.close();
         }
     }
 
     /// Ends what runs here; sessions that can go on at another replica do.
     pub(super) fn leave_sessions(&self) {
         let is_shared = self.replica.backplane.is_shared();
-        for lane in lock(&self.sessions).end_all() {
-            match lane.record() {
-                Some(record) if is_shared && record.can_move => lane.leave(),
-                _ => lane.close(),
+        for driver in lock(&self.sessions).end_all() {
+            match driver.record() {
+                Some(record) if is_shared && record.can_move => driver.leave(),
+                _ => driver.close(),
             }
         }
     }
 
     /// The sessions that run here.
-    pub(super) fn running(&self) -> Vec<(Arc<str>, Arc<Lane>)> {
+    pub(super) fn running(&self) -> Vec<(Arc<str>, Arc<ServerDriver>)> {
         let sessions = lock(&self.sessions);
         let all = sessions.iter();
-        all.map(|(id, lane)| (Arc::clone(id), Arc::clone(lane)))
+        all.map(|(id, driver)| (Arc::clone(id), Arc::clone(driver)))
             .collect()
     }
 
     /// Whether a session runs here.
     pub(super) fn runs(&self, session: &str) -> bool {
         let sessions = lock(&self.sessions);
-        let lane = sessions.get(session);
-        lane.is_some_and(|lane| !lane.was_closed())
+        let driver = sessions.get(session);
+        driver.is_some_and(|driver| !driver.was_closed())
     }
 
     /// Leaves a session to the replica that has taken it over.
     pub(super) fn leave(&self, session: &str) {
-        let lane = lock(&self.sessions).end(session);
-        if let Some(lane) = lane {
-            lane.leave();
+        let driver = lock(&self.sessions).end(session);
+        if let Some(driver) = driver {
+            driver.leave();
         }
     }
 
@@ -172,47 +172,47 @@ impl Inner {
         let Some(since) = now.checked_sub(self.options.idle) else {
             return;
         };
-        let may_go = |lane: &Arc<Lane>| lane.is_idle();
+        let may_go = |driver: &Arc<ServerDriver>| driver.is_idle();
         let gone = lock(&self.sessions).retire(since, now, may_go);
-        for lane in gone {
-            lane.close();
+        for driver in gone {
+            driver.close();
         }
     }
 
-    /// A lane on which nothing has been said.
-    pub(super) fn new_lane(&self) -> Arc<Lane> {
-        Lane::new(
+    /// Returns a driver of a connection on which nothing has been said.
+    pub(super) fn new_driver(&self) -> Arc<ServerDriver> {
+        ServerDriver::new(
             Arc::clone(&self.server),
             Arc::clone(&self.handler),
             self.start,
-            Some(Arc::clone(&self.parked)),
+            Some(Arc::clone(&self.by_ticket)),
         )
     }
 
     /// Streams end with the server, so it has to know them; those that are gone are forgotten when there is no room.
-    pub(super) fn remember_stream(&self, lane: &Arc<Lane>) {
+    pub(super) fn remember_stream(&self, driver: &Arc<ServerDriver>) {
         let mut listening = lock(&self.listening);
         if listening.len() == listening.capacity() {
-            listening.retain(|lane| lane.strong_count() > 0);
+            listening.retain(|driver| driver.strong_count() > 0);
         }
-        listening.push(Arc::downgrade(lane));
+        listening.push(Arc::downgrade(driver));
         drop(listening);
         // It may have been asked for while the server began to stop.
         if self.is_closing() {
-            lane.end_streams();
+            driver.end_streams();
         }
     }
 
-    /// Returns the lane in which a call is suspended.
-    pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane>> {
-        let parked = lock(&self.parked);
-        parked.get(&ticket).and_then(Weak::upgrade)
+    /// Returns the driver whose call was suspended with this ticket.
+    pub(super) fn driver_of(&self, ticket: u64) -> Option<Arc<ServerDriver>> {
+        let by_ticket = lock(&self.by_ticket);
+        by_ticket.get(&ticket).and_then(Weak::upgrade)
     }
 
-    /// Keeps the lane on which a session was opened by a message, if by one; the id of that, which is new.
+    /// Keeps the driver of a session that was opened, by this message if by one. Returns the id of the session, which is new.
     pub(super) async fn open(
         self: &Arc<Self>,
-        lane: &Arc<Lane>,
+        driver: &Arc<ServerDriver>,
         message: Option<&[u8]>,
     ) -> Answered<Arc<str>> {
         let id = unguessable().ok_or_else(|| {
@@ -221,71 +221,73 @@ impl Inner {
             refusal(None, &Refusal { status, ..*refused })
         })?;
         if !self.replica.backplane.is_shared() {
-            self.keep(&id, lane, None)?;
+            self.keep(&id, driver, None)?;
             return Ok(id);
         }
-        let mut record = SessionRecord::new(&*self.replica.address, lane.owner());
-        record.can_move = self.options.can_move && lane.only_stream().is_none();
+        let mut record = SessionRecord::new(&*self.replica.address, driver.owner());
+        record.can_move = self.options.can_move && driver.only_stream().is_none();
         if let Some(Ok(opening)) = message.map(peek) {
             record.note(&opening);
         }
-        self.keep(&id, lane, Some(Box::new(record.clone())))?;
+        self.keep(&id, driver, Some(Box::new(record.clone())))?;
         self.look_after();
         let saved = self.save(&id, &record, None).await;
         saved.inspect_err(|_| self.leave(&id))?;
         Ok(id)
     }
 
-    /// Keeps the lane of a session under its id; one that is kept already counts with what is known of its client now.
+    /// Keeps the driver of a session under its id; one that is kept already counts with what is known of its client now.
     pub(super) fn keep(
         &self,
         id: &Arc<str>,
-        lane: &Arc<Lane>,
+        driver: &Arc<ServerDriver>,
         record: Option<Box<SessionRecord>>,
     ) -> Answered<()> {
-        let new = NewSession::new(Arc::clone(id), Arc::clone(lane))
-            .with_bytes(lane.session_bytes())
-            .with_owner(lane.owner());
-        let may_go = |lane: &Arc<Lane>| lane.is_idle();
+        let new = NewSession::new(Arc::clone(id), Arc::clone(driver))
+            .with_bytes(driver.session_bytes())
+            .with_owner(driver.owner());
+        let may_go = |driver: &Arc<ServerDriver>| driver.is_idle();
         let opened = (lock(&self.sessions)).open(new, self.start.elapsed(), SPARED, may_go);
         let gone = opened.map_err(|full| refusal(None, &errors::too_many_sessions(full.limit)))?;
-        for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, lane)) {
+        for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, driver)) {
             gone.close();
         }
-        lane.keep_with(Kept {
+        driver.keep_with(Kept {
             session: Arc::clone(id),
             backplane: Arc::clone(&self.replica.backplane),
-            share: self.unread.of(lane.owner()),
+            share: self.unread.of(driver.owner()),
             record,
             // What an only stream has said cannot be had again: the session ends with it.
-            resumes: self.options.resumes && lane.only_stream().is_none(),
+            resumes: self.options.resumes && driver.only_stream().is_none(),
         });
         Ok(())
     }
 
     /// The session that a request names.
-    pub(super) fn session(&self, headers: &HeaderMap, who: &Owner) -> Answered<Arc<Lane>> {
+    pub(super) fn session(&self, headers: &HeaderMap, who: &Owner) -> Answered<Arc<ServerDriver>> {
         let id = text(headers, headers::SESSION_ID).ok_or_else(|| {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             refused(StatusCode::BAD_REQUEST, why)
         })?;
         let now = self.start.elapsed();
         let mut sessions = lock(&self.sessions);
-        let mut lane = sessions.use_by(who, id, now).map(|lane| Arc::clone(lane));
+        let mut driver = sessions
+            .use_by(who, id, now)
+            .map(|driver| Arc::clone(driver));
         // Handlers may end a session, too.
-        if lane.take_if(|lane| lane.was_closed()).is_some() {
+        if driver.take_if(|driver| driver.was_closed()).is_some() {
             sessions.end(id);
         }
         drop(sessions);
         let gone = "no such session: open one with `initialize`";
-        lane.ok_or_else(|| refused(StatusCode::NOT_FOUND, gone).into())
+        driver.ok_or_else(|| refused(StatusCode::NOT_FOUND, gone).into())
     }
 
     /// Ends the session of this id.
     pub(super) fn end(&self, id: &str) {
-        let lane = lock(&self.sessions).end(id);
-        if let Some(lane) = lane {
-            lane.close();
+        let driver = lock(&self.sessions).end(id);
+        if let Some(driver) = driver {
+            driver.close();
         }
     }
 }

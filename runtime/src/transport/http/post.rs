@@ -15,7 +15,7 @@ use super::{Body, Options, Principal};
 use crate::backplane::EventId;
 use crate::protocol::negotiate::Settlement;
 use crate::protocol::server::{Looked, Owner};
-use crate::serve::{Facts, Item, Lane, Next, Permit, Queue, Taken, route};
+use crate::serve::{Facts, Item, Next, Permit, Queue, ServerDriver, Taken, outbox};
 use crate::{Headers, headers};
 
 impl Inner {
@@ -23,7 +23,7 @@ impl Inner {
         self: &Arc<Self>,
         head: Parts,
         who: Owner,
-        in_stream: Option<Arc<Lane>>,
+        in_stream: Option<Arc<ServerDriver>>,
         (bytes, permit): (Vec<u8>, Permit),
     ) -> Answered {
         let parts = Arc::new(head);
@@ -43,42 +43,42 @@ impl Inner {
             let agree = self.params_agree(message, &parts, &who).await;
             agree.map_err(|refused| refusal(id.as_ref(), &refused))?;
         }
-        let lane = match in_stream.filter(|_| looked.message().is_some()) {
-            Some(lane) => lane,
-            None => self.lane(&parts, &told, &looked, (&who, &bytes)).await?,
+        let driver = match in_stream.filter(|_| looked.message().is_some()) {
+            Some(driver) => driver,
+            None => self.driver(&parts, &told, &looked, (&who, &bytes)).await?,
         };
-        lane.opened_by(who.clone(), parts.extensions.get());
+        driver.opened_by(who.clone(), parts.extensions.get());
         if let Some(message) = looked.message() {
-            self.note(&lane, message).await?;
+            self.note(&driver, message).await?;
         }
         let facts = Facts {
             parts: Some(Arc::clone(&parts)),
             room: Some(self.reservation(permit, who.clone())),
         };
-        if let Some(texts) = lane.only_stream() {
-            let taken = self.to_only_stream(&lane, &texts, (&told, looked), facts);
+        if let Some(texts) = driver.only_stream() {
+            let taken = self.to_only_stream(&driver, &texts, (&told, looked), facts);
             return taken.await;
         }
-        let (texts, queue) = route(Some(self.unread.of(who)));
+        let (texts, queue) = outbox(Some(self.unread.of(who)));
         let Taken {
             opens_session,
             exchange,
             listens,
-        } = lane.take(Some(&told), looked, &texts, facts);
+        } = driver.take(Some(&told), looked, &texts, facts);
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         let session = match opens_session && self.options.sessions {
-            true => Some(self.open(&lane, Some(&bytes)).await?),
+            true => Some(self.open(&driver, Some(&bytes)).await?),
             false => None,
         };
         // The handler has its own copy of what it needs.
         drop(bytes);
         if listens {
-            self.remember_stream(&lane);
+            self.remember_stream(&driver);
         }
-        let prime = lane.prime(exchange);
-        let hangs_up = lane.is_given_up_by_hanging_up(exchange);
-        let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
+        let prime = driver.prime(exchange);
+        let hangs_up = driver.is_given_up_by_hanging_up(exchange);
+        let guard = hangs_up.then(|| HangUp::new(move || driver.hung_up(exchange)));
         let mut response = worked_on(queue, guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);
@@ -86,14 +86,14 @@ impl Inner {
         Ok(response)
     }
 
-    /// Returns the lane of a message: that of a session, that of a suspended call, or one of its own.
-    async fn lane(
+    /// Returns the driver of a message: that of a session, that of a suspended call, or one of its own.
+    async fn driver(
         self: &Arc<Self>,
         parts: &Parts,
         told: &Headers<'_>,
         looked: &Looked<'_>,
         (who, bytes): (&Owner, &[u8]),
-    ) -> Answered<Arc<Lane>> {
+    ) -> Answered<Arc<ServerDriver>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
         let needs_session = |settlement: Settlement| settlement.needs_session(has_session);
@@ -109,13 +109,13 @@ impl Inner {
                 .server
                 .ticket(message, told.principal, self.start.elapsed())
         {
-            if let Some(lane) = self.parked(ticket) {
-                return Ok(lane);
+            if let Some(driver) = self.driver_of(ticket) {
+                return Ok(driver);
             }
             self.pass_ticket(parts, ticket, who, bytes).await?;
         }
         // A per-request message takes nothing else from an earlier one: its driver is its own.
-        Ok(self.new_lane())
+        Ok(self.new_driver())
     }
 }
 

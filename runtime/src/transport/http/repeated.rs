@@ -11,12 +11,12 @@ use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
 
 use super::body::HangUp;
 use super::inner::Inner;
-use super::tools::Caller;
+use super::tools::Identity;
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::params::{self, Learned};
 use crate::protocol::server::Owner;
-use crate::serve::{Facts, Next, Taken, route};
+use crate::serve::{Facts, Next, Taken, outbox};
 use crate::{Headers, headers};
 
 /// How many pages of tools are asked for.
@@ -98,14 +98,14 @@ impl Inner {
         parts: &Arc<Parts>,
         who: &Owner,
     ) -> Arc<Learned> {
-        let caller = Caller::of(parts);
-        let known = match self.tools.of(&caller) {
+        let identity = Identity::of(parts);
+        let known = match self.tools.of(&identity) {
             Ok(tools) => return tools,
             Err(known) => known,
         };
         let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who)).await;
         let listed = listed.ok().flatten();
-        self.tools.remember(caller, listed, known)
+        self.tools.remember(identity, listed, known)
     }
 
     /// Asks the handlers for their tools, page by page, as the client that calls would; nothing if they did not say.
@@ -143,14 +143,14 @@ impl Inner {
             (headers::PROTOCOL_VERSION, revision.protocol_version()),
             (headers::METHOD, method),
         ]);
-        let (texts, mut queue) = route(None);
+        let (texts, mut queue) = outbox(None);
         let facts = Facts {
             parts: Some(Arc::clone(parts)),
             room: None,
         };
-        let lane = self.new_lane();
-        lane.opened_by(who.clone(), parts.extensions.get());
-        let Taken { exchange, .. } = lane.take(
+        let driver = self.new_driver();
+        driver.opened_by(who.clone(), parts.extensions.get());
+        let Taken { exchange, .. } = driver.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),
             &texts,
@@ -158,8 +158,8 @@ impl Inner {
         );
         drop(texts);
         // If the caller hangs up, or the page takes too long, no receiver is left for it.
-        let hangs_up = lane.is_given_up_by_hanging_up(exchange);
-        let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
+        let hangs_up = driver.is_given_up_by_hanging_up(exchange);
+        let guard = hangs_up.then(|| HangUp::new(move || driver.hung_up(exchange)));
         let answer = loop {
             match queue.recv().await? {
                 Next::Item(item) if item.text.last => break item.text,

@@ -21,7 +21,7 @@ use crate::backplane::Unavailable;
 use crate::headers;
 use crate::protocol::negotiate;
 use crate::protocol::server::{Owner, Server};
-use crate::serve::{Handler, Lane, Permit, Route, route};
+use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
@@ -262,7 +262,7 @@ impl Inner {
     async fn session_operation(self: &Arc<Self>, head: &Parts) -> Answered {
         let (headers, who) = (&head.headers, owner(head));
         self.pass_on(head, &who, &[]).await?;
-        let lane = self.session(headers, &who)?;
+        let driver = self.session(headers, &who)?;
         let session = text(headers, headers::SESSION_ID).unwrap_or_default();
         if head.method == Method::DELETE {
             // Others first: none takes over what has ended.
@@ -272,16 +272,16 @@ impl Inner {
             return Ok(status(StatusCode::NO_CONTENT));
         }
         accepts_events(headers)?;
-        let (texts, queue) = route(Some(self.unread.of(who)));
+        let (texts, queue) = outbox(Some(self.unread.of(who)));
         let ends = match text(headers, LAST_EVENT_ID) {
             Some(behind) => {
-                let resumed = self.resume(session, &lane, behind, texts).await?;
+                let resumed = self.resume(session, &driver, behind, texts).await?;
                 let why = "what followed this event is not kept here: make the request again";
                 resumed.ok_or_else(|| refused(StatusCode::NOT_FOUND, why))?
             }
             None => {
                 let why = "this session has its stream already";
-                let attached = lane.at_large(texts);
+                let attached = driver.at_large(texts);
                 attached.map_err(|_| refused(StatusCode::CONFLICT, why))?;
                 false
             }
@@ -303,11 +303,11 @@ impl Inner {
     async fn resume(
         &self,
         session: &str,
-        lane: &Lane,
+        driver: &ServerDriver,
         behind: &str,
-        mut texts: Route,
+        mut texts: Outbox,
     ) -> Result<Option<bool>, Unavailable> {
-        let Some(behind) = behind.parse().ok().filter(|_| lane.resumes()) else {
+        let Some(behind) = behind.parse().ok().filter(|_| driver.resumes()) else {
             return Ok(None);
         };
         for read in 0..READS {
@@ -319,9 +319,9 @@ impl Inner {
             let Some(events) = events else {
                 return Ok(None);
             };
-            match lane.resume(behind, events, texts) {
+            match driver.resume(behind, events, texts) {
                 Ok(ends) => return Ok(Some(ends)),
-                Err(route) => texts = route,
+                Err(outbox) => texts = outbox,
             }
         }
         Ok(None)

@@ -20,19 +20,19 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How many callers are remembered for whom tools were listed.
 const CALLERS: usize = 1_000;
 
-/// The parameters that headers repeat, for each caller.
+/// The parameters that headers repeat, for each client that can be told apart.
 #[derive(Debug, Default)]
-pub(super) struct Tools(Mutex<HashMap<Caller, Known>>);
+pub(super) struct Tools(Mutex<HashMap<Identity, Known>>);
 
 /// Whom the handlers list their tools for: they may list others for another. Who is behind a request, as a layer has
 /// found out, and what the request shows in order to be let in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Caller {
+pub(super) struct Identity {
     principal: Option<Principal>,
     authorization: Option<HeaderValue>,
 }
 
-impl Caller {
+impl Identity {
     pub(super) fn of(parts: &Parts) -> Self {
         Self {
             principal: parts.extensions.get().cloned(),
@@ -49,13 +49,13 @@ struct Known {
 }
 
 impl Tools {
-    /// Returns what was learned for a caller.
+    /// Returns what was learned for an identity.
     ///
     /// # Errors
     /// What is old, or empty: the handlers are to be asked.
-    pub(super) fn of(&self, caller: &Caller) -> Result<Arc<Learned>, Arc<Learned>> {
+    pub(super) fn of(&self, identity: &Identity) -> Result<Arc<Learned>, Arc<Learned>> {
         let all = lock(&self.0);
-        let known = all.get(caller).ok_or_else(Arc::default)?;
+        let known = all.get(identity).ok_or_else(Arc::default)?;
         let tools = Arc::clone(&known.tools);
         match Instant::now() < known.until {
             true => Ok(tools),
@@ -67,7 +67,7 @@ impl Tools {
     /// are remembered, the one whose list is oldest goes.
     pub(super) fn remember(
         &self,
-        caller: Caller,
+        identity: Identity,
         learned: Option<Learned>,
         before: Arc<Learned>,
     ) -> Arc<Learned> {
@@ -81,16 +81,16 @@ impl Tools {
             tools: Arc::clone(&tools),
         };
         let mut all = lock(&self.0);
-        if all.len() >= CALLERS && !all.contains_key(&caller) {
+        if all.len() >= CALLERS && !all.contains_key(&identity) {
             all.retain(|_, known| now < known.until);
             if all.len() >= CALLERS {
                 let oldest = all.iter().min_by_key(|(_, known)| known.until);
-                if let Some(oldest) = oldest.map(|(caller, _)| caller.clone()) {
+                if let Some(oldest) = oldest.map(|(identity, _)| identity.clone()) {
                     all.remove(&oldest);
                 }
             }
         }
-        all.insert(caller, known);
+        all.insert(identity, known);
         tools
     }
 }

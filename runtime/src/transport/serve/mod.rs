@@ -5,9 +5,9 @@
 
 mod budget;
 mod connection;
+mod driver;
 pub(crate) mod event;
-mod lane;
-mod route;
+mod outbox;
 mod tasks;
 
 use std::future::Future;
@@ -28,8 +28,8 @@ use crate::protocol::{
 
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
-pub(crate) use lane::{Kept, Lane, Parked, Taken};
-pub(crate) use route::{Item, Next, Queue, Route, route};
+pub(crate) use driver::{ByTicket, Kept, ServerDriver, Taken};
+pub(crate) use outbox::{Item, Next, Outbox, Queue, outbox};
 pub(crate) use tasks::{Replicas, with_tasks};
 use tasks::{Running, Taskable};
 
@@ -152,7 +152,7 @@ pub(crate) struct Facts {
 #[derive(Clone)]
 pub struct Peer {
     token: Token,
-    line: Arc<Lane>,
+    driver: Arc<ServerDriver>,
     facts: Facts,
     /// What makes a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
@@ -161,7 +161,7 @@ pub struct Peer {
 /// The session of a client, also after the call; the handle does not keep the session alive.
 #[derive(Clone)]
 pub struct Session {
-    line: Weak<Lane>,
+    driver: Weak<ServerDriver>,
 }
 
 impl Peer {
@@ -181,16 +181,16 @@ impl Peer {
     }
 
     async fn notify_in_turn(&self, method: &str, params: Option<&Json>) -> Fate {
-        let notify = || self.line.notify(To::Request(self.token), method, params);
-        self.line.in_turn(Some(self.token), notify).await
+        let notify = || self.driver.notify(To::Request(self.token), method, params);
+        self.driver.in_turn(Some(self.token), notify).await
     }
 
     /// As [`notify`](Self::notify), without waiting for room: `None` if a slow reader leaves none, and nothing is sent.
     #[cfg(feature = "tracing")]
     pub(crate) fn try_notify(&self, method: &str, params: Option<&Json>) -> Option<Fate> {
-        let route = self.line.route(self.token);
-        (route.is_none_or(|route| route.has_room()))
-            .then(|| self.line.notify(To::Request(self.token), method, params))
+        let outbox = self.driver.outbox(self.token);
+        (outbox.is_none_or(|outbox| outbox.has_room()))
+            .then(|| self.driver.notify(To::Request(self.token), method, params))
     }
 
     /// Sends a request to the client, and waits for its response: `sampling/createMessage`, `elicitation/create`, `roots/list`.
@@ -203,7 +203,15 @@ impl Peer {
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
         match self.task() {
             Some(task) => task.ask(method, params).await,
-            None => ask(&self.line, Some((self.token, &self.facts)), method, params).await,
+            None => {
+                ask(
+                    &self.driver,
+                    Some((self.token, &self.facts)),
+                    method,
+                    params,
+                )
+                .await
+            }
         }
     }
 
@@ -237,13 +245,13 @@ impl Peer {
     /// Closes the stream of the call early: its client resumes it after a while, and messages are kept for it meanwhile.
     /// Returns whether the stream was closed, which needs a session over HTTP, of a revision with resumption.
     pub fn close_stream(&self) -> bool {
-        self.line.pause(self.token)
+        self.driver.pause(self.token)
     }
 
     /// Returns a handle that outlives the call.
     #[must_use]
     pub fn session(&self) -> Session {
-        self.line.session()
+        self.driver.session()
     }
 
     /// Returns the HTTP headers of the request, or `None` over stdio.
@@ -274,8 +282,8 @@ impl Session {
     ///
     /// A client of a per-request revision gets it on the streams that subscribed to it.
     pub fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
-        match self.line.upgrade() {
-            Some(line) => line.notify(To::Session, method, params),
+        match self.driver.upgrade() {
+            Some(driver) => driver.notify(To::Session, method, params),
             None => Fate::Unknown,
         }
     }
@@ -285,8 +293,8 @@ impl Session {
     /// # Errors
     /// As [`Peer::ask`].
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        match self.line.upgrade() {
-            Some(line) => ask(&line, None, method, params).await,
+        match self.driver.upgrade() {
+            Some(driver) => ask(&driver, None, method, params).await,
             None => Err(crate::errors::internal("the client is gone").error),
         }
     }
@@ -295,48 +303,50 @@ impl Session {
     /// `None` before that.
     #[must_use]
     pub fn caller(&self) -> Option<Arc<Caller>> {
-        self.line.upgrade()?.caller()
+        self.driver.upgrade()?.caller()
     }
 
     /// Returns the owner of the session: its principal or address, if the transport knows it.
     #[must_use]
     pub fn owner(&self) -> Owner {
-        let line = self.line.upgrade();
-        line.map(|line| line.owner()).unwrap_or_default()
+        let driver = self.driver.upgrade();
+        driver.map(|driver| driver.owner()).unwrap_or_default()
     }
 
     /// Returns the connection over which the session was opened, or the request came that has none; `None` if it is not
     /// known.
     #[must_use]
     pub fn connection(&self) -> Option<PeerConnection> {
-        self.line.upgrade()?.connection()
+        self.driver.upgrade()?.connection()
     }
 
     /// Returns the limits of its server; `None` after its end.
     #[cfg(feature = "router")]
     pub(crate) fn limits(&self) -> Option<Limits> {
-        Some(self.line.upgrade()?.limits())
+        Some(self.driver.upgrade()?.limits())
     }
 
     /// Ends the session, with its streams and calls. Over HTTP its client gets status 404 for the next message, and opens
     /// another one. For a client of a per-request revision, which has none, its streams of notifications end.
     pub fn end(&self) {
-        if let Some(line) = self.line.upgrade() {
-            line.end();
+        if let Some(driver) = self.driver.upgrade() {
+            driver.end();
         }
     }
 
     /// Returns whether the session is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.line.upgrade().is_none_or(|line| line.was_closed())
+        self.driver
+            .upgrade()
+            .is_none_or(|driver| driver.was_closed())
     }
 }
 
 /// Two handles are equal if they are of one session.
 impl PartialEq for Session {
     fn eq(&self, other: &Self) -> bool {
-        Weak::ptr_eq(&self.line, &other.line)
+        Weak::ptr_eq(&self.driver, &other.driver)
     }
 }
 
@@ -345,22 +355,22 @@ impl Eq for Session {}
 impl Hash for Session {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // The place is not taken by another as long as there is a handle.
-        self.line.as_ptr().cast::<()>().hash(state);
+        self.driver.as_ptr().cast::<()>().hash(state);
     }
 }
 
 async fn ask(
-    line: &Arc<Lane>,
+    driver: &Arc<ServerDriver>,
     about: Option<(Token, &Facts)>,
     method: &str,
     params: Option<&Json>,
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
     let call = about.map(|(call, _)| call);
-    let asked = line.in_turn(call, || line.ask(about, method, params));
+    let asked = driver.in_turn(call, || driver.ask(about, method, params));
     match asked.await {
         Ok((ask, answer)) => {
-            let _forget = Forget { line, ask };
+            let _forget = Forget { driver, ask };
             match answer.await.map_err(|_| gone())?.answer {
                 Answer::Result(result) => Ok(result),
                 Answer::Error(error) => Err(error),
@@ -376,13 +386,13 @@ async fn ask(
 
 /// Says that an answer is not waited for any more; once it has come, that changes nothing.
 struct Forget<'a> {
-    line: &'a Arc<Lane>,
+    driver: &'a Arc<ServerDriver>,
     ask: Token,
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        self.line.forget(self.ask);
+        self.driver.forget(self.ask);
     }
 }
 

@@ -37,6 +37,7 @@ use crate::transport::spawn::{spawn, spawn_if_possible};
 
 /// How often a change is tried again that another one came before.
 const TRIES: usize = 32;
+
 /// The tasks of a server, and those that are at work in this process, around its handlers.
 pub(crate) struct Tasks {
     server: Arc<Server>,
@@ -115,9 +116,9 @@ impl AnyHandler for Tasks {
                     && has_tasks(call.peer) =>
             {
                 return Box::pin(async move {
-                    let (line, token) = (Arc::clone(&peer.line), peer.token);
+                    let (driver, token) = (Arc::clone(&peer.driver), peer.token);
                     let served = self.serve(call, peer).await;
-                    served.map_err(|refusal| line.refused(token, *refusal))
+                    served.map_err(|refusal| driver.refused(token, *refusal))
                 });
             }
             other => return Arc::clone(&self.handler).call(other, peer),
@@ -147,8 +148,9 @@ impl AnyHandler for Tasks {
 
     /// Gives up the tasks that end with a session.
     fn session_ended(self: Arc<Self>, session: &Session) {
-        let is_of =
-            |running: &Running| running.is_of_session && Weak::ptr_eq(&running.lane, &session.line);
+        let is_of = |running: &Running| {
+            running.is_of_session && Weak::ptr_eq(&running.driver, &session.driver)
+        };
         let ended: Vec<String> = (lock(&self.running).values())
             .filter(|running| is_of(running))
             .map(|running| running.id.clone())
@@ -173,7 +175,7 @@ impl AnyHandler for Tasks {
 
 /// Answers a call with a task if its client asked for one, unless it has one.
 async fn start_if_asked(peer: &Peer) -> Result<(), ErrorObject> {
-    let starting = || peer.line.starting(peer.token);
+    let starting = || peer.driver.starting(peer.token);
     if peer.task().is_none() && starting().is_some_and(|starting| starting.asks()) {
         peer.start_task().await?;
     }
@@ -204,7 +206,7 @@ impl Tasks {
             peer: revision,
             caller,
             method,
-        }) = peer.line.starting(peer.token)
+        }) = peer.driver.starting(peer.token)
         else {
             return Ok(None);
         };
@@ -243,7 +245,7 @@ impl Tasks {
             peer: revision,
             caller,
             tasks: Arc::downgrade(self),
-            lane: Arc::downgrade(&peer.line),
+            driver: Arc::downgrade(&peer.driver),
             is_of_session: (task.owner.as_deref()).is_some_and(|owner| owner.starts_with(SESSION)),
             last_question: AtomicU64::new(0),
             work: Mutex::default(),
@@ -255,7 +257,7 @@ impl Tasks {
             Instant::now() + ttl,
         ));
         let created = Server::task_created(&task, wanted.form);
-        let Some(work) = peer.line.begin_task(peer.token, created).await else {
+        let Some(work) = peer.driver.begin_task(peer.token, created).await else {
             lock(&self.running).remove(&id);
             let _ = self.store.remove(&id).await;
             return Err(gone());
@@ -351,9 +353,9 @@ impl Tasks {
         let running = lock(&self.running).get(&task.id).cloned();
         if let Some(running) = running.filter(|running| running.form == Form::Core)
             && task.status != before
-            && let Some(lane) = running.lane.upgrade()
+            && let Some(driver) = running.driver.upgrade()
         {
-            lane.notify_of_task(&notified(task));
+            driver.notify_of_task(&notified(task));
         }
     }
 
@@ -386,10 +388,10 @@ const SESSION: &str = "session:";
 
 /// Returns who may use the tasks of a peer: its principal, or its session; `None` if neither is known.
 fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
-    if let Some(principal) = peer.line.principal_of(peer.token) {
+    if let Some(principal) = peer.driver.principal_of(peer.token) {
         return Some(format!("principal:{principal}"));
     }
-    if revision.lifecycle() != Lifecycle::Handshake || !peer.line.has_session() {
+    if revision.lifecycle() != Lifecycle::Handshake || !peer.driver.has_session() {
         return None;
     }
     #[cfg(feature = "server-http")]
@@ -401,7 +403,7 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
 
 /// Whose share a task takes that has no owner.
 fn address_of(peer: &Peer) -> String {
-    match peer.line.owner() {
+    match peer.driver.owner() {
         Owner::Address(address) => format!("address:{address}"),
         _ => String::new(),
     }

@@ -21,7 +21,7 @@ use super::{Body, text};
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
 use crate::protocol::server::Owner;
 use crate::protocol::translate::is_unguessable;
-use crate::serve::{Facts, Lane, route};
+use crate::serve::{Facts, ServerDriver, outbox};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 use crate::{errors, headers};
@@ -195,16 +195,16 @@ impl Inner {
         Ok(true)
     }
 
-    /// Makes the lane of a session from its record.
+    /// Makes the driver of a session from its record.
     fn restore(self: &Arc<Self>, session: &str, record: SessionRecord) {
-        let lane = self.new_lane();
-        lane.opened_by(record.owner.clone(), None);
-        lane.count_from(record.generation);
+        let driver = self.new_driver();
+        driver.opened_by(record.owner.clone(), None);
+        driver.count_from(record.generation);
         // Its client has had the answers.
-        let (texts, _) = route(None);
+        let (texts, _) = outbox(None);
         let say = |text: &str| {
             let looked = self.server.look_in_session(text.as_bytes());
-            lane.take(None, looked, &texts, Facts::default());
+            driver.take(None, looked, &texts, Facts::default());
         };
         let messages = record.messages.clone();
         let mut messages = messages.iter();
@@ -212,13 +212,16 @@ impl Inner {
             say(opened);
         }
         let session: Arc<str> = session.into();
-        if self.keep(&session, &lane, Some(Box::new(record))).is_err() {
-            return lane.leave();
+        if self
+            .keep(&session, &driver, Some(Box::new(record)))
+            .is_err()
+        {
+            return driver.leave();
         }
         for text in messages {
             say(text);
         }
-        lane.missed_changes();
+        driver.missed_changes();
     }
 
     /// Saves what others know of a session. `of` is its home before, if it was kept.
@@ -237,13 +240,17 @@ impl Inner {
     }
 
     /// Takes note of a message that makes a session another one, before it is handled: what is acknowledged is not lost.
-    pub(super) async fn note(&self, lane: &Lane, message: &mcp_wire::Peeked<'_>) -> Answered<()> {
+    pub(super) async fn note(
+        &self,
+        driver: &ServerDriver,
+        message: &mcp_wire::Peeked<'_>,
+    ) -> Answered<()> {
         // Calls wait for no record of another session, and those of per-request clients for no backplane.
         if !may_be_noted(message) || !self.replica.backplane.is_shared() {
             return Ok(());
         }
         let _turn = self.replica.turn.lock().await;
-        match lane.note(message) {
+        match driver.note(message) {
             Some((session, record)) => {
                 self.save(&session, &record, Some(&self.replica.address))
                     .await
@@ -299,9 +306,9 @@ impl Inner {
 
     /// Keeps the records of sessions that are used; a session that another replica has taken over is left to it.
     async fn refresh(&self) {
-        for (session, lane) in self.running() {
+        for (session, driver) in self.running() {
             let turn = self.replica.turn.lock().await;
-            let Some(record) = lane.record() else {
+            let Some(record) = driver.record() else {
                 continue;
             };
             let keep = self.keeps_records();

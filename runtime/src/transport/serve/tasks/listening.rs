@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// Acknowledges a stream, with those of the tasks that its client asked for which it may use, and tells of them.
 pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<&Json>) -> Fate {
-    let (revision, wanted) = match peer.line.task_ids(peer.token) {
+    let (revision, wanted) = match peer.driver.task_ids(peer.token) {
         Some(wanted) => wanted,
         None => return Fate::Unknown,
     };
@@ -27,13 +27,13 @@ pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<
             Ok(_) => agreed.push(id),
             // Its client comes again, instead of hearing of no task.
             Err(refusal) if refusal.may_pass() => {
-                peer.line.refused(peer.token, *refusal);
+                peer.driver.refused(peer.token, *refusal);
                 return Fate::Unknown;
             }
             Err(_) => {}
         }
     }
-    peer.line.agree_to_tasks(peer.token, agreed.clone());
+    peer.driver.agree_to_tasks(peer.token, agreed.clone());
     let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
     let fate = peer.notify_in_turn(method, params).await;
     for id in agreed {
@@ -50,7 +50,7 @@ pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<
 
 /// Serves a stream whose handlers have none, if its client asked for tasks.
 pub(super) async fn without_handler(peer: &Peer, error: ErrorObject) -> Result<Json, ErrorObject> {
-    let wanted = peer.line.task_ids(peer.token);
+    let wanted = peer.driver.task_ids(peer.token);
     let has_none = wanted.is_none_or(|(_, ids)| ids.is_empty());
     if has_none || error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) {
         return Err(error);
@@ -77,7 +77,7 @@ async fn tell(
             Ok(task) => {
                 let is_news = told.replace(task.version) != Some(task.version);
                 let state = tasks.server.task_detail(&task, revision);
-                if is_news && !peer.line.tell_of_task(peer.token, &state).await {
+                if is_news && !peer.driver.tell_of_task(peer.token, &state).await {
                     return;
                 }
                 if task.status.is_terminal() {
@@ -90,7 +90,7 @@ async fn tell(
             }
             Err(_) => {}
         }
-        if peer.line.task_ids(peer.token).is_none() {
+        if peer.driver.task_ids(peer.token).is_none() {
             return;
         }
         drop(tasks);

@@ -186,7 +186,7 @@ impl Asking {
     async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
         let params = crate::meta::with(&question.params, RELATED_TASK, &related);
         let answer = peer.ask(&question.method, Some(&params)).await;
-        if answer.is_err() && peer.line.was_closed() {
+        if answer.is_err() && peer.driver.was_closed() {
             return;
         }
         let (task, key) = &self.key;

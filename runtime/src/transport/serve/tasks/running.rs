@@ -19,7 +19,7 @@ use crate::protocol::tasks::{
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Fate, To};
 use crate::transport::panics::lock;
-use crate::transport::serve::Lane;
+use crate::transport::serve::ServerDriver;
 use crate::transport::spawn::spawn_if_possible;
 
 /// How long a result waits for a store that cannot be reached, before that is tried again.
@@ -33,7 +33,7 @@ pub(crate) struct Running {
     pub(super) caller: Arc<Caller>,
     pub(super) tasks: Weak<Tasks>,
     /// The session that it was begun in.
-    pub(super) lane: Weak<Lane>,
+    pub(super) driver: Weak<ServerDriver>,
     /// Whether it ends with that session.
     pub(super) is_of_session: bool,
     pub(super) last_question: AtomicU64,
@@ -118,13 +118,13 @@ impl Running {
         if is_progress && let Some(message) = message {
             self.describe(message).await;
         }
-        match (self.form, self.lane.upgrade()) {
+        match (self.form, self.driver.upgrade()) {
             (Form::Core, Some(_)) if is_progress && !has_token => Fate::Dropped("progress-token"),
-            (Form::Core, Some(lane)) => {
+            (Form::Core, Some(driver)) => {
                 let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
                 let params = params.cloned().unwrap_or_else(no_params);
                 let params = crate::meta::with(&params, RELATED_TASK, &id);
-                lane.notify(To::Session, method, Some(&params))
+                driver.notify(To::Session, method, Some(&params))
             }
             (Form::Core, None) => Fate::Unknown,
             (Form::Extension, _) => Fate::Dropped("tasks"),

@@ -1,4 +1,4 @@
-//! Messages and requests of handlers, in any revision of the application.
+//! What handlers want of a driver: to notify and to ask their client, in whichever revision they are written.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::Lane;
+use super::ServerDriver;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
@@ -15,26 +15,26 @@ use crate::errors::Refusal;
 use crate::protocol::tasks::server::Starting;
 use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 use crate::transport::serve::Facts;
-use crate::transport::serve::route::Route;
+use crate::transport::serve::outbox::Outbox;
 
-impl Lane {
-    /// Returns the route of messages about a request.
-    pub(in crate::transport) fn route(&self, token: Token) -> Option<Route> {
+impl ServerDriver {
+    /// Returns the outbox of messages about a request.
+    pub(in crate::transport) fn outbox(&self, token: Token) -> Option<Outbox> {
         let state = self.state();
         let exchange = state.connection.exchange_of(token)?;
-        state.streams.route(exchange)
+        state.streams.outbox(exchange)
     }
 
-    /// Does something once the reader of messages about a request has room. The lane is not locked meanwhile, and a reader
+    /// Does something once the reader of messages about a request has room. The driver is not locked meanwhile, and a reader
     /// that is gone may resume.
     pub(in crate::transport) async fn in_turn<T>(
         &self,
         call: Option<Token>,
         act: impl FnOnce() -> T,
     ) -> T {
-        let route = call.and_then(|call| self.route(call));
-        let _turn = match &route {
-            Some(route) => route.turn().await,
+        let outbox = call.and_then(|call| self.outbox(call));
+        let _turn = match &outbox {
+            Some(outbox) => outbox.turn().await,
             None => None,
         };
         act()
@@ -48,7 +48,7 @@ impl Lane {
             To::Request(_) => Manner::InTurn,
             To::Session => Manner::Unbidden,
         };
-        self.carry(state, manner);
+        self.perform(state, manner);
         fate
     }
 
@@ -67,7 +67,7 @@ impl Lane {
             ask = ask.about(call);
         }
         let facts = about.map(|(_, facts)| facts);
-        if let Some(error) = self.refuses_to_park(&state, facts) {
+        if let Some(error) = self.refuses_to_suspend(&state, facts) {
             return Err(Fate::Refused(Box::new(error)));
         }
         let asked = state.connection.ask(ask, self.now());
@@ -76,7 +76,7 @@ impl Lane {
             state.work().asked.insert(token, answer);
         }
         // An adapter may have the answer at once.
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
         asked.map(|token| (token, waits))
     }
 
@@ -110,7 +110,7 @@ impl Lane {
                 return None;
             }
             let work = state.work().tasks.remove(&call);
-            self.carry(state, Manner::InTurn);
+            self.perform(state, Manner::InTurn);
             Some(work)
         };
         self.in_turn(Some(call), answer).await
@@ -122,7 +122,7 @@ impl Lane {
         if refusal.may_pass() {
             let mut state = self.state();
             state.connection.refuse(call, refusal);
-            self.carry(state, Manner::InTurn);
+            self.perform(state, Manner::InTurn);
         }
         error
     }
@@ -130,7 +130,7 @@ impl Lane {
     pub(in crate::transport) fn notify_of_task(&self, members: &Map<Json>) {
         let mut state = self.state();
         state.connection.notify_of_task(members);
-        self.carry(state, Manner::Unbidden);
+        self.perform(state, Manner::Unbidden);
     }
 
     /// The tasks whose notifications a stream is for, and the revision of its client.
@@ -144,13 +144,13 @@ impl Lane {
 
     /// Tells of a task on a stream, once its reader has room; false if the stream is over.
     pub(in crate::transport) async fn tell_of_task(&self, stream: Token, task: &Map<Json>) -> bool {
-        let Some(route) = self.route(stream) else {
+        let Some(outbox) = self.outbox(stream) else {
             return false;
         };
-        let _turn = route.turn().await;
+        let _turn = outbox.turn().await;
         let mut state = self.state();
         let is_told = state.connection.tell_of_task(stream, task);
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
         is_told
     }
 
@@ -174,7 +174,7 @@ impl Lane {
         let asked = state.work.as_mut().and_then(|work| work.asked.remove(&ask));
         if asked.is_some() {
             state.connection.cancel(ask, None, self.now());
-            self.carry(state, Manner::InTurn);
+            self.perform(state, Manner::InTurn);
         }
     }
 }

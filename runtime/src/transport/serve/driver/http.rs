@@ -1,28 +1,28 @@
-//! What the HTTP service wants of a channel: its session, its streams, and whose it is.
+//! What the HTTP service wants of a driver: its session, its streams, and whose it is.
 
 use std::sync::Arc;
 
 use mcp_protocol::ProtocolRule;
 use mcp_wire::peek;
 
-use super::Lane;
+use super::ServerDriver;
 use super::streams::{Kept, Manner};
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::methods;
 use crate::protocol::server::Owner;
 use crate::protocol::{Exchange, Token};
 use crate::transport::serve::connection::PeerConnection;
-use crate::transport::serve::route::Route;
+use crate::transport::serve::outbox::Outbox;
 
-impl Lane {
+impl ServerDriver {
     /// The stream to which everything goes, if there is only one.
-    pub(crate) fn only_stream(&self) -> Option<Route> {
+    pub(crate) fn only_stream(&self) -> Option<Outbox> {
         self.state().streams.only()
     }
 
-    /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    pub(crate) fn at_large(&self, route: Route) -> Result<(), Route> {
-        self.state().streams.attach(route)
+    /// Sends what belongs to no exchange there; the outbox that it took before, if that is still open.
+    pub(crate) fn at_large(&self, outbox: Outbox) -> Result<(), Outbox> {
+        self.state().streams.attach(outbox)
     }
 
     /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
@@ -74,7 +74,7 @@ impl Lane {
         let record = state.streams.kept().and_then(|kept| kept.record.as_ref());
         let uris = record.map(|record| record.subscribed());
         (state.connection).missed_changes(&uris.unwrap_or_default());
-        self.carry(state, Manner::Unbidden);
+        self.perform(state, Manner::Unbidden);
     }
 
     /// Begins where no number is taken by a replica that ran the session before.
@@ -96,15 +96,15 @@ impl Lane {
     }
 
     /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
-    /// Gives the route back if more has been said since it was read. Says whether the stream ends with a last text,
+    /// Gives the outbox back if more has been said since it was read. Says whether the stream ends with a last text,
     /// rather than with the session.
     pub(crate) fn resume(
         &self,
         behind: EventId,
         events: Vec<KeptEvent>,
-        route: Route,
-    ) -> Result<bool, Route> {
-        self.state().streams.resume(behind, events, route)
+        outbox: Outbox,
+    ) -> Result<bool, Outbox> {
+        self.state().streams.resume(behind, events, outbox)
     }
 
     /// How many bytes are kept of what the client of the session said of itself.
@@ -119,7 +119,7 @@ impl Lane {
         state.connection.pending() == 0 && !state.streams.has_reader()
     }
 
-    /// Sets the owner of the lane, and the connection over which it is opened, if that is known; the first ones stay.
+    /// Sets the owner of the driver, and the connection over which it is opened, if that is known; the first ones stay.
     pub(crate) fn opened_by(&self, owner: Owner, connection: Option<&PeerConnection>) {
         let _ = self.owner.set(owner);
         if let Some(connection) = connection {
@@ -136,7 +136,7 @@ impl Lane {
     pub(crate) fn hung_up(&self, exchange: Exchange) {
         let mut state = self.state();
         state.connection.ended(exchange, self.now());
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
         self.state().streams.end(exchange);
     }
 
@@ -144,7 +144,7 @@ impl Lane {
     pub(crate) fn end_streams(&self) {
         let mut state = self.state();
         state.connection.end_streams(self.now());
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
     }
 
     pub(in crate::transport) fn owner(&self) -> Owner {

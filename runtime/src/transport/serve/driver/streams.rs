@@ -15,20 +15,20 @@ use crate::protocol::server::Outgoing;
 use crate::transport::serve::Facts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
-use crate::transport::serve::route::{Item, Route, cost};
+use crate::transport::serve::outbox::{Item, Outbox, cost};
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
 /// How many bytes of them.
 const BACKLOG_BYTES: usize = 256 << 10;
 
-/// The ways of one channel, and what waits for one.
+/// The streams of one connection, and what waits for one of them.
 #[derive(Default)]
 pub(super) struct Streams {
     /// Where the texts of an exchange go, and what is known of who began it.
     open: Numbered<Exchange, Open>,
     /// Where texts go that belong to no exchange.
-    at_large: Option<Route>,
+    at_large: Option<Outbox>,
     /// Whether that is the only stream: what belongs to an exchange goes there, too.
     is_only: bool,
     /// Those that wait for a reader.
@@ -43,7 +43,7 @@ pub(super) struct Streams {
 }
 
 struct Open {
-    route: Route,
+    outbox: Outbox,
     facts: Facts,
     /// How many events of it were sent.
     events: u64,
@@ -89,9 +89,9 @@ pub(super) enum Sent {
 
 impl Streams {
     /// A text came in: what belongs to it goes there.
-    pub(super) fn begin(&mut self, exchange: Exchange, route: Route, facts: Facts) {
+    pub(super) fn begin(&mut self, exchange: Exchange, outbox: Outbox, facts: Facts) {
         let open = Open {
-            route,
+            outbox,
             facts,
             events: 0,
             is_paused: false,
@@ -111,18 +111,18 @@ impl Streams {
         open.map(|open| open.facts.clone()).unwrap_or_default()
     }
 
-    /// Returns the route of an exchange.
-    pub(super) fn route(&self, exchange: Exchange) -> Option<Route> {
-        let open = self.open.get(&exchange).map(|open| open.route.clone());
+    /// Returns the outbox of an exchange.
+    pub(super) fn outbox(&self, exchange: Exchange) -> Option<Outbox> {
+        let open = self.open.get(&exchange).map(|open| open.outbox.clone());
         open.or_else(|| self.at_large.clone())
     }
 
-    /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    pub(super) fn attach(&mut self, route: Route) -> Result<(), Route> {
+    /// Sends what belongs to no exchange there; the outbox that it took before, if that is still open.
+    pub(super) fn attach(&mut self, outbox: Outbox) -> Result<(), Outbox> {
         match &self.at_large {
-            Some(before) if !before.is_closed() => Err(route),
+            Some(before) if !before.is_closed() => Err(outbox),
             _ => {
-                self.at_large = Some(route);
+                self.at_large = Some(outbox);
                 self.flush();
                 Ok(())
             }
@@ -130,33 +130,33 @@ impl Streams {
     }
 
     /// Sends everything there.
-    pub(super) fn attach_only(&mut self, route: Route) {
-        (self.at_large, self.is_only) = (Some(route), true);
+    pub(super) fn attach_only(&mut self, outbox: Outbox) {
+        (self.at_large, self.is_only) = (Some(outbox), true);
     }
 
     /// The stream to which everything goes, if there is only one.
-    pub(super) fn only(&self) -> Option<Route> {
+    pub(super) fn only(&self) -> Option<Outbox> {
         self.at_large.clone().filter(|_| self.is_only)
     }
 
     /// Returns whether the stream of the session has a reader.
     pub(super) fn has_reader(&self) -> bool {
         let mut at_large = self.at_large.iter();
-        at_large.any(|route| !route.is_closed())
+        at_large.any(|outbox| !outbox.is_closed())
     }
 
     /// The way that what waits is waiting for, if there is one.
-    pub(super) fn blocked(&self) -> Option<&Route> {
-        let route = self.at_large.as_ref().filter(|route| !route.is_closed());
-        route.filter(|_| !self.backlog.is_empty())
+    pub(super) fn blocked(&self) -> Option<&Outbox> {
+        let outbox = self.at_large.as_ref().filter(|outbox| !outbox.is_closed());
+        outbox.filter(|_| !self.backlog.is_empty())
     }
 
     /// Sends on what waits.
     pub(super) fn flush(&mut self) {
-        if let Some(route) = &self.at_large {
+        if let Some(outbox) = &self.at_large {
             self.backlog_bytes = 0;
             for item in self.backlog.drain(..) {
-                let _ = route.push(item);
+                let _ = outbox.push(item);
             }
         }
     }
@@ -176,7 +176,7 @@ impl Streams {
             self.send_at_large(text, manner);
             return Sent::Done;
         };
-        if manner == Manner::Unbidden && !text.last && open.route.is_full() {
+        if manner == Manner::Unbidden && !text.last && open.outbox.is_full() {
             // Where all go one way it waits like what belongs to none.
             if self.is_only {
                 self.set_aside(Item::new(text, None));
@@ -188,15 +188,15 @@ impl Streams {
         let is_event = !text.last || open.events > 0 || open.is_paused;
         open.events += u64::from(is_event);
         let place = is_event.then_some(open.events);
-        let route = open.route.clone();
+        let outbox = open.outbox.clone();
         if text.last {
             self.open.remove(&exchange);
         }
         let id = place.and_then(|place| self.keep(exchange, place, &text));
         let item = Item::new(text, id);
         if item.text.last {
-            route.push_last(item);
-        } else if route.push(item).is_err() {
+            outbox.push_last(item);
+        } else if outbox.push(item).is_err() {
             return Sent::Overflows(exchange);
         }
         Sent::Done
@@ -205,14 +205,14 @@ impl Streams {
     fn send_at_large(&mut self, text: Outgoing, manner: Manner) {
         self.at_large_events += 1;
         let id = self.keep(Exchange::NONE, self.at_large_events, &text);
-        let route = self.at_large.as_ref().filter(|route| !route.is_closed());
-        let has_room = |route: &&Route| {
-            manner == Manner::InTurn || (self.backlog.is_empty() && !route.is_full())
+        let outbox = self.at_large.as_ref().filter(|outbox| !outbox.is_closed());
+        let has_room = |outbox: &&Outbox| {
+            manner == Manner::InTurn || (self.backlog.is_empty() && !outbox.is_full())
         };
-        match route.filter(has_room) {
-            Some(route) if text.last => route.push_last(Item::new(text, id)),
+        match outbox.filter(has_room) {
+            Some(outbox) if text.last => outbox.push_last(Item::new(text, id)),
             // An event that is kept can be had again.
-            Some(route) => drop(route.push(Item::new(text, id))),
+            Some(outbox) => drop(outbox.push(Item::new(text, id))),
             // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
             None if text.last => {}
             None => self.set_aside(Item::new(text, id)),
@@ -271,8 +271,7 @@ impl Streams {
         }
         *self = Self::default();
     }
-}
-impl Streams {
+
     /// Keeps the messages of a session from now on, so that its client can have them again, from this replica or another.
     pub(super) fn keep_with(&mut self, mut kept: Kept, revision: Option<Revision>) {
         kept.resumes &= revision.is_some_and(|it| it.has_header(ProtocolHeader::LastEventId));
@@ -334,14 +333,14 @@ impl Streams {
     }
 
     /// Sends what followed an event on its stream there, as it was read from what is kept, and what follows from now on.
-    /// Gives the route back if more has been said since it was read. Says whether the stream ends with a last text,
+    /// Gives the outbox back if more has been said since it was read. Says whether the stream ends with a last text,
     /// rather than with the session.
     pub(super) fn resume(
         &mut self,
         behind: EventId,
         mut events: Vec<KeptEvent>,
-        route: Route,
-    ) -> Result<bool, Route> {
+        outbox: Outbox,
+    ) -> Result<bool, Outbox> {
         let open = self.open.get(&Exchange(behind.stream));
         let said = match behind.stream {
             0 => Some(self.at_large_events),
@@ -351,7 +350,7 @@ impl Streams {
         let read = events.last().map_or(behind.place, |event| event.id.place);
         let begins = self.generation() << 32;
         if said.is_some_and(|said| read < said && said > begins) {
-            return Err(route);
+            return Err(outbox);
         }
         let is_over = events.last().is_some_and(|event| event.last);
         // No handler is left that could send more on it.
@@ -366,8 +365,8 @@ impl Streams {
             };
             let item = Item::new(text, Some(id));
             if last {
-                route.push_last(item);
-            } else if route.push(item).is_err() {
+                outbox.push_last(item);
+            } else if outbox.push(item).is_err() {
                 // The client comes again for the rest, behind the last event that it got.
                 return Ok(behind.stream != 0);
             }
@@ -376,11 +375,11 @@ impl Streams {
             // They are kept, too.
             self.backlog.clear();
             self.backlog_bytes = 0;
-            self.at_large = Some(route);
+            self.at_large = Some(outbox);
             return Ok(false);
         }
         if let Some(open) = self.open.get_mut(&Exchange(behind.stream)) {
-            open.route = route;
+            open.outbox = outbox;
         }
         Ok(true)
     }
@@ -401,7 +400,7 @@ impl Streams {
             return false;
         };
         open.is_paused = true;
-        open.route.pause(EventId {
+        open.outbox.pause(EventId {
             stream: exchange.0,
             place: open.events,
         });

@@ -1,4 +1,4 @@
-//! The way of texts to a peer: a queue between their senders and the writer, bounded by bytes.
+//! Texts on their way to a client: a queue between their senders and the writer, bounded by bytes.
 
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json};
@@ -48,7 +48,7 @@ impl Queued for Next {
 
 /// The end that texts are put in; clones share the queue.
 #[derive(Clone)]
-pub(crate) struct Route {
+pub(crate) struct Outbox {
     texts: queue::Sender<Next>,
     /// What the texts count against until they are written out, where that is counted: an answer may be of any length.
     share: Option<Share>,
@@ -58,12 +58,12 @@ pub(crate) struct Route {
 pub(crate) type Queue = queue::Receiver<Next>;
 
 /// A queue, by both of its ends; the texts in it count against a share, if there is one.
-pub(crate) fn route(share: Option<Share>) -> (Route, Queue) {
+pub(crate) fn outbox(share: Option<Share>) -> (Outbox, Queue) {
     let (texts, queue) = queue::queue(QUEUE_BYTES);
-    (Route { texts, share }, queue)
+    (Outbox { texts, share }, queue)
 }
 
-impl Route {
+impl Outbox {
     /// Waits until there is room; `None` if the reader is gone.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         self.texts.turn().await

@@ -1,7 +1,7 @@
-//! One channel at work: its state behind a lock that is never held while anybody waits.
+//! Drives one connection of a server: its state is behind a lock that is never held while anybody waits.
 
+mod handlers;
 mod http;
-mod line;
 mod streams;
 mod work;
 
@@ -18,7 +18,7 @@ use streams::{Manner, Sent, Streams};
 use work::Work;
 
 use super::connection::PeerConnection;
-use super::route::Route;
+use super::outbox::Outbox;
 use super::{AnyHandler, Facts, Peer, Session};
 use crate::headers::Headers;
 use crate::protocol::server::{Looked, Owner, Server};
@@ -26,20 +26,20 @@ use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingReques
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;
 
-/// Lanes in which calls are suspended, by the ticket of their client.
-pub(crate) type Parked = Mutex<HashMap<u64, Weak<Lane>>>;
+/// The drivers whose calls are suspended, by the ticket that the client of each was given.
+pub(crate) type ByTicket = Mutex<HashMap<u64, Weak<ServerDriver>>>;
 
-/// A channel, who serves it, and who waits for what on it.
-pub(crate) struct Lane {
+/// Drives one connection of a server: takes the messages of its client, starts the handlers, and sends what they say.
+pub(crate) struct ServerDriver {
     handler: Arc<dyn AnyHandler>,
     start: Instant,
-    /// Where calls are to be found by other lanes' requests; over stdio there are no others.
-    parked: Option<Arc<Parked>>,
+    /// Where the retry of a suspended call finds this driver; `None` over stdio, where all requests come to one.
+    by_ticket: Option<Arc<ByTicket>>,
     me: Weak<Self>,
     state: Mutex<State>,
     /// Whether it was closed: nothing more is said on it.
     is_over: AtomicBool,
-    /// Who speaks on it, as far as the transport can tell.
+    /// Who the client is, as far as the transport can tell.
     owner: OnceLock<Owner>,
     /// The connection over which it was opened, if that is known.
     connection: OnceLock<PeerConnection>,
@@ -66,13 +66,13 @@ pub(crate) struct Taken {
     pub(crate) listens: bool,
 }
 
-impl Lane {
-    /// A lane on which nothing has been said.
+impl ServerDriver {
+    /// Creates the driver of a connection on which nothing has been said.
     pub(crate) fn new(
         server: Arc<Server>,
         handler: Arc<dyn AnyHandler>,
         start: Instant,
-        parked: Option<Arc<Parked>>,
+        by_ticket: Option<Arc<ByTicket>>,
     ) -> Arc<Self> {
         let state = State {
             connection: Connection::new(server),
@@ -84,7 +84,7 @@ impl Lane {
         Arc::new_cyclic(|me| Self {
             handler,
             start,
-            parked,
+            by_ticket,
             me: Weak::clone(me),
             state: Mutex::new(state),
             is_over: AtomicBool::new(false),
@@ -94,8 +94,8 @@ impl Lane {
     }
 
     /// Sends everything there, for the one stream is all that the peer reads.
-    pub(crate) fn send_all_to(&self, route: Route) {
-        self.state().streams.attach_only(route);
+    pub(crate) fn send_all_to(&self, outbox: Outbox) {
+        self.state().streams.attach_only(outbox);
     }
 
     /// Whether it was closed.
@@ -103,18 +103,18 @@ impl Lane {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Takes a text; calls in it start to work, and what they say goes to `route`.
+    /// Takes a text; calls in it start to work, and what they say goes to `outbox`.
     pub(crate) fn take(
         &self,
         headers: Option<&Headers<'_>>,
         looked: Looked<'_>,
-        route: &Route,
+        outbox: &Outbox,
         facts: Facts,
     ) -> Taken {
         let mut state = self.state();
         let exchange = state.connection.take(headers, looked, self.now());
-        state.streams.begin(exchange, route.clone(), facts);
-        let opens_session = self.carry(state, Manner::InTurn);
+        state.streams.begin(exchange, outbox.clone(), facts);
+        let opens_session = self.perform(state, Manner::InTurn);
         let state = self.state();
         Taken {
             opens_session,
@@ -124,7 +124,7 @@ impl Lane {
     }
 
     /// Does what the connection wants done; whether a session was opened.
-    fn carry(&self, mut guard: MutexGuard<'_, State>, manner: Manner) -> bool {
+    fn perform(&self, mut guard: MutexGuard<'_, State>, manner: Manner) -> bool {
         let mut opens_session = false;
         let state = &mut *guard;
         while let Some(output) = state.connection.poll() {
@@ -141,7 +141,7 @@ impl Lane {
                 Output::Close(exchange) => state.streams.end(exchange),
                 Output::Event(event) => {
                     opens_session |= matches!(event, Event::Opened(_));
-                    self.heed(state, event);
+                    self.handle_event(state, event);
                 }
                 // A client's alone.
                 Output::Restart => {}
@@ -181,7 +181,7 @@ impl Lane {
 
     /// Sees to it that what waits for its reader is sent on once that has made room.
     fn flush(&self, state: &mut State) {
-        let Some(route) = state
+        let Some(outbox) = state
             .streams
             .blocked()
             .filter(|_| !state.is_flushing)
@@ -192,9 +192,9 @@ impl Lane {
         state.is_flushing = true;
         let me = Weak::clone(&self.me);
         spawn(async move {
-            let _turn = route.turn().await;
-            if let Some(lane) = me.upgrade() {
-                let mut state = lane.state();
+            let _turn = outbox.turn().await;
+            if let Some(driver) = me.upgrade() {
+                let mut state = driver.state();
                 state.is_flushing = false;
                 if state.streams.blocked().is_some() {
                     state.streams.flush();
@@ -203,7 +203,7 @@ impl Lane {
         });
     }
 
-    fn heed(&self, state: &mut State, event: Event) {
+    fn handle_event(&self, state: &mut State, event: Event) {
         match event {
             Event::Request(IncomingRequest {
                 token, exchange, ..
@@ -232,9 +232,9 @@ impl Lane {
                 }
             }
             Event::Suspended { ticket, .. } => {
-                if let Some(parked) = &self.parked {
+                if let Some(by_ticket) = &self.by_ticket {
                     state.work().tickets.push(ticket);
-                    lock(parked).insert(ticket, Weak::clone(&self.me));
+                    lock(by_ticket).insert(ticket, Weak::clone(&self.me));
                 }
             }
             _ => {}
@@ -243,39 +243,39 @@ impl Lane {
 
     /// Lets the handler work on a call.
     fn start(&self, state: &mut State, token: Token, exchange: Exchange, request: Event) {
-        let Some(lane) = self.me.upgrade() else {
+        let Some(driver) = self.me.upgrade() else {
             return;
         };
         let facts = state.streams.facts(exchange);
         let peer = Peer {
             token,
-            line: Arc::clone(&lane),
+            driver: Arc::clone(&driver),
             facts,
             task: None,
         };
         let work = Arc::clone(&self.handler).call(request, peer);
-        let work = spawn(async move { lane.answer(token, caught(work).await).await });
+        let work = spawn(async move { driver.answer(token, caught(work).await).await });
         // A call that is made again for the same request takes the place of the one that is over.
         state.work().tasks.insert(token, work.abort_handle());
     }
 
     async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {
-        let route = self.route(token);
+        let outbox = self.outbox(token);
         // It counts as unread while it waits for room: calls may answer faster than their client reads.
-        let (result, unread) = match &route {
-            Some(route) => route.waits_with(result),
+        let (result, unread) = match &outbox {
+            Some(outbox) => outbox.waits_with(result),
             None => (result, None),
         };
         // Room first, as for notifications; if nobody reads any more, the answer is for nobody.
-        let _turn = match &route {
-            Some(route) => route.turn().await,
+        let _turn = match &outbox {
+            Some(outbox) => outbox.turn().await,
             None => None,
         };
         drop(unread);
         let mut state = self.state();
         state.work().tasks.remove(&token);
         let _ = state.connection.answer(token, result, self.now());
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
     }
 
     /// Ends everything that waits for an answer of the peer, which sends nothing any more.
@@ -287,7 +287,7 @@ impl Lane {
         state.work().asked = Default::default();
         // Calls that only end when the peer says so end now.
         state.connection.closed(self.now());
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
     }
 
     /// The session ended: every call on it is given up.
@@ -309,8 +309,8 @@ impl Lane {
 
     /// Why no further call is suspended: too many are, each with a connection of its own, of all clients or of its owner, or
     /// they take up too much. Else the call and what it takes up count against that from now on.
-    fn refuses_to_park(&self, state: &State, facts: Option<&Facts>) -> Option<ErrorObject> {
-        if self.parked.is_none() || state.connection.session_revision().is_some() {
+    fn refuses_to_suspend(&self, state: &State, facts: Option<&Facts>) -> Option<ErrorObject> {
+        if self.by_ticket.is_none() || state.connection.session_revision().is_some() {
             return None;
         }
         if let Some(room) = facts.and_then(|facts| facts.room.as_ref())
@@ -336,8 +336,8 @@ impl Lane {
         let when = tokio::time::Instant::from_std(self.start + at);
         let alarm = spawn(async move {
             tokio::time::sleep_until(when).await;
-            if let Some(lane) = me.upgrade() {
-                lane.wake();
+            if let Some(driver) = me.upgrade() {
+                driver.wake();
             }
         });
         state.work().alarm = Some((at, alarm.abort_handle()));
@@ -347,12 +347,12 @@ impl Lane {
         let mut state = self.state();
         state.work().alarm = None;
         state.connection.wake(self.now());
-        self.carry(state, Manner::InTurn);
+        self.perform(state, Manner::InTurn);
     }
 
     pub(super) fn session(&self) -> Session {
-        let line = Weak::clone(&self.me);
-        Session { line }
+        let driver = Weak::clone(&self.me);
+        Session { driver }
     }
 
     fn now(&self) -> Duration {
@@ -385,19 +385,19 @@ impl State {
     }
 }
 
-impl Drop for Lane {
+impl Drop for ServerDriver {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(work) = &mut state.work else { return };
         if let Some((_, alarm)) = work.alarm.take() {
             alarm.abort();
         }
-        if let Some(parked) = &self.parked
+        if let Some(by_ticket) = &self.by_ticket
             && !work.tickets.is_empty()
         {
-            let mut parked = lock(parked);
+            let mut by_ticket = lock(by_ticket);
             for ticket in &work.tickets {
-                parked.remove(ticket);
+                by_ticket.remove(ticket);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is at work in a channel: tasks of handlers, what they wait for, and the events for them.
+//! What is at work on a connection: tasks of handlers, what they wait for, and the events for them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use tokio::task::AbortHandle;
 use crate::protocol::numbered::Numbered;
 use crate::protocol::{Answered, Event, Token};
 
-/// What is at work in a channel.
+/// What is at work on a connection.
 #[derive(Default)]
 pub(super) struct Work {
     pub(super) tasks: Numbered<Token, AbortHandle>,
     pub(super) asked: Numbered<Token, oneshot::Sender<Answered>>,
-    /// When the channel is woken next, and what does it.
+    /// When the connection is woken next, and what does it.
     pub(super) alarm: Option<(Duration, AbortHandle)>,
     /// Tickets of the suspended calls, by which their clients find them.
     pub(super) tickets: Vec<u64>,
