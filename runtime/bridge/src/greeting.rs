@@ -3,12 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use mcp_revisions::errors;
 use mcp_revisions::sansio::server::Caller;
+use mcp_revisions::{Limits, errors};
 use mcp_wire::envelope::write;
 use mcp_wire::{MessageKind, peek};
 use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+    DuplexStream,
 };
 
 use crate::identity::{anyone, first_said};
@@ -26,13 +27,15 @@ pub(crate) struct Greeting<R> {
 }
 
 impl<R: AsyncRead + Unpin> Greeting<R> {
-    /// Waits for the first message of the client; `None` if it sends none.
+    /// Waits for the first message of the client, or for as much of it as a message may have; `None` if it sends none.
     pub(crate) async fn wait(input: R) -> io::Result<Option<Self>> {
         let mut input = BufReader::new(input);
         let mut first = Vec::new();
+        let most = (Limits::default().max_message_bytes as u64).saturating_add(1);
         while first.trim_ascii().is_empty() {
             first.clear();
-            if input.read_until(b'\n', &mut first).await? == 0 {
+            let mut line = (&mut input).take(most);
+            if line.read_until(b'\n', &mut first).await? == 0 {
                 return Ok(None);
             }
         }

@@ -16,6 +16,7 @@ mod tasks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mcp_bridge::{Bridge, Error, Upstream};
 use mcp_revisions::mcp_wire::service::Caller as _;
@@ -24,8 +25,9 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Lifecycle, Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, errors, http, stdio};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
 
 /// A server of one revision.
 fn server(revision: Revision) -> Server {
@@ -306,4 +308,28 @@ async fn a_bridge_that_was_shut_down_refuses_calls_with_a_status_of_http() {
     service.shutdown().await;
     let refused = connect().request("tools/list", None).await.unwrap_err();
     assert!(refused.to_string().contains("503"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_first_line_without_an_end_is_not_read_for_ever() {
+    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+    let upstream = Upstream::streams("never answers", move || {
+        let (near, far) = tokio::io::duplex(64);
+        started.send(far).unwrap();
+        std::future::ready(Ok(tokio::io::split(near)))
+    });
+    let more_than_a_message = 2 * Limits::default().max_message_bytes as u64;
+    let (silent, _held) = tokio::io::duplex(64);
+    let endless = tokio::io::repeat(b'x').take(more_than_a_message);
+    let served = Bridge::new(upstream).serve_stdio(
+        endless.chain(silent),
+        tokio::io::sink(),
+        std::future::pending(),
+    );
+    tokio::select! {
+        _ = served => panic!("neither end has hung up"),
+        start = tokio::time::timeout(Duration::from_secs(20), starts.recv()) => {
+            assert!(start.is_ok(), "the line is still being read");
+        }
+    }
 }
