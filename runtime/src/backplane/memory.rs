@@ -305,6 +305,28 @@ mod tests {
     }
 
     #[test]
+    fn as_many_events_are_kept_by_default_as_the_docs_say() {
+        let (store, text) = (Memory::default(), "x".repeat(1024 - EVENT_BYTES));
+        for place in 1..=257 {
+            store.append("s", &Owner::Unknown, event(1, place, &text));
+        }
+        assert_eq!(store.bytes(), 256 << 10);
+        // Each session has one event more than it keeps, and each owner one session more.
+        let (store, text) = (Memory::default(), "x".repeat((64 << 10) - EVENT_BYTES));
+        let of_owner = |name: &str| {
+            let owner = Owner::Principal(name.into());
+            for session in 0..=64 {
+                for place in 1..=5 {
+                    store.append(&format!("{name} {session}"), &owner, event(1, place, &text));
+                }
+            }
+            store.bytes()
+        };
+        let kept = ["0", "1", "2", "3", "4"].map(of_owner);
+        assert_eq!(kept, [16, 32, 48, 64, 64].map(|mib| mib << 20));
+    }
+
+    #[test]
     fn the_oldest_go_and_a_gap_is_never_passed_over() {
         let text = "x".repeat(100);
         let cost = text.len() + EVENT_BYTES;

@@ -405,6 +405,56 @@ mod tests {
     use super::*;
 
     #[test]
+    fn options_are_by_default_what_their_docs_say() {
+        let (source, _) = include_str!("mod.rs")
+            .split_once("mod tests")
+            .unwrap_or_default();
+        let docs = source.replace("\n    /// ", " ");
+        let is = Options::default();
+        let seconds = Duration::from_secs;
+        for (says, is_so) in [
+            (
+                "take; 30 and 60 seconds by default",
+                (is.head_time, is.body_time) == (seconds(30), seconds(60)),
+            ),
+            (
+                "closes the connection; 30 seconds by default",
+                is.write_time == seconds(30),
+            ),
+            (
+                "read and worked on; 256 MiB by default",
+                is.body_bytes == 256 << 20,
+            ),
+            (
+                "leave unread; 256 MiB by default",
+                is.unread_bytes == 256 << 20,
+            ),
+            (
+                "one address; a quarter of all by default",
+                is.connections_per_address.is_none(),
+            ),
+            ("at a time; 10,000 by default", is.connections == 10_000),
+            (
+                "without messages; 15 seconds by default",
+                is.keep_alive == seconds(15),
+            ),
+            (
+                "resumes a stream; 1 second by default",
+                is.retry == seconds(1),
+            ),
+            ("is kept; 1 hour by default", is.idle == seconds(3600)),
+        ] {
+            assert!(docs.contains(says), "no option says: {says}");
+            assert!(is_so, "{says}");
+        }
+        assert_eq!(
+            docs.matches(" by default").count(),
+            11,
+            "an option is not compared"
+        );
+    }
+
+    #[test]
     fn loopback_origins_are_told_from_those_that_look_like_it() {
         for origin in [
             "http://localhost",

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -239,11 +240,7 @@ async fn what_a_session_is_told_while_its_stream_is_not_read_is_bounded_and_goes
 #[tokio::test]
 async fn what_the_sessions_of_one_client_are_told_unread_counts_against_its_share() {
     let handler = Telling::default();
-    let limits = Limits {
-        max_message_bytes: 32 << 10,
-        ..Limits::default()
-    };
-    let options = Options::new().with_unread_bytes(256 << 10).without_events();
+    let (limits, options) = small();
     let service = Service::with_options(telling().with_limits(limits), handler.clone(), options);
     let [greedy, other] = ["greedy", "other"].map(|name| Principal(name.to_owned()));
     let mut sessions = Vec::new();
@@ -277,6 +274,85 @@ async fn what_the_sessions_of_one_client_are_told_unread_counts_against_its_shar
     let (others, greedys) = read.split_last().unwrap();
     assert!(greedys.iter().sum::<usize>() < 70_000, "{read:?}");
     assert!(*others > 35_000, "{read:?}");
+}
+
+/// Services of such options leave each client a share of 64 KiB unread.
+fn small() -> (Limits, Options) {
+    let limits = Limits {
+        max_message_bytes: 32 << 10,
+        ..Limits::default()
+    };
+    let options = Options::new().with_unread_bytes(256 << 10).without_events();
+    (limits, options)
+}
+
+#[tokio::test]
+async fn what_a_session_is_asked_and_leaves_unread_beyond_its_share_is_dropped_and_no_more() {
+    let handler = Telling::default();
+    let (limits, options) = small();
+    let service = Service::with_options(telling().with_limits(limits), handler.clone(), options);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "t", "version": "1"}});
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let who = Principal("greedy".to_owned());
+    let opened = send_as(&service, &who, Post::of(&initialize)).await;
+    let id = opened.headers()["mcp-session-id"].to_str().unwrap();
+    let of_session = |message: Value| Post::of(&message).with("Mcp-Session-Id", id);
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    send_as(&service, &who, of_session(initialized)).await;
+    let of_stream = |method: Method| {
+        let mut request = of_session(json!(0)).request(method);
+        request.extensions_mut().insert(who.clone());
+        service.clone().oneshot(request)
+    };
+    let stream = of_stream(Method::GET).await.unwrap();
+    let session = handler.sessions.lock().unwrap()[0].clone();
+    let params = Json::from(json!({"_meta": {"why": "x".repeat(16_000)}}));
+    let mut asked = Vec::new();
+    for _ in 0..10 {
+        let mut asking = Box::pin(session.ask("roots/list", Some(&params)));
+        let polled = asking
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "{polled:?}");
+        asked.push(asking);
+    }
+    of_stream(Method::DELETE).await.unwrap();
+    let said = events(stream).await;
+    assert_eq!(said.len(), 3, "{said:?}");
+    let methods = said.iter().map(|it| &it["method"]);
+    assert!(methods.eq([&json!("roots/list"); 3]), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_call_that_says_more_than_its_client_leaves_unread_is_answered_all_the_same() {
+    let talks = |_: IncomingRequest, peer: Peer| async move {
+        let message = "x".repeat(16_000);
+        let progress = json!({"progressToken": "p", "progress": 1, "message": message});
+        for _ in 0..10 {
+            let _ = peer
+                .notify(
+                    "notifications/progress",
+                    Some(&Json::from(progress.clone())),
+                )
+                .await;
+        }
+        Ok(Json::from(json!({"content": []})))
+    };
+    let (limits, options) = small();
+    let service = Service::with_options(server().with_limits(limits), talks, options);
+    let who = Principal("greedy".to_owned());
+    let opened = send_as(&service, &who, initialize("2025-11-25")).await;
+    let id = opened.headers()["mcp-session-id"].to_str().unwrap();
+    let mut call = call("t", json!({}));
+    call["params"]["_meta"] = json!({"progressToken": "p"});
+    let call = Post::of(&call).with("Mcp-Session-Id", id);
+    let stream = send_as(&service, &who, call).await;
+    while service.counters().request_bytes > 0 {
+        tokio::task::yield_now().await;
+    }
+    let said = tokio::time::timeout(LONG, events(stream)).await.unwrap();
+    assert!(said.len() < 6, "{} of 11 messages", said.len());
+    assert_eq!(said.last().unwrap()["id"], 1, "{said:?}");
 }
 
 #[tokio::test]

@@ -53,10 +53,9 @@ async fn requests_that_are_worked_on_count_against_the_bytes_of_all() {
         (one.status(), two.status()),
         (StatusCode::OK, StatusCode::OK)
     );
-    assert_eq!(
-        post().to(&service).await.status(),
-        StatusCode::SERVICE_UNAVAILABLE
-    );
+    let refused = post().to(&service).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers()["retry-after"], "1");
     leave.add_permits(1_000);
     for response in [one, two] {
         assert_eq!(events(response).await.len(), 2);

@@ -89,7 +89,10 @@ async fn handlers_see_whether_the_connection_of_a_call_is_still_open() {
     let kept = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&kept);
     let seen = move |call: IncomingRequest, peer: Peer| {
-        *keep.lock().unwrap() = peer.extension::<PeerConnection>().cloned();
+        // The session of a request that has none is as open as its connection.
+        let of_session = peer.session().connection();
+        assert_eq!(of_session.as_ref(), peer.extension::<PeerConnection>());
+        *keep.lock().unwrap() = of_session;
         handlers::handle(call, peer)
     };
     let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), seen)));

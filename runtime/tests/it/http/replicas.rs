@@ -1,6 +1,6 @@
 //! Several servers behind one address: nothing depends on which one answers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -450,6 +450,8 @@ async fn a_session_that_was_opened_before_there_were_other_replicas_goes_on_once
 struct Cut {
     memory: Memory,
     is_away: Arc<AtomicBool>,
+    /// The number of messages that were sent.
+    sent: Arc<AtomicUsize>,
     failed: Arc<Notify>,
     receiver: Arc<Mutex<Option<Weak<dyn Receiver>>>>,
 }
@@ -473,6 +475,7 @@ impl Backplane for Cut {
             self.failed.notify_one();
             return Box::pin(std::future::ready(Err(Unavailable("away".to_owned()))));
         }
+        self.sent.fetch_add(1, Ordering::SeqCst);
         self.memory.send(to, message)
     }
 
@@ -528,4 +531,27 @@ async fn an_answer_that_cannot_be_sent_to_its_client_becomes_an_error_once_the_b
     let (answer, ()) = both.expect("an answer in time");
     let why = answer["error"]["message"].as_str().unwrap();
     assert!(why.contains("gone"), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_that_waits_for_no_other_does_not_ask_whether_it_is_there() {
+    let cut = Cut::default();
+    let options = Options::new().with_backplane(cut.memory.clone());
+    let home = replica(&Changes::new()).into_http_service(options);
+    let options = Options::new().with_backplane(cut.clone());
+    let other = replica(&Changes::new()).into_http_service(options);
+    let session = open(&home, "2025-11-25").await;
+    let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let waiting = in_session(&session, &request(7, "tools/call", params));
+    let mut stream = waiting.to(&other).await.into_body();
+    next(&mut stream).await;
+    let minute = Duration::from_secs(60);
+    let sent = cut.sent.load(Ordering::SeqCst);
+    tokio::time::sleep(minute).await;
+    assert!(cut.sent.load(Ordering::SeqCst) > sent, "it may be gone");
+    drop(stream);
+    tokio::task::yield_now().await;
+    let sent = cut.sent.load(Ordering::SeqCst);
+    tokio::time::sleep(minute).await;
+    assert_eq!(cut.sent.load(Ordering::SeqCst), sent);
 }

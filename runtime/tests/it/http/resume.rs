@@ -205,6 +205,11 @@ async fn what_is_not_kept_is_not_found() {
         let response = again(&service, &session, wrong).await;
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{wrong}");
     }
+    let (_, handler) = halting(false);
+    let none = Service::with_options(server(), handler, Options::new().without_events());
+    let unkept = open(&none, "2025-11-25").await;
+    let response = again(&none, &unkept, "1-0").await;
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
     // Of another session there is nothing, whatever the number.
     let other = open(&service, "2025-11-25").await;
     let rest = again(&service, &other, &first).await;

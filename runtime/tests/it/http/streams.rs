@@ -147,6 +147,28 @@ async fn a_stream_on_which_nothing_is_said_says_that_it_is_still_there() {
     assert_eq!(said[1..], [&b":\n\n"[..]; 2]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_stream_on_which_something_is_said_in_time_needs_no_other_sign_of_life() {
+    let slow = |_: IncomingRequest, peer: Peer| async move {
+        for progress in 0..4 {
+            let progress = json!({"progressToken": "p", "progress": progress});
+            let _ = peer
+                .notify("notifications/progress", Some(&Json::from(progress)))
+                .await;
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+        Ok(Json::from(json!({"content": []})))
+    };
+    let service = Service::new(server(), slow);
+    let params = json!({"name": "x", "_meta": {"progressToken": "p"}});
+    let mut stream = (Post::modern("tools/call", params).to(&service).await).into_body();
+    for _ in 0..5 {
+        let said = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert!(said.starts_with(b"event: message\n"), "{said:?}");
+    }
+    assert!(stream.frame().await.is_none());
+}
+
 #[tokio::test]
 async fn a_legacy_client_that_hangs_up_does_not_but_may_cancel() {
     let at_work = Arc::new(AtomicUsize::new(0));

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use http::StatusCode;
 use mcp_revisions::Latest;
 use mcp_revisions::backplane::Memory;
 use mcp_revisions::http::{Options, Principal, Service};
-use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions};
+use mcp_revisions::sansio::server::{
+    Count, MemoryTasks, Stored, Task, TaskOptions, TaskStore, TaskStoreError,
+};
 use mcp_revisions::service::{Error, McpServer, RequestContext, Router};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -253,6 +256,63 @@ async fn tasks_of_a_replica_that_is_gone_expire_and_leave_room_for_others() {
     .await;
     created(&other, "waits").await;
     assert_eq!(store.len(), 1);
+}
+
+/// A store of tasks that cannot be reached.
+struct Away;
+
+fn away<'a, T: Send + 'a>() -> Stored<'a, Result<T, TaskStoreError>> {
+    Box::pin(std::future::ready(Err(TaskStoreError::Away(
+        "away".to_owned(),
+    ))))
+}
+
+impl TaskStore for Away {
+    fn insert(&self, _: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        away()
+    }
+
+    fn get<'a>(&'a self, _: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>> {
+        away()
+    }
+
+    fn replace(&self, _: Task) -> Stored<'_, Result<(), TaskStoreError>> {
+        away()
+    }
+
+    fn remove<'a>(&'a self, _: &'a str) -> Stored<'a, Result<(), TaskStoreError>> {
+        away()
+    }
+
+    fn list<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<(Count, &'a str)>,
+        _: usize,
+    ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
+        away()
+    }
+}
+
+#[tokio::test]
+async fn requests_about_tasks_are_to_be_made_again_while_the_store_is_away() {
+    let work = Work::default();
+    let [replica]: [_; 1] = work.replicas(|it| it.with_store(Arc::new(Away)));
+    let task = json!("0123456789abcdef0123456789abcdef");
+    let listens = json!({"notifications": {"taskIds": [task]}});
+    for request in [
+        about("tasks/get", &task),
+        about("tasks/update", &task),
+        about("tasks/cancel", &task),
+        modern("subscriptions/listen", listens),
+    ] {
+        let refused = request.to(&replica).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.headers()["retry-after"], "1");
+        let refused = message(refused).await;
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("try again"), "{refused}");
+    }
 }
 
 /// A message of the session of a client that asks for tasks itself, and its answer.

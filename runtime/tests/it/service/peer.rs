@@ -14,7 +14,7 @@ pub(crate) struct Peer {
     last_id: i64,
     capabilities: Value,
     pub(crate) told: Vec<Value>,
-    /// What it answers each question of the server.
+    /// What it answers each question of the server: a result, or an object of an `error`.
     pub(crate) answers: Vec<Value>,
     pub(crate) asked: Vec<Value>,
     /// What questions are called that come in results.
@@ -145,8 +145,11 @@ impl Peer {
                 Some(id) => {
                     self.asked.push(message.clone());
                     let answer = self.answers.remove(0);
-                    self.send(&json!({"jsonrpc": "2.0", "id": id, "result": answer}))
-                        .await;
+                    let answer = match answer.get("error") {
+                        Some(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+                        None => json!({"jsonrpc": "2.0", "id": id, "result": answer}),
+                    };
+                    self.send(&answer).await;
                 }
                 None => self.told.push(message),
             }

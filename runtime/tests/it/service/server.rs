@@ -7,6 +7,7 @@ use mcp_revisions::service::{Error, RequestContext, Server};
 use mcp_revisions::{Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
 use serde_json::json;
 use tokio::io::duplex;
+use tokio::sync::mpsc;
 
 use crate::service::peer::{Peer, revisions};
 
@@ -61,6 +62,19 @@ impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Slow {
     }
 }
 
+/// A server that would answer notifications with tasks.
+struct Eager(mpsc::UnboundedSender<Result<bool, Error>>);
+
+impl mcp::ServerHandlers<RequestContext<V2025_06_18>> for Eager {
+    async fn roots_list_changed(
+        &self,
+        _: mcp::RootsListChangedNotificationParams,
+        cx: RequestContext<V2025_06_18>,
+    ) {
+        let _ = self.0.send(cx.start_task().await);
+    }
+}
+
 fn info() -> mcp::Implementation {
     mcp::Implementation::new("adder", mcp_revisions::args::Version("1.0.0"))
 }
@@ -107,6 +121,21 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
     peer.call("tools/list", json!({})).await.unwrap();
     // Each takes up a little more than a kibibyte.
     assert_eq!(slow.0.load(Ordering::Relaxed), 9);
+}
+
+#[tokio::test]
+async fn a_notification_becomes_no_task() {
+    let (near, far) = duplex(1 << 16);
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let server = Server::<V2025_06_18>::new(&info());
+    let running = server.build(Eager(tell)).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    peer.says("notifications/roots/list_changed").await;
+    assert_eq!(told.recv().await, Some(Ok(false)));
 }
 
 #[tokio::test]

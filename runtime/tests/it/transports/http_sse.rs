@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -238,4 +238,38 @@ async fn a_message_that_is_too_long_ends_the_stream_and_no_call_waits_for_it() {
     let listed = tokio::time::timeout(Duration::from_secs(20), client.request("tools/list", None));
     let listed = listed.await.unwrap();
     assert!(listed.is_err(), "{listed:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_has_to_open_another_session_leaves_the_stream_of_the_one_before() {
+    let service = router().build("example", "1").unwrap();
+    let service = service.into_http_service(http::Options::new().with_http_sse("/sse"));
+    let (sessions, forgets) = (service.clone(), Arc::new(AtomicBool::new(false)));
+    let forgotten = Arc::clone(&forgets);
+    let app = axum::Router::new()
+        .route_service("/sse", service)
+        .layer(from_fn(move |request: Request, next: Next| {
+            let of_session = request.uri().query().is_some();
+            let is_post = request.method() == "POST";
+            let forgets = is_post && of_session && forgets.swap(false, Ordering::SeqCst);
+            async move {
+                match (is_post && !of_session, forgets) {
+                    (true, _) => status(405, ""),
+                    (false, true) => status(404, ""),
+                    (false, false) => next.run(request).await,
+                }
+            }
+        }));
+    let client = client().url(&(listen(app).await + "/sse")).unwrap();
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    forgotten.store(true, Ordering::SeqCst);
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let left = async {
+        while sessions.counters().sessions > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let left = tokio::time::timeout(Duration::from_secs(20), left).await;
+    left.expect("two streams are open");
+    client.close().await.unwrap();
 }

@@ -78,7 +78,6 @@ async fn respond(
             Err(_) => std::future::pending().await,
         }
     };
-    inner.uri_names_session(&mut head);
     let session = text(&head.headers, headers::SESSION_ID);
     let response: Response<Body> = match session {
         // A replica that knows this one as the home of a session does not look whether another has taken it over.

@@ -307,16 +307,14 @@ impl Inner {
     /// Keeps the records of sessions that are used; a session that another replica has taken over is left to it.
     async fn refresh(&self) {
         for (session, driver) in self.running() {
-            let turn = self.replica.turn.lock().await;
+            let _turn = self.replica.turn.lock().await;
             let Some(record) = driver.record() else {
                 continue;
             };
             let keep = self.keeps_records();
             let me = Some(&*self.replica.address);
             let saved = (self.replica.backplane).save(&session, &record, me, keep);
-            let saved = saved.await;
-            drop(turn);
-            if saved == Ok(false) {
+            if saved.await == Ok(false) {
                 self.leave(&session);
             }
         }

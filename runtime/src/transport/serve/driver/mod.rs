@@ -135,7 +135,6 @@ impl ServerDriver {
                     }
                     if let Sent::Overflows(exchange) = state.streams.send(text, manner) {
                         state.connection.ended(exchange, self.now());
-                        state.streams.end(exchange);
                     }
                 }
                 Output::Close(exchange) => state.streams.end(exchange),

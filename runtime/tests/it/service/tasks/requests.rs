@@ -28,6 +28,15 @@ async fn a_client_that_asks_for_a_task_fetches_the_result_later() {
         (json!("optional"), json!("required"))
     );
 
+    // A tool without tasks makes none, and one that runs as a task alone has to be asked for one.
+    let refused = peer
+        .once("tools/call", task_call("plain"))
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], -32601, "{refused}");
+    let refused = peer.once("tools/call", call("only")).await.unwrap_err();
+    assert_eq!(refused["code"], -32601, "{refused}");
+
     let mut params = task_call("waits");
     params["_meta"]["progressToken"] = json!("p");
     let created = peer.once("tools/call", params).await.unwrap();
@@ -97,16 +106,9 @@ async fn a_client_that_asks_for_a_task_fetches_the_result_later() {
         [id, &failed, &crashed].iter().all(|id| listed.contains(id)),
         "{list}"
     );
-    // A client that asks for no task gets none, and a tool without tasks makes none.
+    // A client that asks for no task gets none.
     let plain = peer.once("tools/call", call("fails")).await.unwrap();
     assert_eq!(plain["content"][0]["text"], "no luck");
-    let refused = peer
-        .once("tools/call", task_call("plain"))
-        .await
-        .unwrap_err();
-    assert_eq!(refused["code"], -32601, "{refused}");
-    let refused = peer.once("tools/call", call("only")).await.unwrap_err();
-    assert_eq!(refused["code"], -32601, "{refused}");
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
         let unknown = peer.once(method, json!({"taskId": "made up"})).await;
         assert_eq!(unknown.unwrap_err()["code"], -32602, "{method}");
@@ -138,6 +140,20 @@ async fn a_task_asks_its_client_while_that_waits_for_the_result() {
         id
     );
     until(&mut peer, &id, "completed").await;
+}
+
+#[tokio::test]
+async fn a_task_whose_client_answers_with_an_error_is_told_of_it_and_asks_once() {
+    let world = World::default();
+    let mut peer = world.peer(CORE).await;
+    let created = peer.once("tools/call", task_call("asks")).await.unwrap();
+    let id = created["task"]["taskId"].clone();
+    peer.answers = vec![json!({"error": {"code": -32000, "message": "nobody is there"}})];
+    let result = peer.once("tasks/result", json!({"taskId": id})).await;
+    let why = format!("{result:?}");
+    assert!(why.contains("nobody is there"), "{why}");
+    until(&mut peer, &id, "failed").await;
+    assert_eq!(peer.asked.len(), 1);
 }
 
 #[tokio::test]

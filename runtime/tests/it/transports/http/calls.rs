@@ -105,6 +105,37 @@ async fn a_server_without_room_is_asked_again() {
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_without_room_is_left_alone_for_twice_as_long_each_time() {
+    let served = crate::transports::router().build("example", "1").unwrap();
+    let served = served.into_http_service(http::Options::default());
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let service = tower::service_fn(move |request: axum::http::Request<Full<Bytes>>| {
+        let mut seen = seen.lock().unwrap();
+        seen.push(tokio::time::Instant::now());
+        let (is_busy, served) = (seen.len() < 4, served.clone());
+        async move {
+            if is_busy {
+                let mut busy = axum::http::Response::new(http::Body::from(String::new()));
+                *busy.status_mut() = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+                return Ok(busy);
+            }
+            served.oneshot(request).await
+        }
+    });
+    let pause = Duration::from_millis(100);
+    let client = client().http(Http::in_process(service).with_pause(pause));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    let asked = asked.lock().unwrap();
+    for (tries, pair) in (0..3).zip(asked.windows(2)) {
+        let (waited, least) = (pair[1] - pair[0], pause * (1 << tries));
+        // Up to half of it more is by chance, and timers count milliseconds.
+        let most = least * 3 / 2 + Duration::from_millis(1);
+        assert!((least..=most).contains(&waited), "{waited:?}, {least:?}");
+    }
+}
+
 #[derive(Clone, Default)]
 struct Tokens {
     challenges: Arc<Mutex<Vec<String>>>,
