@@ -180,7 +180,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
     let mut directory = core();
     let first = imported(&mut directory, DICE, Some("com.example/dice"));
     assert!(first.stale.is_none(), "{:?}", first.stale);
-    assert_eq!((first.own, first.repeated), (5, 9));
+    assert_eq!((first.own, first.repeated), (5, 8));
     let [(name, lines)] = &first.drifted[..] else {
         panic!("{:?}", first.drifted);
     };
@@ -276,6 +276,58 @@ fn a_message_that_the_schema_has_no_more_is_told_by_the_import() {
 }
 
 #[test]
+fn a_message_whose_method_another_one_has_is_refused_by_its_place() {
+    let core = r##""PaintRequest": {"type": "object", "properties": {"method": {"const": "wall/paint", "type": "string"}}, "required": ["method"]},
+    "Level""##;
+    let taken = DICE.replace("dice/roll", "wall/paint");
+    let again = r##""AgainRequest": {"type": "object", "properties": {"method": {"const": "dice/roll", "type": "string"}}, "required": ["method"]},
+    "RollRequest""##;
+    let twice = DICE.replace("\"RollRequest\"", again);
+    for (schema, says) in [
+        (
+            taken,
+            "found `wall/paint`, which is that of `PaintRequest` of 2027-01-01",
+        ),
+        (twice, "found `dice/roll`, which is that of `AgainRequest`"),
+    ] {
+        let mut files = self::core().files().clone();
+        let mended = CORE.replace("\"Level\"", core);
+        files.insert("2027-01-01/schema.json".to_owned(), mended);
+        let mut directory = Directory::from_files(files);
+        let imported = imported(&mut directory, &schema, Some("com.example/dice"));
+        let stale = imported.stale.unwrap().to_string();
+        let start = "spec/extensions/dice/schema.json#/$defs/RollRequest: expected a method that no other message has, ";
+        assert!(stale.contains(&format!("{start}{says}")), "{stale}");
+        assert!(
+            stale.contains("spec/extensions/dice/errata.toml"),
+            "{stale}"
+        );
+        assert!(!stale.contains("another row"), "{stale}");
+    }
+}
+
+#[test]
+fn a_request_without_a_result_of_its_name_gets_one_in_its_row() {
+    let mut files = files();
+    let schema = files.get_mut("extensions/dice/schema.json").unwrap();
+    *schema = schema.replace("RollResult", "Rolled");
+    let mut directory = Directory::from_files(files);
+    let asked = |directory: &Directory| {
+        let open = Open::of(&directory.spec().unwrap());
+        let all = open.decisions.iter().map(|one| one.open.clone());
+        (all.collect::<Vec<String>>(), open)
+    };
+    let (questions, open) = asked(&directory);
+    assert_eq!(
+        questions,
+        ["nothing says what answers `dice/roll`: its row has no `result`"]
+    );
+    directory.scaffold(&open).unwrap();
+    let (questions, _) = asked(&directory);
+    assert_eq!(questions, [""; 0]);
+}
+
+#[test]
 fn an_extension_that_nobody_has_written_code_for_compiles() {
     let mut workspace = Workspace::new("extensions");
     for one in crates(files()) {
@@ -355,13 +407,19 @@ fn another_state_of_an_extension_is_compared_with_it() {
     };
     // The file repeats the defects of its revision, and so the errata of that one hold for it.
     assert_eq!(compared(DICE).rows, []);
-    let other = compared(&DICE.replace("\"sides\"", "\"corners\""));
-    let paths = other.rows.iter().flat_map(|row| &row.paths);
-    let paths: Vec<&str> = paths.map(|path| path.method.as_str()).collect();
-    assert!(
-        !paths.is_empty() && paths.iter().all(|method| *method == "dice/roll"),
-        "{paths:?}"
-    );
+    for (was, is, expected) in [
+        ("\"sides\"", "\"corners\"", "C2S dice/roll params"),
+        // A list of one request does not hide what answers it.
+        ("\"six\"", "\"seven\"", "S2C dice/roll result"),
+    ] {
+        let other = compared(&DICE.replace(was, is));
+        let paths = other.rows.iter().flat_map(|row| &row.paths);
+        let paths: Vec<String> = paths.map(ToString::to_string).collect();
+        assert!(
+            !paths.is_empty() && paths.iter().all(|path| path.starts_with(expected)),
+            "{expected}: {paths:?}"
+        );
+    }
 }
 
 /// The crate that `generate --schema FILE` makes of the extension.

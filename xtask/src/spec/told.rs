@@ -90,12 +90,13 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
     } = imported;
     let what = what(*added, *schema_changed);
     let mut text = format!(
-        "extension {name}: {what}, {own} definitions of its own, {repeated} that repeat {revision}, sha256 {sha256}\n"
+        "extension {name}: {what}, {own} definitions of its own, {repeated} that repeat {revision}, {} that differ from it, sha256 {sha256}\n",
+        drifted.len()
     );
     for (definition, lines) in drifted {
         let _ = writeln!(
             text,
-            "\n{definition} is not that of {revision} any more, and becomes a type of the extension (- {revision}, + {name}):"
+            "\n{definition} differs from that of {revision}, and becomes a type of the extension (- {revision}, + {name}):"
         );
         for line in lines.lines() {
             let _ = writeln!(text, "    {line}");

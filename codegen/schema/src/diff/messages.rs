@@ -45,7 +45,8 @@ pub(crate) fn read(
             continue;
         };
         roles += 1;
-        for node in choices(graph, listed) {
+        // A list of one message is an alias of it, and is followed: the message has its own name, not that of the list.
+        for node in choices(graph, graph.resolve(listed)) {
             let Some((name, params)) = method(graph, node) else {
                 let pointer = graph.node(node).pointer.clone();
                 return Err(Error::schema(

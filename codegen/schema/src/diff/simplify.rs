@@ -136,10 +136,8 @@ impl Graph {
         }
         let bare = self.nodes[id].limits.is_empty();
         self.nodes[id].shape = match variants.as_slice() {
-            [only] if self.nodes[id].definition.is_none() && bare => Shape::Alias(*only),
-            [only] if bare && self.node(*only).limits.is_empty() && !self.node(*only).untyped => {
-                self.node(*only).shape.clone()
-            }
+            // It keeps the name of the one: the only request of an extension is not called like the list of requests.
+            [only] if bare => Shape::Alias(*only),
             _ => Shape::Union(variants),
         };
     }

@@ -12,6 +12,7 @@ use crate::model::{
     Built, Direction, Method, MethodKind, Model, Object, Presence, Shape, Ty, TypeDef, Union,
 };
 use crate::naming::numbered;
+use crate::spec::extensions::{FACTS, FOLDER};
 use crate::spec::methods::{Answer, MethodRules, ResultRule, answer, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
@@ -193,17 +194,29 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
             "",
         ),
     };
-    let since = since(scope);
+    let nothing = format!("nothing says what answers `{name}`");
+    let (open, settle) = match scope {
+        // The row of the method is there, for its sender.
+        Scope::Extension { name: of, .. } => (
+            format!("{nothing}: its row has no `result`"),
+            Settle::of(
+                format!("{FOLDER}/{of}/{FACTS}"),
+                format!("name = {name:?}\nresult = {row:?}\n"),
+            ),
+        ),
+        _ => {
+            let since = since(scope);
+            let row = format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}");
+            (nothing, Settle::of(MethodRules::FILE, row))
+        }
+    };
     let decision = Decision {
         scope: scope.clone(),
         place: definitions.pointer(message),
         question: Question::Result,
-        open: format!("nothing says what answers `{name}`"),
+        open,
         answer,
-        settle: Settle::of(
-            MethodRules::FILE,
-            format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}"),
-        ),
+        settle,
     };
     (result, decision)
 }

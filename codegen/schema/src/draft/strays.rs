@@ -110,7 +110,9 @@ pub(super) fn unlisted(
         question: Question::Direction,
         open: match scope {
             Scope::Extension { .. } => {
-                format!("expected client or server as the sender of `{method}`, found nothing")
+                format!(
+                    "expected client or server as `sender` of `{method}`, found no row with one"
+                )
             }
             _ => format!(
                 "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",

@@ -16,6 +16,7 @@ use super::roles::lists;
 use super::rules::RuleFile;
 use super::{Directory, ERRATA, Revision, Spec, Status, canonical, revisions};
 use crate::Error;
+use crate::pointer::escaped;
 
 /// The folder of the extensions, below the spec directory.
 pub(crate) const FOLDER: &str = "extensions";
@@ -178,7 +179,13 @@ impl Extension {
             name,
             Status::Released,
         )?;
-        Error::check(faults(&facts, &rows, &schema, revisions))?;
+        let mut errors = faults(&facts, &rows, &schema, revisions);
+        errors.extend(misnamed(
+            &schema,
+            base,
+            &directory.path(&format!("{FOLDER}/{name}")),
+        ));
+        Error::check(errors)?;
         let methods = rows.method.into_iter().map(|row| ExtensionMethod {
             name: row.name.into_inner(),
             sender: sender(row.sender.get_ref()).flatten(),
@@ -359,6 +366,7 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
     let mut fault = |at: &Spanned<String>, rule: String, problem: String, help: &str| {
         errors.push(facts.error(at.span().start, rule, problem, "", help));
     };
+    let no_definition = "the name of a definition of the schema; or leave the line out";
     let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
     let identifier = rows.identifier.get_ref();
     if !is_identifier(identifier) {
@@ -380,7 +388,7 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         .filter(|name| !defines(name.get_ref()))
     {
         let problem = format!("the schema has no definition `{}`", settings.get_ref());
-        fault(settings, "settings".to_owned(), problem, "");
+        fault(settings, "settings".to_owned(), problem, no_definition);
     }
     let own: BTreeSet<&str> = messages(schema).map(|(method, _)| method).collect();
     let mut said = BTreeSet::new();
@@ -391,11 +399,13 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         );
         if !own.contains(name.as_str()) {
             let problem = "the schema has no message of that method".to_owned();
-            fault(&row.name, rule.clone(), problem, "");
+            let help = "remove the row, or correct the name";
+            fault(&row.name, rule.clone(), problem, help);
         }
         if !said.insert(name) {
             let problem = "another row says it".to_owned();
-            fault(&row.name, rule.clone(), problem, "");
+            let help = "leave one of the rows, with its sender";
+            fault(&row.name, rule.clone(), problem, help);
         }
         if sender(row.sender.get_ref()).is_none() {
             let problem = format!("`{}` is neither side", row.sender.get_ref());
@@ -403,7 +413,7 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         }
         if let Some(result) = row.result.as_ref().filter(|name| !defines(name.get_ref())) {
             let problem = format!("the schema has no definition `{}`", result.get_ref());
-            fault(result, rule, problem, "");
+            fault(result, rule, problem, no_definition);
         }
     }
     if let Some(CoreRow { revision, methods }) = &rows.core {
@@ -412,7 +422,9 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         match before.map(|before| before.status) {
             None => {
                 let problem = format!("no revision `{id}`");
-                fault(revision, "core".to_owned(), problem, "");
+                let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
+                let help = format!("known: {}", known.join(", "));
+                fault(revision, "core".to_owned(), problem, &help);
             }
             Some(Status::Released) => {}
             Some(status) => {
@@ -429,7 +441,8 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
             methods.iter().filter(move |name| !has(name))
         }) {
             let problem = format!("revision `{id}` has no method `{}`", method.get_ref());
-            fault(method, "core".to_owned(), problem, "");
+            let help = "the methods of the feature as that revision has them";
+            fault(method, "core".to_owned(), problem, help);
         }
     }
     let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
@@ -441,12 +454,38 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         );
         if !theirs.contains(method.as_str()) {
             let problem = "no revision has such a method".to_owned();
-            fault(&row.method, rule.clone(), problem, "");
+            let help = "a request of the revision, such as tools/call";
+            fault(&row.method, rule.clone(), problem, help);
         }
         if !defines(row.result.get_ref()) {
             let problem = format!("the schema has no definition `{}`", row.result.get_ref());
-            fault(&row.result, rule, problem, "");
+            let help = "the name of a definition of the schema; or remove the row";
+            fault(&row.result, rule, problem, help);
         }
     }
     errors
+}
+
+/// The messages whose method is taken: by another message of the schema, or by the revision that the extension rests on,
+/// where the schema does not repeat that message.
+fn misnamed(schema: &Value, base: &Revision, folder: &str) -> Vec<Error> {
+    let theirs: BTreeMap<&str, &str> = messages(&base.schema).collect();
+    let mut said: BTreeMap<&str, &str> = BTreeMap::new();
+    let taken = messages(schema).filter_map(|(method, name)| {
+        let own = |by: &&str| format!("`{by}`");
+        let core = |by: &&str| format!("`{by}` of {}", base.id);
+        let by = match base.definition(name) {
+            None => said.get(method).map(own).or_else(|| theirs.get(method).map(core)),
+            Some(_) => None,
+        };
+        said.entry(method).or_insert(name);
+        Some(Error::schema(
+            &format!("{folder}/schema.json"),
+            &format!("/$defs/{}", escaped(name)),
+            "a method that no other message has",
+            format!("`{method}`, which is that of {}", by?),
+            format!("give the message a method of its own, or mend it by an erratum in {folder}/{ERRATA}"),
+        ))
+    });
+    taken.collect()
 }

@@ -48,7 +48,7 @@ pub struct ImportedExtension {
     pub revision: String,
     /// How many definitions are its own.
     pub own: usize,
-    /// How many definitions it repeats of the revision.
+    /// How many definitions it repeats of the revision, as they are there.
     pub repeated: usize,
     /// The definitions that it has otherwise than the revision, each with the lines that differ: `-` of the revision.
     pub drifted: Vec<(String, String)>,
@@ -102,8 +102,10 @@ pub(in crate::spec) fn into(
         .map(|row| row.name.get_ref().as_str())
         .collect();
     let theirs: BTreeSet<&str> = messages(&base.schema).map(|(method, _)| method).collect();
-    let unsaid = messages(&upstream.canonical).map(|(method, _)| method);
-    for method in unsaid.filter(|method| !said.contains(method) && !theirs.contains(method)) {
+    let all: BTreeSet<&str> = messages(&upstream.canonical)
+        .map(|(method, _)| method)
+        .collect();
+    for method in &(&all - &said) - &theirs {
         let method = toml::Value::from(method);
         text.push_str(&format!(
             "\n# To decide: client or server.\n[[method]]\nname = {method}\nsender = \"\"\n"
@@ -112,8 +114,9 @@ pub(in crate::spec) fn into(
     let mut repeated = 0;
     let mut drifted = Vec::new();
     for (name, copy, original) in extensions::copied(&upstream.canonical, base) {
-        repeated += 1;
-        if copy != original {
+        if copy == original {
+            repeated += 1;
+        } else {
             let [was, is] =
                 [original, copy].map(|of| serde_json::to_string_pretty(of).unwrap_or_default());
             drifted.push((name.to_owned(), diff::lines(&was, &is, SHOWN_LINES)));
@@ -132,7 +135,7 @@ pub(in crate::spec) fn into(
         schema_changed,
         sha256: upstream.sha256.clone(),
         revision,
-        own: upstream.definitions() - repeated,
+        own: upstream.definitions() - repeated - drifted.len(),
         repeated,
         drifted,
         stale: directory.spec().err(),
