@@ -5,7 +5,7 @@ mod watch;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -48,6 +48,9 @@ struct Passed {
 /// How much of one line is kept to be written down.
 const MAX_LINE: usize = 64 << 20;
 
+/// How many lines wait to be written down. What goes by waits too when nobody reads what is printed.
+const MAX_WAITING: usize = 64;
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let record = match &arguments.record {
         Some(file) => match File::create(file) {
@@ -66,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             return Ok(ended(3));
         }
     };
-    let (told, heard) = channel();
+    let (told, heard) = sync_channel(MAX_WAITING);
     let watch = arguments.watch.then(Watch::new);
     let writer = thread::spawn(move || write_down(&heard, record, watch));
     let to_server = (child.stdin.take()).context("the server has no standard input")?;
@@ -101,7 +104,7 @@ fn start(command: &[String]) -> anyhow::Result<Child> {
 }
 
 /// Passes bytes on as they come, and tells of each line.
-fn pass(direction: Direction, mut from: impl Read, mut to: impl Write, told: &Sender<Event>) {
+fn pass(direction: Direction, mut from: impl Read, mut to: impl Write, told: &SyncSender<Event>) {
     let mut chunk = vec![0; 1 << 16];
     let mut line = Vec::new();
     loop {
@@ -128,7 +131,7 @@ fn pass(direction: Direction, mut from: impl Read, mut to: impl Write, told: &Se
     tell(direction, &mut line, told);
 }
 
-fn tell(direction: Direction, line: &mut Vec<u8>, told: &Sender<Event>) {
+fn tell(direction: Direction, line: &mut Vec<u8>, told: &SyncSender<Event>) {
     let bytes = std::mem::take(line);
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_end_matches(['\n', '\r']);

@@ -1,9 +1,12 @@
 //! `mcp-rev tap`: what goes by is untouched, and written down.
 
 #![cfg(unix)]
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tap");
@@ -88,6 +91,32 @@ fn answers_come_while_the_client_goes_on_and_are_shown_with_their_time() {
     assert!(shown.contains("> 1  ping\n"), "{shown}");
     assert!(shown.contains("< 1  ping: ok  "), "{shown}");
     assert!(!shown.contains('\u{1b}'), "a pipe has no colours: {shown}");
+}
+
+#[test]
+fn a_reader_that_does_not_read_holds_up_what_goes_by() {
+    const LINES: usize = 40_000;
+    let server =
+        format!(r#"yes '{{"jsonrpc":"2.0","method":"notifications/message"}}' | head -n {LINES}"#);
+    let mut child = tap(&["--watch"], &server);
+    let mut from = BufReader::new(child.stdout.take().unwrap());
+    let (told, heard) = channel();
+    let reader = thread::spawn(move || {
+        let all = from
+            .by_ref()
+            .lines()
+            .take(LINES)
+            .map_while(Result::ok)
+            .count();
+        let _ = told.send(all);
+    });
+    // As long as nobody reads what is printed, the rest waits in the server and not in the tap.
+    heard.recv_timeout(Duration::from_secs(1)).unwrap_err();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(heard.recv().unwrap(), LINES);
+    let shown = String::from_utf8(output.stderr).unwrap();
+    assert!(shown.lines().filter(|line| line.starts_with('<')).count() == LINES);
+    reader.join().unwrap();
 }
 
 #[test]
