@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How many callers are remembered for whom tools were listed.
 const CALLERS: usize = 1_000;
 
-/// The parameters that headers repeat, for each client that can be told apart.
+/// The parameters that headers repeat, for each client that can be distinguished.
 #[derive(Debug, Default)]
 pub(super) struct Tools(Mutex<HashMap<Identity, Known>>);
 
