@@ -221,16 +221,18 @@ impl Held {
 
     /// The edits by which it begins with another revision.
     pub(super) fn begins(&self, text: &str, id: &str) -> Vec<Edit> {
-        let quoted = |id: &str| toml::Value::from(id).to_string();
         if !self.is_of_lines() {
             let row = self.entries.first();
             let place = row.and_then(|row| row.place_of(SINCE));
-            return place.map(|place| (place, quoted(id))).into_iter().collect();
+            return place
+                .map(|place| (place, sheet::quoted(id)))
+                .into_iter()
+                .collect();
         }
         let headers = self.headers(text).into_iter().filter_map(|header| {
             let line = text.get(header.clone())?;
             let is = |spelled: &str| line.rfind(&format!(".{spelled}")).map(|at| at + 1);
-            let spellings = [quoted(&self.since), self.since.clone()];
+            let spellings = [sheet::quoted(&self.since), self.since.clone()];
             let (at, was) = spellings.iter().find_map(|was| Some((is(was)?, was)))?;
             let start = header.start + at;
             Some((start..start + was.len(), sheet::key(id)))
@@ -240,52 +242,47 @@ impl Held {
 
     /// The headers of its tables of lines, each once.
     fn headers(&self, text: &str) -> Vec<Range<usize>> {
-        let mut headers: Vec<Range<usize>> = Vec::new();
-        for entry in &self.entries {
-            let header = sheet::header_above(text, entry.start());
-            if let Some(header) = header.filter(|header| !headers.contains(header)) {
-                headers.push(header);
-            }
-        }
+        let mut headers: Vec<_> = (self.entries.iter())
+            .map(|entry| entry.header(text))
+            .collect();
+        headers.dedup();
         headers
     }
 
     /// The text in which it ends with another revision, or with none.
     pub(super) fn ending(&self, text: &str, until: Option<&str>) -> String {
-        let stands = self.entries.iter().find_map(|entry| {
-            let own = !self.is_of_lines() || entry.name == UNTIL;
-            entry.place_of(UNTIL).filter(|_| own)
-        });
-        let line = |id: &str| format!("{UNTIL} = {}\n", toml::Value::from(id));
-        let edit = match (stands, until) {
-            (Some(place), Some(id)) => (place, toml::Value::from(id).to_string()),
-            // The header goes with it, if nothing but the header of members is left below.
-            (Some(place), None) => match self.headers(text).first() {
-                Some(header) if self.is_of_lines() && bare(text, header, &place) => (
-                    header.start..sheet::line_end(text, place.end),
-                    String::new(),
-                ),
-                _ => sheet::block_removal(text, place),
-            },
-            (None, None) => return text.to_owned(),
-            (None, Some(id)) if self.is_of_lines() => match self.headers(text).first() {
-                // Right below the header of the table, which is made where only its members have one.
-                Some(header) if text[header.clone()].trim_end().ends_with(".members]") => {
-                    let own = text[header.clone()].replace(".members]", "]");
-                    (header.start..header.start, format!("{own}{}", line(id)))
+        let Some(first) = self.entries.first() else {
+            return text.to_owned();
+        };
+        let header = first.header(text);
+        let (stands, below) = match self.is_of_lines() {
+            false => (first.place_of(UNTIL), first.place_of(SINCE)),
+            true => {
+                let mut own = self.entries.iter().filter(|entry| entry.name == UNTIL);
+                let stands = own.find_map(|entry| entry.place_of(UNTIL));
+                let line = until.map(|id| format!("{UNTIL} = {}\n", sheet::quoted(id)));
+                match (&stands, line) {
+                    // The header goes with it, if nothing but the header of members is left below.
+                    (Some(place), None) if bare(text, &header, place) => {
+                        let range = header.start..sheet::line_end(text, place.end);
+                        return sheet::edited(text, vec![(range, String::new())]);
+                    }
+                    // The header of the table is made where only its members have one.
+                    (None, Some(line))
+                        if text[header.clone()].trim_end().ends_with(".members]") =>
+                    {
+                        let own = text[header.clone()].replace(".members]", "]");
+                        let at = header.start..header.start;
+                        return sheet::edited(text, vec![(at, format!("{own}{line}"))]);
+                    }
+                    _ => {}
                 }
-                Some(header) => (header.end..header.end, line(id)),
-                None => return text.to_owned(),
-            },
-            (None, Some(id)) => {
-                let row = self.entries.first();
-                let since = row.and_then(|row| row.place_of(SINCE));
-                let at = since.map_or(text.len(), |since| sheet::line_end(text, since.end));
-                let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
-                (at..at, format!("{gap}{}", line(id)))
+                (stands, Some(header.start..header.start))
             }
         };
-        sheet::edited(text, vec![edit])
+        let below = below.map_or(text.len(), |place| place.end);
+        let until = until.map(sheet::quoted);
+        sheet::with_value(text, (UNTIL, stands), below, until.as_deref())
     }
 }
 

@@ -254,7 +254,7 @@ pub(crate) fn with_row(
 ) -> Result<String, Error> {
     let mut block = "[[revision]]\n".to_owned();
     for (key, value) in members {
-        block.push_str(&format!("{key} = {}\n", toml::Value::from(*value)));
+        block.push_str(&format!("{key} = {}\n", sheet::quoted(value)));
     }
     let previous = match after {
         Some(after) => Some(row(rows, after)?),
@@ -265,37 +265,21 @@ pub(crate) fn with_row(
     let text = &file.text;
     let beside = previous.or(rows.first());
     let beside = beside.map_or(Ok(None), |row| entry(file, row.id()))?;
-    let (head, tail) = text.split_at(match beside {
+    let at = match beside {
         // Nothing goes before the new one, so it goes before the first header.
         Some(first) if previous.is_none() => first.start(),
         Some(previous) => sheet::line_end(text, previous.end()),
         None => text.len(),
-    });
-    let gap = match head {
-        "" => "",
-        _ if head.ends_with("\n\n") => "",
-        _ if head.ends_with('\n') => "\n",
-        _ => "\n\n",
     };
-    let close = if tail.is_empty() || tail.starts_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
-    Ok(format!("{head}{gap}{block}{close}{tail}"))
+    Ok(sheet::with_block(text, at, &block))
 }
 
 /// The text of the file with another digest in an entry.
 pub(crate) fn with_sha256(file: &RuleFile, row: &Row, sha256: &str) -> String {
-    let mut text = file.text.clone();
-    match &row.sha256 {
-        Some(old) => text.replace_range(old.span(), &toml::Value::from(sha256).to_string()),
-        None => text.insert_str(
-            row.id.span().end,
-            &format!("\nsha256 = {}", toml::Value::from(sha256)),
-        ),
-    }
-    text
+    let stands = row.sha256.as_ref().map(Spanned::span);
+    let value = sheet::quoted(sha256);
+    let below = row.id.span().end;
+    sheet::with_value(&file.text, ("sha256", stands), below, Some(&value))
 }
 
 /// Writes into the row of a revision which facts are confirmed; `None` for all of them.
@@ -307,27 +291,18 @@ pub(super) fn confirm(
     let (_, rows) = directory.order()?;
     let row = row(&rows, id)?;
     let list = directory.list()?;
-    let mut text = list.text.clone();
     let value = confirmed.map(|facts| match facts {
         [] => "[]".to_owned(),
         facts => {
-            let quoted = facts.iter().map(|fact| toml::Value::from(*fact));
-            let lines: Vec<String> = quoted.map(|fact| format!("  {fact},\n")).collect();
-            format!("[\n{}]", lines.concat())
+            let lines = facts
+                .iter()
+                .map(|fact| format!("  {},\n", sheet::quoted(fact)));
+            format!("[\n{}]", lines.collect::<String>())
         }
     });
-    match (row.confirmed.as_ref().map(Spanned::span), value) {
-        (Some(place), Some(value)) => text.replace_range(place, &value),
-        (Some(place), None) => {
-            let start = text[..place.start].rfind('\n').unwrap_or_default();
-            text.replace_range(start..place.end, "");
-        }
-        (None, Some(value)) => {
-            let end = entry(&list, id)?.map_or(text.len(), |entry| entry.end());
-            text.insert_str(end, &format!("\nconfirmed = {value}"));
-        }
-        (None, None) => {}
-    }
+    let stands = row.confirmed.as_ref().map(Spanned::span);
+    let end = entry(&list, id)?.map_or(list.text.len(), |entry| entry.end());
+    let text = sheet::with_value(&list.text, ("confirmed", stands), end, value.as_deref());
     directory.files.insert(REVISIONS.to_owned(), text);
     Ok(())
 }

@@ -37,10 +37,7 @@ impl Directory {
             match place {
                 Some((_, line)) if text.contains(line) => continue,
                 Some((at, line)) => text.insert_str(at, &format!("{why}{line}\n")),
-                None => {
-                    let gap = if text.is_empty() { "" } else { "\n" };
-                    text.push_str(&format!("{gap}{why}{stub}\n"));
-                }
+                None => *text = sheet::with_block(text, text.len(), &format!("{why}{stub}\n")),
             }
             *written.entry(name.clone()).or_default() += 1;
         }
@@ -56,40 +53,26 @@ impl Directory {
 
     /// An empty doc line for `Type` or `Type.member`; not where there is one.
     fn doc_stub(&mut self, file: &str, name: &str) -> Result<bool, Error> {
-        let (section, member) = match name.split_once('.') {
-            Some((section, member)) => (section, Some(member)),
-            None => (name, None),
+        let (section, table, key) = match name.split_once('.') {
+            Some((section, member)) => (section, vec![section, "members"], member),
+            None => (name, vec![name], "doc"),
         };
         let text = self.files.entry(file.to_owned()).or_default();
         let entries = sheet::entries(file, text)?;
-        let members = [section, "members"];
-        let within = |entry: &&Entry, table: &[&str]| entry.table.iter().eq(table.iter());
-        let last = |table: &[&str]| entries.iter().rfind(|entry| within(entry, table));
-        let key = member.unwrap_or("doc");
-        let table: &[&str] = if member.is_some() {
-            &members
-        } else {
-            &members[..1]
-        };
-        if entries
-            .iter()
-            .any(|entry| within(&entry, table) && entry.name == key)
-        {
+        let last = |table: &[&str]| entries.iter().rfind(|entry| entry.table == table);
+        if (entries.iter()).any(|entry| entry.table == table && entry.name == key) {
             return Ok(false);
         }
         let line = format!("{} = \"\"\n", sheet::key(key));
-        let section = sheet::key(section);
+        let names: Vec<String> = table.iter().map(|name| sheet::key(name)).collect();
+        let block = format!("[{}]\n{line}", names.join("."));
         // The end of the table, the end of what stands above it, the end of the file.
-        let (after, stub) = match (last(table), last(&members[..1])) {
-            (Some(entry), _) => (Some(entry), line),
-            (None, Some(entry)) if member.is_some() => {
-                (Some(entry), format!("[{section}.members]\n{line}"))
-            }
-            (None, _) if member.is_some() => (None, format!("\n[{section}.members]\n{line}")),
-            (None, _) => (None, format!("\n[{section}]\n{line}")),
-        };
-        let at = after.map_or(text.len(), |entry| sheet::line_end(text, entry.end()));
-        text.insert_str(at, &stub);
+        let after = |entry: &Entry| sheet::line_end(text, entry.end());
+        match (last(&table), last(&[section])) {
+            (Some(entry), _) => text.insert_str(after(entry), &line),
+            (None, Some(entry)) => text.insert_str(after(entry), &block),
+            (None, None) => *text = sheet::with_block(text, text.len(), &block),
+        }
         Ok(true)
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// From its header or key to the end of its last value.
     span: Range<usize>,
+    /// The header of a row, or of the table of a line.
+    header: Range<usize>,
     /// Its strings with their keys and places; those of a list have the key of the list.
     pub(crate) texts: Vec<(String, String, Range<usize>)>,
 }
@@ -39,6 +41,11 @@ impl Entry {
             true => self.name.clone(),
             false => format!("[{}] {}", self.table.join("."), self.name),
         }
+    }
+
+    /// The header that it stands below, with its line break.
+    pub(crate) fn header(&self, sheet: &str) -> Range<usize> {
+        self.header.start..line_end(sheet, self.header.end)
     }
 
     /// Where it begins.
@@ -98,6 +105,7 @@ fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<Entry>
                     table: path.clone(),
                     name: name.to_owned(),
                     span: key.unwrap_or_default(),
+                    header: table.span().unwrap_or_default(),
                     texts: Vec::new(),
                 };
                 entry.take(name, value);
@@ -114,6 +122,7 @@ fn row_entry(row: &Table, path: &[String]) -> Entry {
         table: path.to_vec(),
         name: first.map(plain).unwrap_or_default(),
         span: row.span().unwrap_or_default(),
+        header: row.span().unwrap_or_default(),
         texts: Vec::new(),
     };
     entry.take_table(row);
@@ -166,12 +175,54 @@ pub(crate) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
+/// Sets the value of a key, or takes its line out; a key that is not there yet gets a line below the one with an offset.
+pub(crate) fn with_value(
+    text: &str,
+    (key, place): (&str, Option<Range<usize>>),
+    below: usize,
+    value: Option<&str>,
+) -> String {
+    let edit = match (place, value) {
+        (Some(place), Some(value)) => (place, value.to_owned()),
+        (Some(place), None) => block_removal(text, place),
+        (None, Some(value)) => {
+            let at = line_end(text, below);
+            let gap = if text[..at].ends_with('\n') { "" } else { "\n" };
+            (at..at, format!("{gap}{key} = {value}\n"))
+        }
+        (None, None) => return text.to_owned(),
+    };
+    edited(text, vec![edit])
+}
+
+/// Puts lines between blank lines.
+pub(crate) fn with_block(text: &str, at: usize, block: &str) -> String {
+    let (head, tail) = text.split_at(at);
+    let gap = match head {
+        "" => "",
+        _ if head.ends_with("\n\n") => "",
+        _ if head.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let close = match tail {
+        "" => "",
+        _ if tail.starts_with('\n') => "",
+        _ => "\n",
+    };
+    format!("{head}{gap}{block}{close}{tail}")
+}
+
+/// A string as a value.
+pub(crate) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
 /// A key as it stands in a header.
 pub(crate) fn key(name: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     match name.bytes().all(bare) && !name.is_empty() {
         true => name.to_owned(),
-        false => toml::Value::from(name).to_string(),
+        false => quoted(name),
     }
 }
 
@@ -194,7 +245,7 @@ pub(crate) fn without<'e>(
 /// Take a range of whole lines out, with the comments that stand right above it.
 ///
 /// Of the blank lines around it the larger run stays, none at the end of the file.
-pub(crate) fn block_removal(text: &str, span: Range<usize>) -> Edit {
+fn block_removal(text: &str, span: Range<usize>) -> Edit {
     let mut start = line_start(text, span.start);
     while let Some(above) = start.checked_sub(1).map(|end| line_start(text, end)) {
         if !text[above..start].starts_with('#') {
@@ -218,19 +269,6 @@ pub(crate) fn block_removal(text: &str, span: Range<usize>) -> Edit {
         false => blank_before.max(after),
     };
     (range, "\n".repeat(left))
-}
-
-/// The line of the header that stands above an offset, with its line break.
-pub(crate) fn header_above(text: &str, offset: usize) -> Option<Range<usize>> {
-    let mut end = line_start(text, offset);
-    while end > 0 {
-        let start = line_start(text, end - 1);
-        if text[start..end].starts_with('[') {
-            return Some(start..end);
-        }
-        end = start;
-    }
-    None
 }
 
 fn line_start(text: &str, offset: usize) -> usize {

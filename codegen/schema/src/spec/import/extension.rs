@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use toml::Spanned;
 
 use super::{Upstream, differs, keeps};
 use crate::Error;
@@ -11,7 +12,7 @@ use crate::files::diff;
 use crate::spec::extensions::{self, FACTS, FOLDER, Rows};
 use crate::spec::methods::messages;
 use crate::spec::rules::RuleFile;
-use crate::spec::{Directory, Revision, canonical, revisions};
+use crate::spec::{Directory, Revision, canonical, revisions, sheet};
 
 /// How many differing lines are shown of a definition.
 const SHOWN_LINES: usize = 12;
@@ -89,11 +90,10 @@ pub(in crate::spec) fn into(
             let rows: Rows = facts.parse()?;
             keeps_its_facts(name, &rows, options)?;
             let base = core.revision(rows.revision.get_ref())?;
-            let mut text = facts.text.clone();
-            if let Some(old) = &rows.sha256 {
-                let new = toml::Value::from(upstream.sha256.as_str()).to_string();
-                text.replace_range(old.span(), &new);
-            }
+            let stands = rows.sha256.as_ref().map(Spanned::span);
+            let sha256 = sheet::quoted(&upstream.sha256);
+            let below = rows.revision.span().end;
+            let text = sheet::with_value(&facts.text, ("sha256", stands), below, Some(&sha256));
             (base, text)
         }
     };
@@ -106,10 +106,10 @@ pub(in crate::spec) fn into(
         .map(|(method, _)| method)
         .collect();
     for method in &(&all - &said) - &theirs {
-        let method = toml::Value::from(method);
-        text.push_str(&format!(
-            "\n# To decide: client or server.\n[[method]]\nname = {method}\nsender = \"\"\n"
-        ));
+        let name = sheet::quoted(method);
+        let row =
+            format!("# To decide: client or server.\n[[method]]\nname = {name}\nsender = \"\"\n");
+        text = sheet::with_block(&text, text.len(), &row);
     }
     let mut repeated = 0;
     let mut drifted = Vec::new();
@@ -162,11 +162,10 @@ fn started(
             "a prefix, `/` and a name: io.modelcontextprotocol/tasks",
         ));
     }
-    let quoted = |text: &str| toml::Value::from(text).to_string();
     let page = format!("https://modelcontextprotocol.io/extensions/{name}/overview");
     let settings = settings(&upstream.canonical, base).map_or_else(
         || "# settings = \"\"\n".to_owned(),
-        |settings| format!("settings = {}\n", quoted(settings)),
+        |settings| format!("settings = {}\n", sheet::quoted(settings)),
     );
     Ok(format!(
         "# What the schema of the extension does not say. `cargo xtask spec import FILE --extension {name}` writes the digest\n\
@@ -185,11 +184,11 @@ fn started(
          reference = {}\n\
          # The definition of what both sides declare under the identifier.\n\
          {settings}",
-        quoted(identifier),
-        quoted(&base.id),
-        quoted(options.source.as_deref().unwrap_or("schema/schema.json")),
-        quoted(&upstream.sha256),
-        quoted(options.reference.as_deref().unwrap_or(&page)),
+        sheet::quoted(identifier),
+        sheet::quoted(&base.id),
+        sheet::quoted(options.source.as_deref().unwrap_or("schema/schema.json")),
+        sheet::quoted(&upstream.sha256),
+        sheet::quoted(options.reference.as_deref().unwrap_or(&page)),
     ))
 }
 
