@@ -22,6 +22,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::format;
+use crate::generate::COMMAND;
 use mcp_schema::Error;
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Model, Shape, Ty, TypeDef};
@@ -32,7 +33,7 @@ pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::reexport as reexport_files;
 pub use scaffold::{CrateFacts, ExtensionFacts};
-pub(crate) use scaffold::{lines, rendered};
+pub(crate) use scaffold::{header_of, lines, rendered};
 pub(crate) use ty::in_box;
 use ty::rust_type;
 
@@ -93,10 +94,9 @@ pub fn crate_files(
 /// Tokens that do not parse, and templates that do not render.
 pub fn shared_files<'p>(
     once: &Once,
-    command: &str,
     of: impl Fn(&str) -> Option<&'p Pieces>,
 ) -> Result<CrateFiles, Error> {
-    let header = scaffold::header_of(command, "spec/");
+    let header = header_of(COMMAND, "spec/");
     let mut all = CrateFiles::new();
     for set in once.sets() {
         let latest = set.revisions.last().copied().unwrap_or_default();
@@ -122,7 +122,7 @@ pub fn shared_files<'p>(
         );
         all.extend(files.files);
     }
-    all.extend(scaffold::shared(once, command, &header)?);
+    all.extend(scaffold::shared(once, &header)?);
     Ok(all)
 }
 

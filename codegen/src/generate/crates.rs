@@ -54,7 +54,7 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
             methods: 0,
             reexports: None,
             decisions: Vec::new(),
-            files: shared_files(&once, COMMAND, |id| find(id).map(|(.., pieces)| *pieces))?,
+            files: shared_files(&once, |id| find(id).map(|(.., pieces)| *pieces))?,
         })
     };
     let crates = all
@@ -251,7 +251,6 @@ pub fn registry_crate(
         types: types.into_iter().map(str::to_owned).collect(),
     });
     let facts = RegistryFacts {
-        command: COMMAND.to_owned(),
         revisions: revisions.collect(),
         converted: converted.collect(),
         features: features_of(models),
@@ -337,7 +336,6 @@ fn shim_facts<'m>(models: &'m Models<'_>, once: &'m Once) -> ShimFacts<'m> {
         model: &of.model,
     });
     ShimFacts {
-        command: COMMAND.to_owned(),
         revisions: revisions.collect(),
         extensions: models.extensions.iter().map(|of| of.extension).collect(),
         features: features_of(models),

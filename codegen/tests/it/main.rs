@@ -7,7 +7,6 @@
     reason = "a test says what it found and stops"
 )]
 
-mod areas;
 mod changes;
 mod constructors;
 mod diff;

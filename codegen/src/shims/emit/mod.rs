@@ -28,7 +28,7 @@ use mcp_schema::shims::plan::{Arm, ArmPlan, Becomes, Body, Conversion, End, Pair
 /// Tokens that do not parse, and templates that do not render.
 pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<CrateFiles, Error> {
     let mut files = CrateFiles::new();
-    let header = facts.header();
+    let header = scaffold::header();
     let mut add = |path: String, text: String| {
         files.insert(path, format!("{header}{text}"));
     };
