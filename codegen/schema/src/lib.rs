@@ -17,6 +17,7 @@ pub mod model;
 mod models;
 pub mod names;
 pub mod naming;
+mod one_or_many;
 pub mod open;
 pub mod pointer;
 pub mod prose;

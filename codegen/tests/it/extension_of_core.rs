@@ -1,5 +1,6 @@
 //! An extension whose feature was in the core before: the messages of the two are converted by rules, without any code.
 
+use crate::says;
 use std::collections::BTreeMap;
 
 use mcp_codegen::generate::{registry_crate, shims_crate, type_crates};
@@ -218,10 +219,7 @@ fn a_difference_from_the_core_that_no_rule_answers_stops_the_generator_and_is_as
     assert!(asked.clone().count() > 0, "{:?}", open.decisions);
     directory.scaffold(&open).unwrap();
     let written = &directory.files()[file];
-    assert!(
-        written.contains("at = \"RollRequestParams.sides\""),
-        "{written}"
-    );
+    says(written, "at = \"RollRequestParams.sides\"");
 }
 
 #[test]
@@ -233,7 +231,7 @@ fn rules_for_an_extension_that_was_in_no_core_are_an_error() {
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap();
     let refused = models.plan_shims(&spec).unwrap_err().to_string();
-    assert!(refused.contains("2026-12-12..dice.toml"), "{refused}");
+    says(&refused, "2026-12-12..dice.toml");
 }
 
 #[test]
@@ -244,5 +242,5 @@ fn an_extension_that_is_called_like_a_revision_is_an_error() {
         files.insert(format!("extensions/2026-12-12/{file}"), text);
     }
     let refused = Spec::from_files(files).unwrap_err().to_string();
-    assert!(refused.contains("a revision has that id"), "{refused}");
+    says(&refused, "a revision has that id");
 }

@@ -1,5 +1,6 @@
 //! An extension without any code of its own: a folder of `spec/extensions` is read, typed and generated.
 
+use crate::says;
 use std::collections::BTreeMap;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
@@ -147,10 +148,7 @@ fn what_an_extension_repeats_of_its_revision_is_that_revisions_type() {
 fn a_revision_that_an_extension_rests_on_is_not_removed() {
     let mut directory = Directory::from_files(files());
     let refused = directory.remove("2027-01-01").unwrap_err().to_string();
-    assert!(
-        refused.contains("the extension `dice` names revision `2027-01-01`"),
-        "{refused}"
-    );
+    says(&refused, "the extension `dice` names revision `2027-01-01`");
     assert_eq!(*directory.files(), files());
 }
 
@@ -185,7 +183,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
         panic!("{:?}", first.drifted);
     };
     assert_eq!(name, "Word");
-    assert!(lines.contains("+     \"tongue\": {"), "{lines}");
+    says(lines, "+     \"tongue\": {");
     let facts = &directory.files()["extensions/dice/extension.toml"];
     for line in [
         "identifier = \"com.example/dice\"",
@@ -269,9 +267,9 @@ fn a_message_that_the_schema_has_no_more_is_told_by_the_import() {
     let schema = DICE.replace("dice/roll", "dice/throw");
     let imported = imported(&mut directory, &schema, None);
     let stale = imported.stale.unwrap().to_string();
-    assert!(
-        stale.contains("method `dice/roll`: the schema has no message of that method"),
-        "{stale}"
+    says(
+        &stale,
+        "method `dice/roll`: the schema has no message of that method",
     );
 }
 
@@ -373,9 +371,9 @@ fn what_left_the_core_for_an_extension_is_told_to_have_moved_there() {
         ("com.example/dice", &["dice/roll".to_owned()][..])
     );
     let text = text::render(&diff, TextOptions::default());
-    assert!(
-        text.contains("dice/roll from the core to the extension com.example/dice"),
-        "{text}"
+    says(
+        &text,
+        "dice/roll from the core to the extension com.example/dice",
     );
     assert!(!text.contains("Removed"), "{text}");
     let back = diff::between(&sources, "2027-01-01", "2026-12-12", false).unwrap();
@@ -388,10 +386,7 @@ fn a_core_that_the_extension_was_never_in_is_an_error() {
     let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
     *facts = facts.replace("[\"dice/roll\"]", "[\"dice/throw\"]");
     let refused = Spec::from_files(files).unwrap_err().to_string();
-    assert!(
-        refused.contains("revision `2026-12-12` has no method `dice/throw`"),
-        "{refused}"
-    );
+    says(&refused, "revision `2026-12-12` has no method `dice/throw`");
 }
 
 #[test]
@@ -462,10 +457,10 @@ fn a_crate_from_the_file_of_an_extension_uses_the_types_of_its_revision() {
         assert_eq!(open, package == "unknown-dice", "{:?}", dice.decisions);
         let manifest = &dice.files["Cargo.toml"];
         let base = "mcp-2027-01-01 = { path = \"../../generated/mcp-2027-01-01\" }";
-        assert!(manifest.contains(base), "{manifest}");
+        says(manifest, base);
         let of_version = made(&spec, package, WireSource::Version("0.1"));
         let manifest = &of_version.files["Cargo.toml"];
-        assert!(manifest.contains("mcp-2027-01-01 = \"0.1\""), "{manifest}");
+        says(manifest, "mcp-2027-01-01 = \"0.1\"");
         workspace.add(&format!("made/{package}"), &dice);
     }
     if let Err(said) = workspace.cargo(&["clippy"]) {

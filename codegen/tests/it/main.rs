@@ -31,3 +31,9 @@ mod spec_import;
 mod spec_ranges;
 mod specs;
 mod workspace;
+
+/// Asserts that a text has a part, and shows it where it has not.
+#[track_caller]
+fn says(text: &str, part: &str) {
+    assert!(text.contains(part), "{part:?} is not in: {text}");
+}

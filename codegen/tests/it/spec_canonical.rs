@@ -1,5 +1,6 @@
 //! The canonical form of a schema: what goes, what stays, what is refused.
 
+use crate::says;
 use mcp_schema::spec::canonical::{canonicalize, to_text};
 use mcp_schema::{Error, Place};
 use serde_json::{Value, json};
@@ -305,7 +306,7 @@ fn a_definition_in_both_places_is_refused() {
     let error = canonicalize(&upstream, "schema.json")
         .unwrap_err()
         .to_string();
-    assert!(error.contains("each definition once"), "{error}");
+    says(&error, "each definition once");
     let upstream = json!({"$schema": DRAFT_07, "definitions": {"A": true}, "$defs": {"B": false}});
     assert_eq!(
         canonical(&upstream)["$defs"],
@@ -358,7 +359,7 @@ fn deep_values_are_refused_without_recursion() {
     let error = canonicalize(&upstream, "schema.json")
         .unwrap_err()
         .to_string();
-    assert!(error.contains("levels of nesting"), "{error}");
+    says(&error, "levels of nesting");
 }
 
 /// Generators that write each definition alone state the dialect in each, and keywords without effect.

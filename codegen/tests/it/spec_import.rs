@@ -1,5 +1,6 @@
 //! Import and verify on disk, and the spec/ of this workspace.
 
+use crate::says;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -172,7 +173,7 @@ fn an_import_that_is_refused_writes_nothing() {
         ),
     ] {
         let message = import(&dir, file, &options).unwrap_err().to_string();
-        assert!(message.contains(expected), "{message}");
+        says(&message, expected);
         assert!(!dir.exists(), "{message}");
     }
 }
@@ -187,10 +188,7 @@ fn an_import_names_the_errata_that_no_longer_apply() {
     assert!(disk.import("A", &existing("a")).unwrap().stale.is_none());
     let imported = disk.import("B", &existing("a")).unwrap();
     let stale = imported.stale.unwrap().to_string();
-    assert!(
-        stale.contains("errata.toml:2: erratum `e` of `a`"),
-        "{stale}"
-    );
+    says(&stale, "errata.toml:2: erratum `e` of `a`");
 }
 
 #[test]
@@ -208,10 +206,7 @@ fn verify_names_everything_that_was_tampered_with() {
     tamper("a", "object", "array");
     verify(&dir, None).unwrap();
     let message = verify(&dir, Some(&upstream)).unwrap_err().to_string();
-    assert!(
-        message.contains("a/schema.json: not the canonical form of"),
-        "{message}"
-    );
+    says(&message, "a/schema.json: not the canonical form of");
     assert!(
         message.contains("-       \"type\": \"array\"")
             && message.contains("+       \"type\": \"object\""),
@@ -250,7 +245,7 @@ fn verify_names_the_rules_that_cannot_be_read() {
         verify(&disk.spec(), None).unwrap();
         disk.0.put(&format!("spec/{file}"), "nonsense = 1\n");
         let message = verify(&disk.spec(), None).unwrap_err().to_string();
-        assert!(message.contains(&format!("{file}:1")), "{message}");
+        says(&message, &format!("{file}:1"));
     }
 }
 
@@ -309,8 +304,8 @@ fn two_imports_at_once_do_not_delete_each_others_folders() {
     late.import(&upstream, &released("b")).unwrap();
     disk.import("A", &released("c")).unwrap();
     let message = late.write(&dir).unwrap_err().to_string();
-    assert!(message.contains("another command"), "{message}");
-    assert!(message.contains("run the command again"), "{message}");
+    says(&message, "another command");
+    says(&message, "run the command again");
     assert_eq!(disk.ids(), ["a", "c"]);
 }
 
@@ -342,10 +337,7 @@ fn an_interrupted_import_is_finished_by_the_next_one() {
     assert_eq!(*Directory::read(&dir).unwrap().files(), *whole.files());
     assert_eq!(disk.ids(), ["a", "b"]);
     let errata = fs::read_to_string(dir.join("errata.toml")).unwrap();
-    assert!(
-        errata.contains("since = \"a\"\nuntil = \"a\"\n"),
-        "{errata}"
-    );
+    says(&errata, "since = \"a\"\nuntil = \"a\"\n");
 }
 
 /// What cannot be read says what to do about it.
@@ -364,11 +356,11 @@ fn a_file_that_cannot_be_read_says_what_to_do() {
         error.to_string()
     };
     let marked = said(Some([b"\xef\xbb\xbf".as_slice(), &text].concat()));
-    assert!(marked.contains("save it as UTF-8 without one"), "{marked}");
+    says(&marked, "save it as UTF-8 without one");
     let latin = said(Some([&text, b"\xe9".as_slice()].concat()));
-    assert!(latin.contains("save the file as UTF-8"), "{latin}");
+    says(&latin, "save the file as UTF-8");
     let gone = said(None);
-    assert!(gone.contains("check the path"), "{gone}");
+    says(&gone, "check the path");
 }
 
 /// Handlers are moved to another revision by whoever moves them, in a change of its own.
@@ -396,5 +388,5 @@ fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
     let latest = format!("pub const LATEST: Self = Self::{variant};");
     assert!(list.contains(&latest), "there is no `{latest}`");
     // The next one comes with its feature, as every revision besides.
-    assert!(list.contains("#[cfg(feature = \"next\")]"), "{list}");
+    says(&list, "#[cfg(feature = \"next\")]");
 }

@@ -2,6 +2,7 @@
 //!
 //! On a made-up spec directory in memory, and on the one of this workspace.
 
+use crate::says;
 use std::collections::BTreeMap;
 
 use mcp_schema::spec::{Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream};
@@ -384,14 +385,11 @@ fn facts_are_confirmed_one_by_one_or_ended() {
         .confirm("new", &header, true)
         .unwrap_err()
         .to_string();
-    assert!(
-        message.contains("`errors/header/Colour` is not among the facts of `new`"),
-        "{message}"
+    says(
+        &message,
+        "`errors/header/Colour` is not among the facts of `new`",
     );
-    assert!(
-        message.contains("still to confirm: errata/colour"),
-        "{message}"
-    );
+    says(&message, "still to confirm: errata/colour");
     // What another release has, too, is not ended by the way.
     import(&mut directory, SAME, &new("newer"));
     let message = directory
@@ -429,10 +427,7 @@ fn the_end_of_doc_lines_is_written_where_their_table_is() {
         let lines = ["docs/Wall".to_owned()];
         directory.confirm("new", &lines, false).unwrap();
         let text = text_of(&directory, "docs.toml");
-        assert!(
-            text.contains("[Wall.since.\"old\"]\nuntil = \"old\"\n"),
-            "{text}"
-        );
+        says(text, "[Wall.since.\"old\"]\nuntil = \"old\"\n");
         directory.remove("new").unwrap();
         same(directory.files(), &files);
     }
@@ -566,7 +561,7 @@ fn a_revision_that_is_not_there_cannot_be_removed_or_taken_from() {
         ),
     ] {
         let message = directory.import(&schema, &options).unwrap_err().to_string();
-        assert!(message.contains(expected), "{message}");
+        says(&message, expected);
     }
     same(directory.files(), &before);
 }

@@ -1,27 +1,28 @@
 //! From schema nodes to types: every definition becomes one, and so does every inline schema that needs a name.
 
+mod hoist;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::flatten::flatten;
-use super::names::{Names, rust_name, unfit};
-use super::open::{renamed, unknown};
+use super::names::{Names, rust_name};
+use super::object::constant;
+use super::open::unknown;
 use crate::Error;
 use crate::decision::{Decision, Scope};
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
-use crate::naming::{is_path, pascal_case};
+use crate::naming::is_path;
 use crate::rules::{Rules, Scalar, ShapeAs};
 use crate::schema::{Additional, JsonType, Misfit, Node, Schema};
+use hoist::Hoisted;
 
 /// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
 const MAX_WRAPS: usize = 16;
 
 /// How deep inline schemas may be nested.
 const MAX_DEPTH: usize = 64;
-
-/// How many definitions are read ahead, one for the sake of the other.
-const MAX_AHEAD: usize = 4;
 
 /// Makes the types of a schema, still without methods; `prose` is what the schema says of itself, by JSON pointer.
 pub(super) fn shaped(
@@ -87,14 +88,6 @@ struct Open {
     /// The inline schemas that were named, in order.
     hoisted: Vec<Hoisted>,
     depth: usize,
-}
-
-/// An inline schema that has a name.
-struct Hoisted {
-    name: String,
-    place: String,
-    /// Whether the type was made for it, or stood there before.
-    made: bool,
 }
 
 impl<'s> Builder<'s> {
@@ -187,21 +180,26 @@ impl<'s> Builder<'s> {
         }
     }
 
-    fn reference(&self, target: &str) -> Ty {
-        let name = self.names.definition(target);
-        Ty::Named(name.map_or_else(|| rust_name(self.rules, target), str::to_owned))
-    }
-
-    /// What the node at a place is; `place` doubles as the key of its docs.
-    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Misfit> {
-        if let Some(shape) = self.ruled(node, place) {
-            return Ok(Shape::Alias(shape));
+    /// What a node is by a rule or as a reference, whatever else it says.
+    fn given(&self, node: &Node, place: &str) -> Result<Option<Ty>, Misfit> {
+        if let Some(ty) = self.ruled(node, place) {
+            return Ok(Some(ty));
         }
         if let Some(misfit) = &node.misfit {
             return Err(Misfit::clone(misfit));
         }
-        if let Some(target) = &node.reference {
-            return Ok(Shape::Alias(self.reference(target)));
+        let Some(target) = &node.reference else {
+            return Ok(None);
+        };
+        let name = self.names.definition(target);
+        let name = name.map_or_else(|| rust_name(self.rules, target), str::to_owned);
+        Ok(Some(Ty::Named(name)))
+    }
+
+    /// What the node at a place is; `place` doubles as the key of its docs.
+    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Misfit> {
+        if let Some(ty) = self.given(node, place)? {
+            return Ok(Shape::Alias(ty));
         }
         if !node.all_of.is_empty() {
             let node = flatten(self.schema, node)?;
@@ -253,14 +251,8 @@ impl<'s> Builder<'s> {
     }
 
     fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Misfit> {
-        if let Some(ty) = self.ruled(node, place) {
+        if let Some(ty) = self.given(node, place)? {
             return Ok(ty);
-        }
-        if let Some(misfit) = &node.misfit {
-            return Err(Misfit::clone(misfit));
-        }
-        if let Some(target) = &node.reference {
-            return Ok(self.reference(target));
         }
         if is_nullable(node) {
             return Ok(Ty::Nullable(Box::new(self.ty(&without_null(node), place))));
@@ -268,7 +260,8 @@ impl<'s> Builder<'s> {
         if let Some(value) = &node.constant
             && !value.is_string()
         {
-            return constant(node, value);
+            let expected = "a constant that is a string, a number or a boolean";
+            return constant(value).ok_or_else(|| Misfit::new(node, expected, value.to_string()));
         }
         // What is left of a scalar and its limits needs no name.
         if !node.all_of.is_empty() {
@@ -286,10 +279,6 @@ impl<'s> Builder<'s> {
         }
         match node.types.as_slice() {
             [] if !node.is_object() => Ok(Ty::Json),
-            [JsonType::String] => Ok(Ty::String),
-            [JsonType::Boolean] => Ok(Ty::Boolean),
-            [JsonType::Integer] => Ok(Ty::Integer),
-            [JsonType::Number] => Ok(Ty::Number),
             [JsonType::Array] => match &node.items {
                 None => Ok(Ty::JsonArray),
                 Some(items) if items.is_any() => Ok(Ty::JsonArray),
@@ -303,124 +292,10 @@ impl<'s> Builder<'s> {
                 // An object that may hold nothing is a type with members: `hoisted` says so.
                 Additional::Forbidden => Ok(Ty::JsonObject),
             },
-            _ => Err(Misfit::new(
-                node,
-                "a schema that says more than `null`",
-                "`type: null` alone",
-            )),
-        }
-    }
-
-    /// Gives an inline schema a name: of those that rules give the first one that no schema has which says something
-    /// else, or the one of its place.
-    fn hoist(&mut self, node: &Node, place: &str, names: &[String]) -> Result<Ty, Misfit> {
-        let own = hoisted_name(place);
-        let (wanted, others) = names.split_first().unzip();
-        if let Some(wanted) = wanted {
-            self.rules.uses_inline(place, wanted);
-        }
-        let others: &[String] = others.unwrap_or_default();
-        let doc_key = wanted.cloned().unwrap_or_else(|| own.clone());
-        let name = rust_name(self.rules, &doc_key);
-        // A definition of that name, not read yet, says what the name stands for.
-        self.read_namesake(&name);
-        let (hoisted, decided) = (self.open.hoisted.len(), self.open.decisions.len());
-        let shape = match self.shape(node, &doc_key)? {
-            // What turns out to be no type of its own needs no name either.
-            Shape::Alias(ty) => return Ok(ty),
-            shape => shape,
-        };
-        let other =
-            |at: String| format!("is the name of a schema that says something else, at {at}");
-        let why = match self.types.get_mut(&name) {
-            Some(old) if old.shape == shape => {
-                old.places.push(place.to_owned());
-                self.hoisted(place, &name, false);
-                return Ok(Ty::Named(name));
-            }
-            Some(old) => Some(other(old.places.join(", "))),
-            // It is the name of a definition that is under way.
-            None => match self.names.namesake(&name) {
-                Some(definition) => Some(other(definition.to_owned())),
-                None => unfit(&name).map(str::to_owned),
-            },
-        };
-        let Some(why) = why else {
-            self.insert(node, place, &name, doc_key, shape);
-            return Ok(Ty::Named(name));
-        };
-        // What was named inside this one is forgotten, and named after the place.
-        self.forget(hoisted);
-        self.open.decisions.truncate(decided);
-        if !others.is_empty() {
-            return self.hoist(node, place, others);
-        }
-        let given = self.names.free(&rust_name(self.rules, &own));
-        let stub = format!("[[inline]]\nat = {place:?}\nname = {given:?}\n");
-        self.decide(renamed(
-            self.scope,
-            &node.pointer,
-            &name,
-            &why,
-            &given,
-            stub,
-        ));
-        let shape = match self.shape(node, &given)? {
-            Shape::Alias(ty) => return Ok(ty),
-            shape => shape,
-        };
-        self.insert(node, place, &given, given.clone(), shape);
-        Ok(Ty::Named(given))
-    }
-
-    /// Makes the definition that goes by a Rust name, if there is one.
-    fn read_namesake(&mut self, name: &str) {
-        if self.ahead < MAX_AHEAD
-            && let Some(definition) = self.names.namesake(name).map(str::to_owned)
-        {
-            self.ahead += 1;
-            self.definition(&definition);
-            self.ahead -= 1;
-        }
-    }
-
-    fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
-        self.keep_prose(node, doc_key.clone());
-        let new = TypeDef {
-            name: name.to_owned(),
-            definition: None,
-            places: vec![place.to_owned()],
-            pointer: node.pointer.clone(),
-            doc_key,
-            area: String::new(),
-            deprecated: node.deprecated,
-            shape,
-        };
-        self.names.give(name);
-        self.hoisted(place, name, true);
-        self.types.insert(name.to_owned(), new);
-    }
-
-    fn hoisted(&mut self, place: &str, name: &str, made: bool) {
-        self.open.hoisted.push(Hoisted {
-            name: name.to_owned(),
-            place: place.to_owned(),
-            made,
-        });
-    }
-
-    /// Takes back the names that were given to inline schemas since then.
-    fn forget(&mut self, since: usize) {
-        for Hoisted { name, place, made } in self.open.hoisted.split_off(since).into_iter().rev() {
-            let Some(def) = self.types.get_mut(&name) else {
-                continue;
-            };
-            def.places.retain(|other| *other != place);
-            // A definition that was read ahead may have found its use for it.
-            if made && def.places.is_empty() {
-                self.types.remove(&name);
-                self.names.take_back(&name);
-            }
+            types => types.first().and_then(plain).ok_or_else(|| {
+                let expected = "a schema that says more than `null`";
+                Misfit::new(node, expected, "`type: null` alone")
+            }),
         }
     }
 
@@ -438,23 +313,9 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// The type of a constant that is no required member: it holds more than the one value, and the limit is documented.
-fn constant(node: &Node, value: &Value) -> Result<Ty, Misfit> {
-    match value {
-        Value::Bool(_) => Ok(Ty::Boolean),
-        Value::Number(number) if number.is_i64() || number.is_u64() => Ok(Ty::Integer),
-        Value::Number(_) => Ok(Ty::Number),
-        _ => Err(Misfit::new(
-            node,
-            "a constant that is a string, a number or a boolean",
-            value.to_string(),
-        )),
-    }
-}
-
-/// The types that a node lists, `null` not among them.
-fn scalars(node: &Node) -> Result<Vec<Ty>, Misfit> {
-    let of = |ty: &JsonType| match ty {
+/// The type of a value of one kind of JSON, with nothing else said of it; `null` has none.
+fn plain(kind: &JsonType) -> Option<Ty> {
+    match kind {
         JsonType::String => Some(Ty::String),
         JsonType::Boolean => Some(Ty::Boolean),
         JsonType::Integer => Some(Ty::Integer),
@@ -462,13 +323,15 @@ fn scalars(node: &Node) -> Result<Vec<Ty>, Misfit> {
         JsonType::Object => Some(Ty::JsonObject),
         JsonType::Array => Some(Ty::JsonArray),
         JsonType::Null => None,
-    };
-    (node.types.iter().map(of).collect::<Option<Vec<Ty>>>()).ok_or_else(|| {
-        Misfit::new(
-            node,
-            "a list of types, `null` beside one other at most",
-            format!("{:?}", node.types),
-        )
+    }
+}
+
+/// The types that a node lists, `null` not among them.
+fn scalars(node: &Node) -> Result<Vec<Ty>, Misfit> {
+    let all: Option<Vec<Ty>> = node.types.iter().map(plain).collect();
+    all.ok_or_else(|| {
+        let expected = "a list of types, `null` beside one other at most";
+        Misfit::new(node, expected, format!("{:?}", node.types))
     })
 }
 
@@ -478,16 +341,6 @@ fn scalar(scalar: Scalar) -> Ty {
         Scalar::Boolean => Ty::Boolean,
         Scalar::Integer => Ty::Integer,
         Scalar::Number => Ty::Number,
-    }
-}
-
-/// `Tool.annotations` is called `ToolAnnotations`; a list or a map of a member adds nothing.
-fn hoisted_name(place: &str) -> String {
-    let bare = place.replace("[]", "").replace("{}", "");
-    match bare.split_once('.') {
-        Some((owner, member)) => format!("{owner}{}", pascal_case(member)),
-        None if place.ends_with("[]") => format!("{bare}Item"),
-        None => format!("{bare}Value"),
     }
 }
 

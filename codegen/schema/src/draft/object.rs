@@ -109,7 +109,7 @@ fn choices(node: &Node) -> [Option<&Node>; 2] {
 }
 
 /// The type of a constant that is checked on reading and written on writing, and so is no field.
-fn constant(value: &Value) -> Option<Ty> {
+pub(super) fn constant(value: &Value) -> Option<Ty> {
     match value {
         Value::String(_) => Some(Ty::String),
         Value::Bool(_) => Some(Ty::Boolean),

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::one_or_many::OneOrMany;
 use super::pair::Pair;
+use crate::one_or_many::OneOrMany;
 use crate::spec::rules::RuleFile;
 use crate::{Error, Spec};
 use mcp_convert::Adapter;
@@ -40,7 +40,6 @@ pub struct Change {
     /// The page that says so.
     pub page: String,
     /// What answers it.
-    #[serde(default)]
     pub answer: Option<Answer>,
 }
 

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! pair    two neighbours, and the two ways between them
-//! one_or_many  a list or one text, in rules and changes of the prose
 //! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
@@ -24,7 +23,6 @@ mod cover;
 pub mod exact;
 mod limits;
 mod met;
-mod one_or_many;
 pub mod open;
 pub mod pair;
 mod places;
@@ -33,9 +31,9 @@ mod planner;
 pub mod rules;
 pub mod table;
 
+pub use crate::one_or_many::OneOrMany;
 pub use chain::cover_all;
 pub use cover::{PROVEN, cover};
-pub use one_or_many::OneOrMany;
 pub use open::UNDECIDED;
 pub use pair::{Pair, Sender, Way};
 pub use places::places;

@@ -10,6 +10,7 @@ use super::canonical::canonicalize;
 use super::json::{self, shown};
 use super::range::{Order, ends_before};
 use super::rules::RuleFile;
+use crate::one_or_many::OneOrMany;
 use crate::{Diagnostic, Error, Place};
 
 /// One repair of one revision's schema.
@@ -60,20 +61,13 @@ struct Row {
     source: String,
     since: Option<String>,
     until: Option<String>,
-    at: OneOrMany,
+    at: OneOrMany<String>,
     expect: Option<toml::Value>,
     expect_json: Option<String>,
     expect_absent: Option<bool>,
     replace: Option<toml::Value>,
     replace_json: Option<String>,
     remove: Option<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
 }
 
 /// Read the errata of all revisions, in the order of the file; without an order, those of one schema, which have no range.
@@ -140,10 +134,7 @@ fn erratum(row: Row, revisions: Vec<String>, line: usize) -> Result<Erratum, Str
             return Err(format!("`{name}` is empty"));
         }
     }
-    let at = match at {
-        OneOrMany::One(pointer) => vec![pointer],
-        OneOrMany::Many(pointers) => pointers,
-    };
+    let at = at.all().to_vec();
     if at.is_empty() {
         return Err("`at` names no place".into());
     }

@@ -1,5 +1,6 @@
 //! What is open after an import, and the stubs that are written for it.
 
+use crate::says;
 use mcp_schema::decision::Scope;
 use mcp_schema::open::Open;
 
@@ -70,13 +71,10 @@ fn stubs_fail_until_they_are_written() {
             .ends_with("[[result]]\nmethod = \"wall/praise\"\nresult = \"\"\nsince = \"new\"\n")
     );
     let rules = text_of(&directory, "shims/old..new.toml");
-    assert!(rules.contains("id = \"wall-shine\"\n"), "{rules}");
+    says(rules, "id = \"wall-shine\"\n");
     let docs = text_of(&directory, "docs.toml");
-    assert!(
-        docs.contains("colour = \"Its colour.\"\nshine = \"\"\n"),
-        "{docs}"
-    );
-    assert!(docs.contains("\n\n[PraiseRequest]\ndoc = \"\"\n"), "{docs}");
+    says(docs, "colour = \"Its colour.\"\nshine = \"\"\n");
+    says(docs, "\n\n[PraiseRequest]\ndoc = \"\"\n");
 
     // A second time there is nothing to add.
     assert!(directory.scaffold(&open).unwrap().is_empty());
@@ -106,6 +104,6 @@ fn the_stub_of_a_name_is_written_into_the_table_that_stands_there() {
     let open = Open::of(&directory.spec().unwrap());
     directory.scaffold(&open).unwrap();
     let names = text_of(&directory, "names.toml");
-    assert!(names.contains("\n\"Vec\" = \"VecType\"\n"), "{names}");
+    says(names, "\n\"Vec\" = \"VecType\"\n");
     assert_eq!(names.matches("[types]").count(), 1, "{names}");
 }

@@ -10,22 +10,16 @@ use mcp_convert::Adapter;
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The definition that both texts are of.
-    #[serde(default)]
     pub(super) r#type: Option<String>,
     /// The method whose params they are.
-    #[serde(default)]
     pub(super) params: Option<String>,
     /// The method whose result they are.
-    #[serde(default)]
     pub(super) result: Option<String>,
     /// The method that they answer as an error.
-    #[serde(default)]
     pub(super) error: Option<String>,
     /// The way that it goes; the rule's own, where it speaks of one.
-    #[serde(default)]
     pub(super) way: Option<Way>,
     /// Who sends the method, where both may and the rule speaks of neither.
-    #[serde(default)]
     pub(super) sender: Option<Sender>,
     /// What the session knows.
     #[serde(default)]

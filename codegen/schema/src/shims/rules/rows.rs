@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::example::Example;
 use crate::Error;
-use crate::shims::one_or_many::OneOrMany;
+use crate::one_or_many::OneOrMany;
 use crate::shims::pair::{Sender, Way};
 use crate::spec::rules::RuleFile;
 use mcp_convert::Adapter;
@@ -75,19 +75,14 @@ pub struct Rule {
     /// `Type.member`, `Type|Variant` or `Type`, or a list of them; `*` stands for any type.
     pub at: OneOrMany<String>,
     /// What happens on the way to the newer revision.
-    #[serde(default)]
     pub up: Option<Action>,
     /// What happens on the way to the older one.
-    #[serde(default)]
     pub down: Option<Action>,
     /// How much the loss matters, where something is lost.
-    #[serde(default)]
     pub loss: Option<Loss>,
     /// How much it matters where what counts is not among what is lost: a hook says so, or `trivial` does.
-    #[serde(default)]
     pub lesser: Option<Loss>,
     /// The values that are lost with the lesser kind.
-    #[serde(default)]
     pub trivial: Option<Trivial>,
     /// Whether nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
     /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
@@ -130,18 +125,14 @@ pub struct MethodRule {
     /// The method, or a list of them.
     pub name: OneOrMany<String>,
     /// Who sends it, where that matters.
-    #[serde(default)]
     pub direction: Option<Sender>,
     /// Its name in rule tables.
     pub id: String,
     /// What becomes of it, on either way, where only one revision has it.
-    #[serde(default)]
     pub action: Option<MethodAction>,
     /// What becomes of it on the way up, where both have it.
-    #[serde(default)]
     pub up: Option<MethodAction>,
     /// What becomes of it on the way down, where both have it.
-    #[serde(default)]
     pub down: Option<MethodAction>,
     /// What it comes to, on values.
     #[serde(default)]
@@ -164,16 +155,13 @@ pub struct ErrorRule {
     /// Its name in rule tables and losses.
     pub id: String,
     /// The methods that it answers, where it means something else elsewhere.
-    #[serde(default)]
     pub method: Option<OneOrMany<String>>,
     /// What it comes to, on values.
     #[serde(default)]
     pub example: Vec<Example>,
     /// What it becomes on the way up.
-    #[serde(default)]
     pub up: Option<ErrorFate>,
     /// What it becomes on the way down.
-    #[serde(default)]
     pub down: Option<ErrorFate>,
     /// Why, in our own words.
     pub reason: String,
@@ -232,10 +220,7 @@ impl TryFrom<RawCodes> for Codes {
 
     fn try_from(raw: RawCodes) -> Result<Self, String> {
         match raw {
-            RawCodes::One(code) => Ok(Self {
-                from: code,
-                to: code,
-            }),
+            RawCodes::One(code) => Ok(Self::one(code)),
             RawCodes::Range([from, to]) if from < to => Ok(Self { from, to }),
             RawCodes::Range([from, to]) => Err(format!(
                 "a range of codes goes from the lowest to the highest, not from {from} to {to}"
