@@ -26,7 +26,7 @@ disable_all_formatting = true
 ";
 
 /// A generated crate.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Crate {
     /// The name of its package.
     pub package: String,

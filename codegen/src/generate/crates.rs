@@ -16,7 +16,7 @@ use crate::emit::{
 };
 use crate::registry::features::{Feature, Link, features, rows};
 use crate::registry::{self, Converted, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
-use crate::shims::{self, ShimFacts, ShimRevision};
+use crate::shims::{self, ShimFacts};
 
 /// Emits the crate of one revision by itself: no type of it is shared.
 ///
@@ -49,12 +49,9 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
     let shared = || {
         Ok(Crate {
             package: "mcp-shared".to_owned(),
-            revision: None,
             types: once.sets().map(|set| set.types.len()).sum(),
-            methods: 0,
-            reexports: None,
-            decisions: Vec::new(),
             files: shared_files(&once, |id| find(id).map(|(.., pieces)| *pieces))?,
+            ..Crate::default()
         })
     };
     let crates = all
@@ -128,11 +125,10 @@ fn extension_crate(
     Ok(Crate {
         files: crate_files(&model, &pieces, &shared, &docs, &facts)?,
         package: facts.package,
-        revision: None,
         types: model.types.len() - shared.len(),
         methods: model.methods.len(),
-        reexports: None,
         decisions: decisions.clone(),
+        ..Crate::default()
     })
 }
 
@@ -192,12 +188,11 @@ pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan], once: &Once) -> Resu
         .sum();
     Ok(Crate {
         package: "mcp-shims".to_owned(),
-        revision: None,
         types: conversions,
         methods: plans.iter().map(|plan| plan.methods.len()).sum(),
-        reexports: None,
         decisions: plans.iter().flat_map(|plan| plan.open.clone()).collect(),
         files: shims::crate_files(plans, &shim_facts(models, once))?,
+        ..Crate::default()
     })
 }
 
@@ -260,12 +255,9 @@ pub fn registry_crate(
     };
     Ok(Crate {
         package: "mcp-protocol".to_owned(),
-        revision: None,
         types: used.values().map(|types| types.len()).sum(),
-        methods: 0,
-        reexports: None,
-        decisions: Vec::new(),
         files: registry::crate_files(&facts)?,
+        ..Crate::default()
     })
 }
 
@@ -330,13 +322,9 @@ fn methods<'m>(models: &'m Models<'_>) -> impl Iterator<Item = RegistryMethod<'m
     })
 }
 
-fn shim_facts<'m>(models: &'m Models<'_>, once: &'m Once) -> ShimFacts<'m> {
-    let revisions = models.chain().into_iter().map(|of| ShimRevision {
-        id: of.revision.id.clone(),
-        model: &of.model,
-    });
+fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
     ShimFacts {
-        revisions: revisions.collect(),
+        revisions: models.chain(),
         extensions: models.extensions.iter().map(|of| of.extension).collect(),
         features: features_of(models),
         once,

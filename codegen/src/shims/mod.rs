@@ -5,4 +5,4 @@ mod same;
 mod scaffold;
 
 pub use emit::crate_files;
-pub use scaffold::{ShimFacts, ShimRevision, used};
+pub use scaffold::{ShimFacts, used};

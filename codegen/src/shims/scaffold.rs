@@ -12,8 +12,7 @@ use crate::generate::COMMAND;
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
-use mcp_schema::Error;
-use mcp_schema::model::{Model, Ty};
+use mcp_schema::model::Ty;
 use mcp_schema::names::{constant, extension, extension_package, library, package};
 use mcp_schema::shims::OneOrMany;
 use mcp_schema::shims::pair::Sender;
@@ -21,27 +20,19 @@ use mcp_schema::shims::pair::{Pair, Way};
 use mcp_schema::shims::plan::{Apart, Arm, Body, Conversion, End, MethodPlan, PairPlan, RuleFacts};
 use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 use mcp_schema::spec::Extension;
+use mcp_schema::{Error, RevisionModel};
 
 /// The facts about the revisions for the crate of conversions.
 #[derive(Debug)]
 pub struct ShimFacts<'m> {
     /// The revisions that are converted, oldest first.
-    pub revisions: Vec<ShimRevision<'m>>,
+    pub revisions: Vec<&'m RevisionModel<'m>>,
     /// All extensions: those that were in a core are converted, too.
     pub extensions: Vec<&'m Extension>,
     /// The features that bring them.
     pub features: Vec<Feature>,
     /// The types that several of them share.
     pub once: &'m Once,
-}
-
-/// A revision that is converted.
-#[derive(Debug)]
-pub struct ShimRevision<'m> {
-    /// Its id.
-    pub id: String,
-    /// Its model.
-    pub model: &'m Model,
 }
 
 impl ShimFacts<'_> {
@@ -386,14 +377,14 @@ pub fn used<'p>(
     facts: &'p ShimFacts<'_>,
 ) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
     let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for revision in &facts.revisions {
-        let parts = revision
-            .model
-            .methods
-            .iter()
-            .flat_map(|method| [&method.params, &method.result]);
+    for RevisionModel {
+        revision, model, ..
+    } in &facts.revisions
+    {
+        let methods = model.methods.iter();
+        let parts = methods.flat_map(|method| [&method.params, &method.result]);
         for ty in parts.flatten() {
-            if let Ty::Named(name) = revision.model.resolve(ty) {
+            if let Ty::Named(name) = model.resolve(ty) {
                 used.entry(&revision.id).or_default().insert(name);
             }
         }
@@ -420,10 +411,10 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
     let revisions: Vec<Value> = facts
         .revisions
         .iter()
-        .map(|revision| {
-            let package = package(&revision.id);
-            let optional = features::gate(&facts.features, &[&revision.id]).is_some();
-            context! { id => revision.id.as_str(), package, optional }
+        .map(|of| {
+            let id = of.revision.id.as_str();
+            let optional = features::gate(&facts.features, &[id]).is_some();
+            context! { id, package => package(id), optional }
         })
         .collect();
     let modules: Vec<Value> = plans
@@ -444,7 +435,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .collect();
     let converted = |one: &str| {
         let mut revisions = facts.revisions.iter();
-        revisions.any(|revision| package(&revision.id) == one)
+        revisions.any(|of| package(&of.revision.id) == one)
             || plans.iter().any(|plan| facts.newer(&plan.pair) == one)
     };
     let features = features::rows(&facts.features, |feature| {

@@ -221,6 +221,17 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
     let mut directory = Directory::from_files(files);
     imported(&mut directory, DICE, None);
     assert_eq!(facts(directory.files()), answered);
+    // The digest is written, too, where none was recorded.
+    let mut files = directory.files().clone();
+    let digest = answered
+        .lines()
+        .find(|line| line.starts_with("sha256 = "))
+        .unwrap();
+    let without = answered.replace(&format!("{digest}\n"), "");
+    files.insert("extensions/dice/extension.toml".to_owned(), without);
+    let mut directory = Directory::from_files(files);
+    imported(&mut directory, DICE, None);
+    says(&facts(directory.files()), digest);
 }
 
 #[test]

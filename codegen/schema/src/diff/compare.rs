@@ -79,7 +79,7 @@ impl<'g> Comparer<'g> {
     }
 
     fn find(&mut self, site: SiteId, kind: Kind, steps: &[Step], pair: [Option<NodeId>; 2]) {
-        self.report(site, kind, steps, pair, [None; 2], Detail::None);
+        self.report(site, kind, steps, pair, Detail::None);
     }
 
     fn report(
@@ -88,7 +88,6 @@ impl<'g> Comparer<'g> {
         kind: Kind,
         steps: &[Step],
         [old, new]: [Option<NodeId>; 2],
-        required: [Option<bool>; 2],
         detail: Detail,
     ) {
         self.sites[site].findings.push(Finding {
@@ -96,7 +95,7 @@ impl<'g> Comparer<'g> {
             steps: steps.to_vec(),
             old,
             new,
-            required,
+            required: [None; 2],
             detail,
         });
     }
@@ -115,7 +114,9 @@ impl<'g> Comparer<'g> {
             _ => None,
         };
         if let Some(kind) = kind {
-            self.report(site, kind, steps, nodes, required, Detail::None);
+            self.find(site, kind, steps, nodes);
+            let finding = self.sites[site].findings.last_mut();
+            finding.into_iter().for_each(|one| one.required = required);
         }
         if let [Some(old), Some(new)] = nodes {
             self.value(site, steps, old, new);
@@ -239,14 +240,7 @@ impl<'g> Comparer<'g> {
             if !same {
                 let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
                 let pair = [Some(old), Some(new)];
-                self.report(
-                    site,
-                    Kind::ConstraintChanged,
-                    steps,
-                    pair,
-                    [None; 2],
-                    detail,
-                );
+                self.report(site, Kind::ConstraintChanged, steps, pair, detail);
             }
         }
     }
@@ -290,7 +284,7 @@ impl<'g> Comparer<'g> {
         ] {
             for value in values.iter().filter(|value| !others.contains(value)) {
                 let detail = Detail::Value(value.clone());
-                self.report(site, kind, steps, pair, [None; 2], detail);
+                self.report(site, kind, steps, pair, detail);
             }
         }
     }

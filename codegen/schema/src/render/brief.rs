@@ -30,6 +30,16 @@ pub struct Item {
     pub after: String,
 }
 
+impl Item {
+    fn new(before: &str, names: Vec<String>, after: impl Into<String>) -> Self {
+        Self {
+            before: before.to_owned(),
+            names,
+            after: after.into(),
+        }
+    }
+}
+
 /// How many items a line has at most.
 const MAX_ITEMS: usize = 5;
 
@@ -108,11 +118,8 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
         }
     }
     for (extension, methods) in extracted {
-        let item = Item {
-            before: String::new(),
-            names: braced(&methods),
-            after: format!("from the core to the extension {extension}"),
-        };
+        let after = format!("from the core to the extension {extension}");
+        let item = Item::new("", braced(&methods), after);
         let moved = all.entry(Head::Moved).or_default();
         moved.push((Level::Breaking, item));
     }
@@ -121,14 +128,9 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
             Head::Asked => ("", "in the result of another request"),
             _ => (sender, ""),
         };
-        let item = Item {
-            before: before.to_owned(),
-            names: braced(&methods),
-            after: after.to_owned(),
-        };
-        all.entry(head)
-            .or_default()
-            .insert(0, (Level::Breaking, item));
+        let item = Item::new(before, braced(&methods), after);
+        let items = all.entry(head).or_default();
+        items.insert(0, (Level::Breaking, item));
     }
     all.into_iter()
         .map(|(head, items)| line(head, items))
@@ -182,12 +184,7 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         text.split(',').next().unwrap_or_default().to_owned()
     };
     let one = |head, before: &str, name: String, after: String| {
-        let item = Item {
-            before: before.to_owned(),
-            names: vec![name],
-            after,
-        };
-        vec![(head, item)]
+        vec![(head, Item::new(before, vec![name], after))]
     };
     let shape = |view: &Option<View>| match view.as_ref().map(|view| view.text.as_str()) {
         Some("unknown") => "any JSON".to_owned(),
@@ -270,12 +267,8 @@ fn required(row: &Row, paths: &[&WirePath]) -> Vec<(Head, Item)> {
             .filter(|path| direction_id(path.direction) == way)
             .collect();
         if !own.is_empty() {
-            let item = Item {
-                before: String::new(),
-                names: vec![name(row, &own)],
-                after: within(&own),
-            };
-            items.push((head, item));
+            let names = vec![name(row, &own)];
+            items.push((head, Item::new("", names, within(&own))));
         }
     }
     items
