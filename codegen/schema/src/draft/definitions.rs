@@ -180,7 +180,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// What a node is by a rule or as a reference, whatever else it says.
+    /// Returns the type that a rule or a reference gives to a node, in spite of its other keywords.
     fn given(&self, node: &Node, place: &str) -> Result<Option<Ty>, Misfit> {
         if let Some(ty) = self.ruled(node, place) {
             return Ok(Some(ty));
