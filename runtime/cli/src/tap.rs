@@ -48,7 +48,7 @@ struct Passed {
 /// How much of one line is kept to be written down.
 const MAX_LINE: usize = 64 << 20;
 
-/// How many lines wait to be written down. The traffic waits too when nobody reads what is printed.
+/// How many lines wait to be written down. The traffic waits too while the printed lines are not read.
 const MAX_WAITING: usize = 64;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
