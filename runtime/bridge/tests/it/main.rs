@@ -12,6 +12,7 @@
 )]
 #[path = "../../examples/gateway.rs"]
 mod gateway;
+mod outside;
 mod tasks;
 
 use std::sync::Arc;

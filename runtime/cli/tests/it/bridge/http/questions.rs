@@ -87,13 +87,19 @@ fn a_client_that_does_not_read_holds_up_nobody_else() {
     let (mut child, port) = listening(Revision::V2025_06_18);
     let (full, is_full) = channel();
     let log = BufReader::new(child.stderr.take().unwrap());
-    thread::spawn(move || {
-        for line in log.lines().map_while(Result::ok) {
-            if line.contains("the client does not read its call") {
-                let _ = full.send(());
-            }
-        }
+    let lost = thread::spawn(move || {
+        let lines = log.lines().map_while(Result::ok);
+        let lost = lines.filter(|line| line.contains("the client does not read its call"));
+        lost.inspect(|_| drop(full.send(()))).count()
     });
+    let mut read = call("one", "progress");
+    read["params"]["_meta"]["progressToken"] = 1.into();
+    let answer = post(port, Revision::LATEST, &read);
+    assert_eq!(
+        answer.matches("notifications/progress").count(),
+        3,
+        "{answer}"
+    );
     let mut flood = call("one", "flood");
     flood["params"]["_meta"]["progressToken"] = 1.into();
     let body = flood.to_string();
@@ -119,4 +125,7 @@ fn a_client_that_does_not_read_holds_up_nobody_else() {
     let mut rest = Vec::new();
     unread.read_to_end(&mut rest).unwrap();
     assert!(String::from_utf8_lossy(&rest).contains("\"dry\""));
+    // What is lost is said once, and of no other call.
+    drop(child);
+    assert_eq!(lost.join().unwrap(), 1);
 }
