@@ -329,3 +329,39 @@ fn is_plain(name: &str) -> bool {
         .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, '_' | '$'))
         && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '-'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Direction, Part, Step, WirePlace};
+
+    #[test]
+    fn a_place_holds_another_if_it_is_one_of_its_holders_and_no_others() {
+        let mut all = Vec::new();
+        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+            for method in ["*", "tools/call"] {
+                for part in [Part::Message, Part::Params, Part::Result] {
+                    for steps in [&[][..], &["a"], &["b"], &["a", "b"]] {
+                        let steps = steps.iter().map(|name| Step::Member((*name).to_owned()));
+                        all.push(WirePlace {
+                            direction,
+                            method: method.to_owned(),
+                            part,
+                            steps: steps.collect(),
+                            at_choice: false,
+                        });
+                    }
+                }
+            }
+        }
+        for one in &all {
+            let holders = one.holders();
+            for other in &all {
+                assert_eq!(
+                    other.holds(one),
+                    holders.contains(other),
+                    "{other:?}, {one:?}"
+                );
+            }
+        }
+    }
+}
