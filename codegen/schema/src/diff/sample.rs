@@ -149,9 +149,6 @@ fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
             all.push("x".repeat(count));
         }
     }
-    if let Some(pattern) = limits.get("pattern").and_then(Value::as_str) {
-        all.extend(patterns::texts(pattern));
-    }
     all.into_iter().map(Value::from).collect()
 }
 
