@@ -323,8 +323,9 @@ fn a_request_without_a_result_of_its_name_gets_one_in_its_row() {
     let mut directory = Directory::from_files(files);
     let asked = |directory: &Directory| {
         let open = Open::of(&directory.spec().unwrap());
+        let problems = open.problems.iter().map(ToString::to_string);
         let all = open.decisions.iter().map(|one| one.open.clone());
-        (all.collect::<Vec<String>>(), open)
+        (all.chain(problems).collect::<Vec<String>>(), open)
     };
     let (questions, open) = asked(&directory);
     assert_eq!(
