@@ -1,6 +1,6 @@
 //! What was found out about one input, for people and for programs.
 
-use mcp_wire::Error;
+use mcp_wire::{Error, printable};
 use serde_json::{Value, json};
 
 /// The result of one check.
@@ -36,7 +36,8 @@ impl Problem {
         let message = match pointer.is_empty() {
             true => error.to_string(),
             false => format!(
-                "at {whole}: expected {}, found {}",
+                "at {}: expected {}, found {}",
+                printable(&whole),
                 error.expected(),
                 error.found()
             ),
@@ -51,10 +52,9 @@ impl Problem {
 
     /// A part of the text that cannot be what it was to be.
     pub(crate) fn new(pointer: &str, expected: String, found: String) -> Self {
-        let place = if pointer.is_empty() {
-            "the root"
-        } else {
-            pointer
+        let place = match pointer {
+            "" => "the root".to_owned(),
+            pointer => printable(pointer),
         };
         Self {
             message: format!("at {place}: expected {expected}, found {found}"),
@@ -76,7 +76,8 @@ impl Finding {
         match verdict {
             Verdict::Same => format!("{file}: ok ({read_as})\n"),
             Verdict::Lost(pointers) => {
-                format!("{file}: lost ({read_as}): {}\n", pointers.join(", "))
+                let pointers = printable(&pointers.join(", "));
+                format!("{file}: lost ({read_as}): {pointers}\n")
             }
             Verdict::Refused(problem) => {
                 format!("{file}: error ({read_as}): {}\n", problem.message)

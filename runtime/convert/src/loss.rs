@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_wire::{Encode, Json};
+use mcp_wire::{Encode, Json, printable};
 
 use crate::kind::LossKind;
 use crate::rule::Rule;
@@ -93,11 +93,10 @@ impl fmt::Debug for Loss {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pointer = self.pointer();
-        let place = if pointer.is_empty() {
-            "the root"
-        } else {
-            &pointer
+        let pointer = printable(&self.pointer());
+        let place = match pointer.as_str() {
+            "" => "the root",
+            pointer => pointer,
         };
         let Self {
             step, rule, change, ..
@@ -112,7 +111,7 @@ impl fmt::Display for Loss {
             false => write!(f, "{change} at {place} ({step}, {})", rule.id)?,
         }
         match self.value() {
-            Some(value) => write!(f, " {}", shortened(value.text())),
+            Some(value) => write!(f, " {}", printable(&shortened(value.text()))),
             None => Ok(()),
         }
     }

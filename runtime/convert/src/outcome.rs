@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_wire::ErrorObject;
+use mcp_wire::{ErrorObject, printable};
 
 use crate::adapter::Adapter;
 use crate::loss::Loss;
@@ -152,7 +152,7 @@ impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => Ok(()),
-            pointer => write!(f, " at {pointer}"),
+            pointer => write!(f, " at {}", printable(pointer)),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::fault::{Fault, What};
 use crate::pointer;
+use crate::printable;
 use crate::reader::Reader;
 use crate::scan::MAX_DEPTH;
 
@@ -26,7 +27,7 @@ struct Detail {
     column: usize,
 }
 
-/// Returns the kind of the error.
+/// What is wrong in an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -157,7 +158,7 @@ impl fmt::Display for Error {
         let place = if pointer.is_empty() {
             "the root".to_owned()
         } else {
-            printable(pointer.chars())
+            printable(pointer)
         };
         write!(
             f,
@@ -262,22 +263,8 @@ fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
 
 /// The first characters of `text`, with a mark if there are more.
 pub(crate) fn cut(text: &str) -> String {
-    let mut chars = text.chars();
-    let mut shown = printable(chars.by_ref().take(SHOWN));
-    if chars.next().is_some() {
-        shown.push('…');
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => printable(text.get(..end).unwrap_or_default()) + "…",
+        None => printable(text),
     }
-    shown
-}
-
-/// What would act on a terminal or break the line of a log is escaped: the text is the sender's.
-fn printable(chars: impl Iterator<Item = char>) -> String {
-    let mut shown = String::new();
-    for char in chars {
-        match char {
-            '"' | '\'' | '\\' => shown.push(char),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
-    shown
 }

@@ -180,6 +180,18 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     }
 }
 
+/// Returns a text of a peer as a log or a terminal may show it: what would break the line or act on the terminal is escaped.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '"' | '\'' | '\\' => shown.push(char),
+            other => shown.extend(other.escape_debug()),
+        }
+    }
+    shown
+}
+
 /// For [`serde_bridge!`], so that the crates that use it need no serde of their own.
 #[doc(hidden)]
 pub mod __private {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::stderr;
 
-use mcp_wire::{Direction, ErrorObject, MessageKind, Peeked, RawId};
+use mcp_wire::{Direction, ErrorObject, MessageKind, Peeked, RawId, printable};
 
 use crate::colour::{Colour, Paint};
 use crate::envelope;
@@ -42,12 +42,9 @@ impl Watch {
                 true => String::new(),
                 false => format!(" at {}:", finding.pointer),
             };
-            let told = format!(
-                "! {} ({}):{place} {}",
-                finding.fault.as_str(),
-                finding.about,
-                finding.told
-            );
+            let fault = finding.fault.as_str();
+            let told = format!("! {fault} ({}):{place} {}", finding.about, finding.told);
+            let told = printable(&told);
             let _ = writeln!(shown, "{}", self.paint.with(Colour::Red, &told));
         }
         shown
@@ -64,15 +61,16 @@ impl Watch {
         let id = message.id.and_then(RawId::to_id);
         let id = id.as_ref().map(mcp_wire::to_string).unwrap_or_default();
         let waited = self.talk.waited(direction, &id, at);
-        let method = waited.map_or("?", |(method, _)| method);
+        let method = waited.map_or_else(|| "?".to_owned(), |(method, _)| printable(method));
         let time = waited.map_or_else(String::new, |(_, took)| format!("  {took} ms"));
-        let name = message.method.as_deref().unwrap_or_default();
+        let name = printable(message.method.as_deref().unwrap_or_default());
         let error = message.error.map(|error| error.to_json().read());
         match (message.kind, error) {
             (MessageKind::Request, _) => format!("{arrow} {id}  {name}"),
             (MessageKind::Notification, _) => format!("{arrow} {name}"),
             (_, Some(Ok(ErrorObject { code, message, .. }))) => {
-                let told = self.paint.with(Colour::Red, &format!("{code}: {message}"));
+                let told = format!("{code}: {}", printable(&message));
+                let told = self.paint.with(Colour::Red, &told);
                 format!("{arrow} {id}  {method}: {told}{time}")
             }
             _ => format!("{arrow} {id}  {method}: ok{time}"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcp_wire::Direction;
+use mcp_wire::{Direction, printable};
 use serde_json::{Value, json};
 
 use super::calls::Calls;
@@ -65,11 +65,8 @@ impl Report<'_> {
                 true => String::new(),
                 false => format!(" ({about})"),
             };
-            let _ = writeln!(
-                text,
-                "{file}:{line}: {}{about}:{place} {told}",
-                fault.as_str()
-            );
+            let found = printable(&format!("{about}:{place} {told}"));
+            let _ = writeln!(text, "{file}:{line}: {}{found}", fault.as_str());
         }
         if !text.is_empty() {
             text.push('\n');
@@ -86,7 +83,8 @@ impl Report<'_> {
                 failed,
                 slowest,
             } = calls;
-            let _ = write!(text, "  {:6}  {sent:>4} x {method}", sender(*direction));
+            let (sender, method) = (sender(*direction), printable(method));
+            let _ = write!(text, "  {sender:6}  {sent:>4} x {method}");
             let mut more = vec![format!("{answered} answered")];
             if *failed > 0 {
                 more.push(format!("{failed} with an error"));
@@ -97,16 +95,18 @@ impl Report<'_> {
             let _ = writeln!(text, ": {}", more.join(", "));
         }
         for ((direction, method), count) in &talk.notifications {
-            let _ = writeln!(text, "  {:6}  {count:>4} x {method}", sender(*direction));
+            let (sender, method) = (sender(*direction), printable(method));
+            let _ = writeln!(text, "  {sender:6}  {count:>4} x {method}");
         }
         for ((direction, method), count) in &talk.unknown {
+            let (sender, method) = (sender(*direction), printable(method));
             let _ = writeln!(
                 text,
-                "unknown method  {count:>4} x {method}, from the {}",
-                sender(*direction)
+                "unknown method  {count:>4} x {method}, from the {sender}"
             );
         }
         for (member, count) in &unknown.members {
+            let member = printable(member);
             let _ = writeln!(text, "unknown member  {count:>4} x {member}");
         }
         if let Some(other) = other {

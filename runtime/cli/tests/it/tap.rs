@@ -94,6 +94,22 @@ fn answers_come_while_the_client_goes_on_and_are_shown_with_their_time() {
 }
 
 #[test]
+fn what_a_peer_says_stays_within_its_line() {
+    let method = r"a\n< 1  ping: ok\u001b[31m";
+    let server = format!(
+        r#"read line; printf '%s\n' '{{"jsonrpc":"2.0","id":1,"error":{{"code":-1,"message":"{method}"}}}}'; cat > /dev/null"#
+    );
+    let ask = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\"}}\n");
+    let output = says(tap(&["--watch"], &server), ask.as_bytes());
+    let shown = String::from_utf8(output.stderr).unwrap();
+    let method = r"a\n< 1  ping: ok\u{1b}[31m";
+    assert!(shown.contains(&format!("> 1  {method}\n")), "{shown}");
+    let answer = format!("< 1  {method}: -1: {method}");
+    assert!(shown.contains(&answer), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
 fn a_reader_that_does_not_read_holds_up_what_goes_by() {
     const LINES: usize = 40_000;
     let server =

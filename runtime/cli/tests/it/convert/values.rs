@@ -51,6 +51,22 @@ fn losses_are_told_beside_the_value() {
 }
 
 #[test]
+fn a_name_of_the_sender_stays_within_its_line() {
+    let kind = r#"{"type":"string","oneOf":[{"const":"x","title":"T"}],"default":"x"}"#;
+    let input = format!(
+        r#"{{"message":"x","requestedSchema":{{"type":"object","properties":{{"a\u001b[31m\n- exact":{kind}}}}}}}"#
+    );
+    let part = ["--method", "elicitation/create", "--part", "params"];
+    let run = between("2025-11-25", "2025-06-18", &part, &input);
+    let told = run.err;
+    assert!(
+        told.contains(r"/properties/a\u{1b}[31m\n- exact ("),
+        "{told}"
+    );
+    assert!(!told.contains('\u{1b}'), "{told:?}");
+}
+
+#[test]
 fn value_and_losses_are_one_object_if_asked_for() {
     let run = down(&[&RESULT[..], &["--json"]].concat(), LOSSY);
     assert_eq!((run.code, run.err.as_str()), (4, ""));
