@@ -21,12 +21,12 @@ fn spec() -> Spec {
     Spec::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")).unwrap()
 }
 
-/// All neighbours, and the first revision with the last.
+/// All adjacent revisions, and the first revision with the last.
 fn pairs() -> Vec<Pair> {
     let spec = spec();
     let ids: Vec<&str> = spec.revisions.iter().map(|one| one.id.as_str()).collect();
-    let neighbours = ids.iter().zip(ids.iter().skip(1));
-    let mut pairs: Vec<Pair> = neighbours.map(|(old, new)| Pair::new(*old, *new)).collect();
+    let adjacent = ids.iter().zip(ids.iter().skip(1));
+    let mut pairs: Vec<Pair> = adjacent.map(|(old, new)| Pair::new(*old, *new)).collect();
     pairs.extend(
         ids.first()
             .zip(ids.last())

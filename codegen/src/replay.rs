@@ -73,7 +73,7 @@ impl Replay {
             None => None,
         };
         let mut draft = None;
-        // The latest first, so that rules between neighbours go with the newer one.
+        // The latest first, so that rules between adjacent revisions go with the newer one.
         for (at, revision) in read.revisions.iter().enumerate().rev() {
             let is_draft = revision.status == Status::Draft;
             if is_draft || last.is_some_and(|last| at > last) {

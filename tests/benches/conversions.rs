@@ -81,7 +81,7 @@ macro_rules! every_way {
     };
 }
 
-/// A list of 100 tools and a result of 50 blocks, between all neighbours and all the way, up and down.
+/// A list of 100 tools and a result of 50 blocks, between all adjacent revisions and all the way, up and down.
 pub(crate) fn conversions() -> Vec<Conversion> {
     let texts = Messages::new(Lifecycle::PerRequest);
     let mut all = every_way!("tools/list", ListToolsResult, &texts.list_tools);

@@ -132,7 +132,7 @@ const DEEDS: [(&str, &str, [bool; 3]); 10] = [
     ("export", "Writes to a file a copy of", [true, false, true]),
 ];
 
-/// Properties of input schemas; each tool takes three to five neighbours.
+/// Properties of input schemas; each tool takes three to five in a row.
 const PROPERTIES: [(&str, &str); 10] = [
     (
         "id",

@@ -62,7 +62,7 @@ pub(crate) use judge::refused_by;
 pub use kind::{Explanation, Kind};
 pub(crate) use messages::channel;
 pub use path::{Part, WirePath, WirePlace, direction_id};
-pub(crate) use path::{Step, Trail};
+pub(crate) use path::{Segment, Trail};
 pub(crate) use row::refuses_more;
 pub use row::{Met, Prose, Row};
 pub use settings::{Ignored, Settings};
@@ -407,7 +407,10 @@ impl Found {
 
 fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
     let mut trail = base.trail.clone();
-    finding.steps.iter().for_each(|step| trail.push(step));
+    finding
+        .segments
+        .iter()
+        .for_each(|segment| trail.push(segment));
     let WirePath {
         direction,
         method,
@@ -419,10 +422,11 @@ fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
 
 /// Params and results are compared method by method; what the envelope says of them in general is no wire fact.
 fn is_inside_an_envelope(path: &WirePath) -> bool {
-    let is_part = |step: &Step| matches!(step, Step::Member(name) if matches!(name.as_str(), "params" | "result"));
+    let is_part = |segment: &Segment| matches!(segment, Segment::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
         && path.part == Part::Message
-        && (path.trail.steps().split_last()).is_some_and(|(_, around)| around.iter().any(is_part))
+        && (path.trail.segments().split_last())
+            .is_some_and(|(_, around)| around.iter().any(is_part))
 }
 
 /// Returns whether the finding is the code of an error, which `error-code-renumbered` reports.
@@ -436,7 +440,7 @@ fn is_code_of_an_error(paths: &[WirePath], finding: &Finding) -> bool {
 fn place_of(places: &Place, finding: &Finding) -> Place {
     let at = |owner: &str| match owner {
         "" => String::new(),
-        owner => place(owner, &finding.steps),
+        owner => place(owner, &finding.segments),
     };
     Place {
         old: at(&places.old),
@@ -449,7 +453,7 @@ fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
     let [was_required, is_required] = finding.required;
     row.before = finding.old.map(|id| View::of(old, id, was_required));
     row.after = finding.new.map(|id| View::of(new, id, is_required));
-    row.subject = match (&finding.detail, finding.steps.last()) {
+    row.subject = match (&finding.detail, finding.segments.last()) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {
             let words = |value: &Option<serde_json::Value>| match value {
@@ -465,8 +469,8 @@ fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
             row.after = Some(words(after));
             Some(name.clone())
         }
-        (Detail::None, Some(Step::Member(name))) => Some(name.clone()),
-        (Detail::None, Some(Step::Choice(choice))) => Some(choice.text.clone()),
+        (Detail::None, Some(Segment::Member(name))) => Some(name.clone()),
+        (Detail::None, Some(Segment::Choice(choice))) => Some(choice.text.clone()),
         (Detail::None, _) => None,
     };
 }

@@ -15,7 +15,7 @@ pub use section::Section;
 /// How many differing lines a report shows of each changed file.
 const SHOWN_LINES: usize = 10;
 
-/// Files by their path relative to a root, with `/` between the steps.
+/// Files by their path relative to a root, with `/` between the segments.
 ///
 /// The set owns directories: a file below one of them that is not in the set is an orphan.
 /// `target/` and `Cargo.lock`, which cargo puts there, are not orphans.
@@ -46,7 +46,7 @@ impl FileSet {
     ) -> Result<(), Error> {
         let path = path.into();
         let wrong = |problem: String| Error::file(path.as_str(), problem, "", "");
-        if !path.split('/').all(is_plain_step) {
+        if !path.split('/').all(is_plain_segment) {
             return Err(wrong(
                 "an output path has to be relative, of plain names with `/` between them".into(),
             ));
@@ -274,8 +274,8 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-fn is_plain_step(step: &str) -> bool {
-    !matches!(step, "" | "." | "..") && !step.contains(['\\', ':', '\0'])
+fn is_plain_segment(segment: &str) -> bool {
+    !matches!(segment, "" | "." | "..") && !segment.contains(['\\', ':', '\0'])
 }
 
 fn is_below(path: &str, directory: &str) -> bool {
@@ -295,8 +295,8 @@ fn is_cargos(name: &str, is_directory: bool) -> bool {
 /// Whether the directory is there; a symbolic link on the way to it would lead out of the tree, and is an error.
 fn real_directory(root: &Path, path: &str) -> Result<bool, Error> {
     let mut place = root.to_owned();
-    for step in path.split('/') {
-        place.push(step);
+    for segment in path.split('/') {
+        place.push(segment);
         match fs::symlink_metadata(&place) {
             Ok(found) if found.is_symlink() => {
                 let cause = io::Error::other(

@@ -313,7 +313,7 @@ impl<'s> Models<'s> {
         let mut extensions = self.extensions.iter();
         match extensions.find(|of| of.extension.name == pair.new) {
             Some(of) => self.plan_extension(pair, of, file),
-            None => self.plan_neighbours(pair, file),
+            None => self.plan_adjacent(pair, file),
         }
     }
 
@@ -348,7 +348,7 @@ impl<'s> Models<'s> {
         Ok(plan)
     }
 
-    fn plan_neighbours(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+    fn plan_adjacent(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;

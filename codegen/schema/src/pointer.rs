@@ -1,17 +1,17 @@
-//! JSON pointers (RFC 6901): the one place where a step is escaped, and where a reference becomes a pointer.
+//! JSON pointers (RFC 6901): the one place where a segment is escaped, and where a reference becomes a pointer.
 
 use percent_encoding::percent_decode_str;
 
-/// Escapes one step.
+/// Escapes one segment.
 #[must_use]
-pub fn escaped(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
+pub fn escaped(segment: &str) -> String {
+    segment.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns what an escaped step stands for.
+/// Returns what an escaped segment stands for.
 #[must_use]
-pub fn unescaped(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
+pub fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
 }
 
 /// Returns the pointer in the fragment of a reference, which is a URI; `None` if its bytes are not text.
@@ -28,8 +28,8 @@ mod tests {
     #[test]
     fn a_step_is_escaped_and_comes_back() {
         assert_eq!(escaped("a/b~c"), "a~1b~0c");
-        for step in ["", "~1", "/~", "a~0b", "é"] {
-            assert_eq!(unescaped(&escaped(step)), step);
+        for segment in ["", "~1", "/~", "a~0b", "é"] {
+            assert_eq!(unescaped(&escaped(segment)), segment);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::shims::exact::{largest, target};
-use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Source, Step};
+use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Source, Transfer};
 
 /// Takes the conversions of `shared` types out of a plan, and the calls of them; returns the types, by Rust name, that
 /// they were of, on the way up and on the way down.
@@ -21,8 +21,8 @@ pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<
         let called: BTreeMap<String, Vec<(End, End)>> = (conversions.iter_mut())
             .filter(|one| one.from == one.to)
             .map(|one| {
-                let steps = steps(&mut one.body).into_iter();
-                let called = steps.filter_map(|step| target(step)).collect();
+                let all = transfers(&mut one.body).into_iter();
+                let called = all.filter_map(|transfer| target(transfer)).collect();
                 (one.from.name().to_owned(), called)
             })
             .collect();
@@ -36,8 +36,8 @@ pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<
         let is_same = |end: &End| matches!(end, End::Type(name) if same.contains(name));
         conversions.retain(|one| one.from != one.to || !is_same(&one.from));
         for one in conversions {
-            for step in steps(&mut one.body) {
-                *step = without(step, &is_same);
+            for transfer in transfers(&mut one.body) {
+                *transfer = without(transfer, &is_same);
             }
         }
         same
@@ -45,12 +45,15 @@ pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<
     [&mut plan.up, &mut plan.down].map(take)
 }
 
-fn steps(body: &mut Body) -> Vec<&mut Step> {
+fn transfers(body: &mut Body) -> Vec<&mut Transfer> {
     match body {
         Body::Object(plan) => (plan.fields.iter_mut())
             .flat_map(|field| match &mut field.source {
                 Source::Same(same) => {
-                    vec![Some(&mut same.step), same.missing.as_mut().and_then(empty)]
+                    vec![
+                        Some(&mut same.transfer),
+                        same.missing.as_mut().and_then(empty),
+                    ]
                 }
                 Source::Reread(recast) | Source::Lost(recast) => {
                     vec![recast.missing.as_mut().and_then(empty)]
@@ -62,19 +65,19 @@ fn steps(body: &mut Body) -> Vec<&mut Step> {
             .collect(),
         Body::Union(arms) => (arms.iter_mut())
             .filter_map(|arm| match &mut arm.arm {
-                Arm::Same(becomes) => Some(&mut becomes.step),
+                Arm::Same(becomes) => Some(&mut becomes.transfer),
                 _ => None,
             })
             .collect(),
-        Body::IntoVariant(becomes) => vec![&mut becomes.step],
+        Body::IntoVariant(becomes) => vec![&mut becomes.transfer],
         Body::Split(plan) => (plan.arms.iter_mut())
-            .map(|(_, becomes)| &mut becomes.step)
+            .map(|(_, becomes)| &mut becomes.transfer)
             .collect(),
         Body::Strings(_) | Body::Custom(_) | Body::Reread | Body::Reject { .. } => Vec::new(),
     }
 }
 
-fn empty(missing: &mut Missing) -> Option<&mut Step> {
+fn empty(missing: &mut Missing) -> Option<&mut Transfer> {
     missing.empty.as_mut()
 }
 
@@ -96,19 +99,20 @@ fn is_identity(body: &Body) -> bool {
     }
 }
 
-/// A step in which values of shared types are only moved, and with them what holds nothing else.
-fn without(step: &Step, is_same: &impl Fn(&End) -> bool) -> Step {
-    let within = |inner: &Step, around: fn(Box<Step>) -> Step| match without(inner, is_same) {
-        Step::Move => Step::Move,
-        inner => around(Box::new(inner)),
-    };
-    match step {
-        Step::Call { from, to } if from == to && is_same(from) => Step::Move,
-        Step::List(inner) => within(inner, Step::List),
-        Step::Map(inner) => within(inner, Step::Map),
-        Step::Nullable(inner) => within(inner, Step::Nullable),
+/// A transfer in which values of shared types are only moved, and with them what holds nothing else.
+fn without(transfer: &Transfer, is_same: &impl Fn(&End) -> bool) -> Transfer {
+    let within =
+        |inner: &Transfer, around: fn(Box<Transfer>) -> Transfer| match without(inner, is_same) {
+            Transfer::Move => Transfer::Move,
+            inner => around(Box::new(inner)),
+        };
+    match transfer {
+        Transfer::Call { from, to } if from == to && is_same(from) => Transfer::Move,
+        Transfer::List(inner) => within(inner, Transfer::List),
+        Transfer::Map(inner) => within(inner, Transfer::Map),
+        Transfer::Nullable(inner) => within(inner, Transfer::Nullable),
         // `null` comes to be possible: the type is another one.
-        Step::OrNull(inner) => Step::OrNull(Box::new(without(inner, is_same))),
-        Step::Call { .. } | Step::Move | Step::Widen => step.clone(),
+        Transfer::OrNull(inner) => Transfer::OrNull(Box::new(without(inner, is_same))),
+        Transfer::Call { .. } | Transfer::Move | Transfer::Widen => transfer.clone(),
     }
 }

@@ -53,14 +53,14 @@ impl ShimFacts<'_> {
     /// The condition under which both ends of a pair are there.
     fn gate(&self, pair: &Pair) -> Option<String> {
         let base = self.extension(pair).map(|extension| &extension.revision);
-        // Of two neighbours, the one farther from the revision of handlers brings the other.
-        let neighbours = || {
+        // Of two adjacent revisions, the one farther from the revision of handlers brings the other.
+        let adjacent = || {
             let alone = |id: &str| features::gate(&self.features, &[id]);
             alone(&pair.old).or_else(|| alone(&pair.new))
         };
         match base {
             Some(base) => features::gate(&self.features, &[&pair.old, base]),
-            None => neighbours(),
+            None => adjacent(),
         }
     }
 
@@ -144,7 +144,7 @@ pub(super) fn way(
 /// The module of a pair.
 pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
-    let [up, down] = Way::BOTH.map(|way| plan.pair.hop(way));
+    let [up, down] = Way::BOTH.map(|way| plan.pair.step(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
     let methods = plan.methods.iter().filter_map(|method| {
         let Apart { rule, up, down } = method.apart.as_ref()?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Two texts that stand side by side, as a signature has them.
-fn neighbours(signature: &str) -> Option<&str> {
+fn side_by_side(signature: &str) -> Option<&str> {
     let bare = |argument: &str| argument.trim().ends_with(": impl Into<String>");
     let arguments: Vec<&str> = signature.split(',').collect();
     let found = arguments
@@ -30,7 +30,7 @@ fn no_two_texts_stand_side_by_side() {
         for constructor in text.split("pub fn new(").skip(1) {
             let (signature, _) = constructor.split_once(") -> Self").unwrap_or_default();
             constructors += 1;
-            assert_eq!(neighbours(signature), None, "{}", place.display());
+            assert_eq!(side_by_side(signature), None, "{}", place.display());
         }
     }
     assert!(constructors > 300, "{constructors}");

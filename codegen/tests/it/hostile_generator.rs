@@ -223,7 +223,7 @@ fn requests_without_a_method_a_result_or_an_area() {
         "ask\n/now",
         "C:\\now",
     ] {
-        refused_at(&asks(named(method)), at, "the first step of the method");
+        refused_at(&asks(named(method)), at, "the first segment of the method");
         let stub = "add to spec/methods.toml:\n    [areas]\n";
         refused_at(&asks(named(method)), at, stub);
     }

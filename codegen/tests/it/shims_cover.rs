@@ -18,7 +18,7 @@ use crate::diff::{row_at, sources};
 use crate::specs::{covered, last_pair, planned, plans, spec};
 
 #[test]
-fn no_row_between_neighbours_is_uncovered() {
+fn no_row_between_adjacent_revisions_is_uncovered() {
     let spec = spec();
     let models = Models::build(spec).unwrap();
     let pairs = models.shim_pairs();
@@ -199,11 +199,11 @@ fn a_rule_of_an_adapter_is_placed_by_its_type() {
 /// The rules that the row of a path meets, by step.
 fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
     let rules = row_at(diff, path).rules.iter();
-    let met = rules.map(|met| format!("{} {}", met.hop, met.rules.join(", ")));
+    let met = rules.map(|met| format!("{} {}", met.step, met.rules.join(", ")));
     met.collect()
 }
 
-/// A candidate is converted into nothing; its changes meet the rules of the hop over it, and what it alone has says so.
+/// A candidate is converted into nothing; its changes meet the rules of the step over it, and what it alone has says so.
 #[test]
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
@@ -213,10 +213,10 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let models = Models::build(spec).unwrap();
     let pairs = models.shim_pairs();
     let before = |pair: &&Pair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
-    let hop = pairs.iter().rfind(before).unwrap();
+    let step = pairs.iter().rfind(before).unwrap();
     let ends = [
-        (&hop.old, candidate),
-        (candidate, &hop.new),
+        (&step.old, candidate),
+        (candidate, &step.new),
         (&pairs[0].old, candidate),
     ];
     let mut diffs = ends.map(|(old, new)| diff::between(sources(), old, new, false).unwrap());
@@ -230,11 +230,11 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
         assert!(open.is_empty(), "{} -> {}: {open:?}", diff.old, diff.new);
         assert_eq!(diff.prose, []);
     }
-    let handshake = format!("{hop} handshake");
+    let handshake = format!("{step} handshake");
     assert_eq!(of(&diffs[0], "C2S initialize"), [handshake.as_str()]);
     let far = of(&diffs[2], "C2S initialize");
     assert_eq!(far, [handshake.as_str()]);
-    // The neighbour of a candidate names the rule that a row of the hop itself names.
+    // The revision beside a candidate names the rule that a row of the step itself names.
     let rules = |diff: &diff::Diff| -> BTreeSet<String> {
         let met = diff.rows.iter().flat_map(|row| &row.rules);
         met.flat_map(|met| met.rules.clone()).collect()
@@ -243,7 +243,7 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
 }
 
 #[test]
-fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
+fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     let spec = spec();
     let models = Models::build(spec).unwrap();
     let mut ids: Vec<String> = models
@@ -252,7 +252,7 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
         .map(|pair| pair.old.clone())
         .collect();
     ids.extend(models.shim_pairs().last().map(|pair| pair.new.clone()));
-    // A draft that is the latest revision is reached by the same hops.
+    // A draft that is the latest revision is reached by the same steps.
     let pairs = [(0, 2), (1, 4), (2, 4), (0, 4), (4, 2)]
         .map(|(old, new)| [ids[old].clone(), ids[new].clone()]);
     let pairs = pairs
@@ -275,10 +275,14 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
         }
     }
     let far = &diffs[2];
-    // What the pages say is told of every hop, and not beside a choice of rows.
-    let hops: BTreeSet<&str> = far.prose.iter().map(|change| change.hop.as_str()).collect();
+    // What the pages say is told of every step, and not beside a choice of rows.
+    let steps: BTreeSet<&str> = far
+        .prose
+        .iter()
+        .map(|change| change.step.as_str())
+        .collect();
     assert_eq!(
-        hops.into_iter().collect::<Vec<_>>(),
+        steps.into_iter().collect::<Vec<_>>(),
         ["2025-06-18..2025-11-25", "2025-11-25..2026-07-28"]
     );
     let said = text::render(far, TextOptions::default());

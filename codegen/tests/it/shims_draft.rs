@@ -17,7 +17,7 @@ use mcp_schema::shims::plan::{Arm, Body, End, MethodPlan, ObjectPlan, Source};
 use mcp_schema::shims::rules::Action;
 use serde_json::json;
 
-/// A union that keeps unknown methods keeps them on the way to the neighbour, too.
+/// A union that keeps unknown methods keeps them on the way to the adjacent revision, too.
 #[test]
 fn unions_open_on_both_sides_carry_what_neither_knows() {
     let spec = spec();
@@ -391,7 +391,7 @@ fn an_error_code_of_the_schema_is_asked_for_and_not_passed_on() {
     let open = planned(&spec).open;
     assert_eq!(open.len(), 1, "{open:?}");
     assert_eq!(open[0].place, "error -32023");
-    // The row that it proposes settles it, and the code is still asked for between the neighbours.
+    // The row that it proposes settles it, and the code is still asked for between the adjacent revisions.
     let row = &decision.settle.stub;
     let row = row.replace("meaning = \"\"", "meaning = \"Too many requests.\"");
     let rows = files.get_mut(&decision.settle.file).unwrap();

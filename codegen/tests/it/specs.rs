@@ -40,7 +40,7 @@ pub(crate) fn spec() -> &'static Spec {
     &SPEC
 }
 
-/// What is planned between its neighbours, and between its extensions and their cores.
+/// What is planned between it and the revisions beside it, and between its extensions and their cores.
 pub(crate) fn plans() -> &'static [PairPlan] {
     &PLANS
 }

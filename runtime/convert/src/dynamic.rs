@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_goes_on_under_the_name_that_the_neighbour_has_for_it() {
+    fn a_method_goes_on_under_the_name_that_the_adjacent_revision_has_for_it() {
         let sender = Some(Direction::ClientToServer);
         for (name, other, from, to) in [
             ("things/ask", "things/query", 0, 1),

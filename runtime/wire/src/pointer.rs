@@ -1,4 +1,4 @@
-//! JSON pointers (RFC 6901): a step escaped, and the pointer of an offset, found by walking the text up to it.
+//! JSON pointers (RFC 6901): a segment escaped, and the pointer of an offset, found by walking the text up to it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,26 +6,26 @@ use std::fmt::Write;
 use crate::scan;
 use crate::text::unescape_lossy;
 
-/// Escapes one step.
+/// Escapes one segment.
 #[must_use]
-pub fn escaped(step: &str) -> Cow<'_, str> {
-    match step.contains(['~', '/']) {
-        true => step.replace('~', "~0").replace('/', "~1").into(),
-        false => step.into(),
+pub fn escaped(segment: &str) -> Cow<'_, str> {
+    match segment.contains(['~', '/']) {
+        true => segment.replace('~', "~0").replace('/', "~1").into(),
+        false => segment.into(),
     }
 }
 
-/// Reverses the escapes of one step.
+/// Reverses the escapes of one segment.
 #[must_use]
-pub fn unescaped(step: &str) -> Cow<'_, str> {
-    match step.contains('~') {
-        true => step.replace("~1", "/").replace("~0", "~").into(),
-        false => step.into(),
+pub fn unescaped(segment: &str) -> Cow<'_, str> {
+    match segment.contains('~') {
+        true => segment.replace("~1", "/").replace("~0", "~").into(),
+        false => segment.into(),
     }
 }
 
 /// A container on the way to the offset.
-enum Step<'a> {
+enum Open<'a> {
     /// The member whose value is next or open, none between members; and whether a key may come.
     Object(Option<Cow<'a, str>>, bool),
     /// The index of the element, and whether it has ended.
@@ -38,27 +38,27 @@ enum Step<'a> {
 /// The text before `offset` should be JSON; if it is not, the walk ends there.
 pub(crate) fn at(text: &str, offset: usize) -> String {
     let bytes = text.as_bytes();
-    let mut steps = Vec::new();
+    let mut open = Vec::new();
     let mut at = 0;
     loop {
         at = scan::blank_end(bytes, at);
-        let is_key = matches!(steps.last(), Some(Step::Object(None, true)));
+        let is_key = matches!(open.last(), Some(Open::Object(None, true)));
         if at > offset || (at == offset && !is_key) {
             break;
         }
         match scan::byte(bytes, at) {
-            b'{' => steps.push(Step::Object(None, true)),
-            b'[' => steps.push(Step::Array(0, false)),
+            b'{' => open.push(Open::Object(None, true)),
+            b'[' => open.push(Open::Array(0, false)),
             b'}' | b']' => {
-                steps.pop();
-                end_value(&mut steps);
+                open.pop();
+                end_value(&mut open);
             }
-            b',' => match steps.last_mut() {
-                Some(Step::Array(index, ended)) => {
+            b',' => match open.last_mut() {
+                Some(Open::Array(index, ended)) => {
                     *index += 1;
                     *ended = false;
                 }
-                Some(Step::Object(_, expects_key)) => *expects_key = true,
+                Some(Open::Object(_, expects_key)) => *expects_key = true,
                 None => {}
             },
             b':' => {}
@@ -70,11 +70,11 @@ pub(crate) fn at(text: &str, offset: usize) -> String {
                 if is_reached && offset > at {
                     break;
                 }
-                if let Some(Step::Object(key @ None, expects_key @ true)) = steps.last_mut() {
+                if let Some(Open::Object(key @ None, expects_key @ true)) = open.last_mut() {
                     *expects_key = false;
                     *key = text.get(at + 1..end - 1).map(unescape_lossy);
                 } else {
-                    end_value(&mut steps);
+                    end_value(&mut open);
                 }
                 if is_reached {
                     break;
@@ -88,13 +88,13 @@ pub(crate) fn at(text: &str, offset: usize) -> String {
                     break;
                 }
                 at = end;
-                end_value(&mut steps);
+                end_value(&mut open);
                 continue;
             }
         }
         at += 1;
     }
-    render(&steps)
+    render(&open)
 }
 
 /// The position after the number or literal at `at`, right or wrong.
@@ -106,27 +106,27 @@ pub(crate) fn scalar_end(bytes: &[u8], at: usize) -> usize {
     at + length.unwrap_or(rest.len())
 }
 
-fn end_value(steps: &mut [Step<'_>]) {
-    match steps.last_mut() {
-        Some(Step::Object(key, _)) => *key = None,
-        Some(Step::Array(_, ended)) => *ended = true,
+fn end_value(open: &mut [Open<'_>]) {
+    match open.last_mut() {
+        Some(Open::Object(key, _)) => *key = None,
+        Some(Open::Array(_, ended)) => *ended = true,
         None => {}
     }
 }
 
-fn render(steps: &[Step<'_>]) -> String {
+fn render(open: &[Open<'_>]) -> String {
     let mut pointer = String::new();
-    for step in steps {
-        match step {
-            Step::Object(Some(key), _) => {
+    for segment in open {
+        match segment {
+            Open::Object(Some(key), _) => {
                 pointer.push('/');
                 pointer.push_str(&escaped(key));
             }
-            Step::Array(index, false) => {
+            Open::Array(index, false) => {
                 // Writing to a string does not fail.
                 let _ = write!(pointer, "/{index}");
             }
-            Step::Object(None, _) | Step::Array(_, true) => {}
+            Open::Object(None, _) | Open::Array(_, true) => {}
         }
     }
     pointer

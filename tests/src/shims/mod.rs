@@ -1,4 +1,4 @@
-//! What must hold of conversions between neighbours, checked on samples of every type that has one.
+//! What must hold of conversions between adjacent revisions, checked on samples of every type that has one.
 //!
 //! [`steps`] runs a conversion and its way back on texts, [`put_back`] puts the recorded losses back, [`laws`] says what
 //! must hold then, and [`stray`] finds members of the newer revision in a message of the older one. Where a law does not hold, the

@@ -52,7 +52,7 @@ fn starts() -> Vec<Start> {
 }
 
 #[test]
-fn a_chain_is_the_composition_of_its_hops() {
+fn a_chain_is_the_composition_of_its_steps() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let ways = steps::all();

@@ -167,7 +167,9 @@ impl Builder<'_> {
         if !node.all_of.is_empty() {
             let mut whole = match flatten(self.schema, node) {
                 Ok(whole) => whole,
-                Err(unfit) if unfit.endless => return Err(unfit.refused(&self.schema.file)),
+                Err(unsupported) if unsupported.endless => {
+                    return Err(unsupported.refused(&self.schema.file));
+                }
                 // What cannot be joined has to hold besides.
                 Err(_) => {
                     let beside = Node {
@@ -186,7 +188,7 @@ impl Builder<'_> {
                 any_of: Vec::new(),
                 ..node.clone()
             };
-            if !rest.says_more_than(|rest| rest.misfit = None) {
+            if !rest.says_more_than(|rest| rest.unsupported = None) {
                 let variants = (node.any_of.iter())
                     .map(|variant| self.node(variant, depth + 1))
                     .collect::<Result<_, _>>()?;
@@ -221,7 +223,7 @@ impl Builder<'_> {
                     types: vec![*ty],
                     constraints: Constraints::default(),
                     unsaid: BTreeMap::new(),
-                    misfit: None,
+                    unsupported: None,
                     ..node.clone()
                 };
                 variants.push(self.node(&one, depth + 1)?);
@@ -372,7 +374,7 @@ impl Builder<'_> {
 
 /// Whether a reference has anything beside it.
 fn says_more(node: &Node) -> bool {
-    let more = node.says_more_than(|rest| (rest.reference, rest.misfit) = (None, None));
+    let more = node.says_more_than(|rest| (rest.reference, rest.unsupported) = (None, None));
     more || node.deprecated || !node.constraints.is_empty() || !node.unsaid.is_empty()
 }
 

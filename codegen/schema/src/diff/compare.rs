@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::classes::Classes;
 use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
-use super::path::{Selector, Step};
+use super::path::{Segment, Selector};
 use super::site::{Detail, Finding, Place, Site, SiteId, place};
 use super::variants::{self, Choices};
 use crate::schema::JsonType;
@@ -78,21 +78,21 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    fn find(&mut self, site: SiteId, kind: Kind, steps: &[Step], pair: [Option<NodeId>; 2]) {
-        self.report(site, kind, steps, pair, Detail::None);
+    fn find(&mut self, site: SiteId, kind: Kind, segments: &[Segment], pair: [Option<NodeId>; 2]) {
+        self.report(site, kind, segments, pair, Detail::None);
     }
 
     fn report(
         &mut self,
         site: SiteId,
         kind: Kind,
-        steps: &[Step],
+        segments: &[Segment],
         [old, new]: [Option<NodeId>; 2],
         detail: Detail,
     ) {
         self.sites[site].findings.push(Finding {
             kind,
-            steps: steps.to_vec(),
+            segments: segments.to_vec(),
             old,
             new,
             required: [None; 2],
@@ -100,8 +100,14 @@ impl<'g> Comparer<'g> {
         });
     }
 
-    fn member(&mut self, site: SiteId, steps: &[Step], name: &str, pair: [Option<Member>; 2]) {
-        let steps = &with(steps, Step::Member(name.to_owned()));
+    fn member(
+        &mut self,
+        site: SiteId,
+        segments: &[Segment],
+        name: &str,
+        pair: [Option<Member>; 2],
+    ) {
+        let segments = &with(segments, Segment::Member(name.to_owned()));
         let nodes = pair.map(|member| member.map(|member| member.node));
         let required = pair.map(|member| member.map(|member| member.required));
         let kind = match required {
@@ -114,17 +120,17 @@ impl<'g> Comparer<'g> {
             _ => None,
         };
         if let Some(kind) = kind {
-            self.find(site, kind, steps, nodes);
+            self.find(site, kind, segments, nodes);
             let finding = self.sites[site].findings.last_mut();
             finding.into_iter().for_each(|one| one.required = required);
         }
         if let [Some(old), Some(new)] = nodes {
-            self.value(site, steps, old, new);
+            self.value(site, segments, old, new);
         }
     }
 
     /// Two values at the same path: compared here, or as a site of their own where they can be shared.
-    fn value(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+    fn value(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
         if self.same(old, new) {
             return;
         }
@@ -141,7 +147,7 @@ impl<'g> Comparer<'g> {
         };
         let either = composite(self.old, o) || composite(self.new, n);
         if !either && named.is_empty() {
-            return self.shapes(site, steps, o, n);
+            return self.shapes(site, segments, o, n);
         }
         let key = match either {
             true => String::new(),
@@ -162,72 +168,74 @@ impl<'g> Comparer<'g> {
             .map(|owner| Place {
                 old: names
                     .0
-                    .map_or_else(|| place(&owner.old, steps), str::to_owned),
+                    .map_or_else(|| place(&owner.old, segments), str::to_owned),
                 new: names
                     .1
-                    .map_or_else(|| place(&owner.new, steps), str::to_owned),
+                    .map_or_else(|| place(&owner.new, segments), str::to_owned),
             })
             .collect();
         self.sites[child].places.extend(places);
-        self.sites[site].edges.push((steps.to_vec(), child));
+        self.sites[site].edges.push((segments.to_vec(), child));
     }
 
-    fn shapes(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+    fn shapes(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
         let (old_graph, new_graph) = (self.old, self.new);
         let (o, n) = (old_graph.node(old), new_graph.node(new));
         let pair = [Some(old), Some(new)];
         match (o.deprecated, n.deprecated) {
-            (false, true) => self.find(site, Kind::Deprecated, steps, pair),
-            (true, false) => self.find(site, Kind::Undeprecated, steps, pair),
+            (false, true) => self.find(site, Kind::Deprecated, segments, pair),
+            (true, false) => self.find(site, Kind::Undeprecated, segments, pair),
             _ => {}
         }
         match (&o.shape, &n.shape) {
             (Shape::Any, Shape::Any) => {}
-            (Shape::Any, _) => self.find(site, Kind::TypeNarrowed, steps, pair),
-            (_, Shape::Any) => self.find(site, Kind::TypeWidened, steps, pair),
+            (Shape::Any, _) => self.find(site, Kind::TypeNarrowed, segments, pair),
+            (_, Shape::Any) => self.find(site, Kind::TypeWidened, segments, pair),
             _ if o.untyped != n.untyped => {
                 let kind = match o.untyped {
                     true => Kind::TypeNarrowed,
                     false => Kind::TypeWidened,
                 };
-                self.find(site, kind, steps, pair);
+                self.find(site, kind, segments, pair);
                 match (&o.shape, &n.shape) {
                     (Shape::Object { .. }, Shape::Object { .. }) => {
-                        self.objects(site, steps, old, new);
+                        self.objects(site, segments, old, new);
                     }
-                    (Shape::Array(old), Shape::Array(new)) => self.items(site, steps, [*old, *new]),
-                    _ => self.find(site, Kind::TypeChanged, steps, pair),
+                    (Shape::Array(old), Shape::Array(new)) => {
+                        self.items(site, segments, [*old, *new])
+                    }
+                    _ => self.find(site, Kind::TypeChanged, segments, pair),
                 }
             }
             (Shape::Union(_), _) | (_, Shape::Union(_)) => {
-                self.unions(site, steps, old, new);
+                self.unions(site, segments, old, new);
             }
-            (Shape::Object { .. }, Shape::Object { .. }) => self.objects(site, steps, old, new),
-            (Shape::Array(old), Shape::Array(new)) => self.items(site, steps, [*old, *new]),
+            (Shape::Object { .. }, Shape::Object { .. }) => self.objects(site, segments, old, new),
+            (Shape::Array(old), Shape::Array(new)) => self.items(site, segments, [*old, *new]),
             (Shape::Choice(old_values), Shape::Choice(new_values)) => {
-                self.choices(site, steps, pair, old_values, new_values);
+                self.choices(site, segments, pair, old_values, new_values);
             }
             (old, new) => match (covers(new, old), covers(old, new)) {
                 (true, true) => {}
-                (true, false) => self.find(site, Kind::TypeWidened, steps, pair),
-                (false, true) => self.find(site, Kind::TypeNarrowed, steps, pair),
-                (false, false) => self.find(site, Kind::TypeChanged, steps, pair),
+                (true, false) => self.find(site, Kind::TypeWidened, segments, pair),
+                (false, true) => self.find(site, Kind::TypeNarrowed, segments, pair),
+                (false, false) => self.find(site, Kind::TypeChanged, segments, pair),
             },
         }
-        self.limits(site, steps, [old, new]);
+        self.limits(site, segments, [old, new]);
     }
 
-    fn items(&mut self, site: SiteId, steps: &[Step], items: [Option<NodeId>; 2]) {
-        let steps = &with(steps, Step::Item);
+    fn items(&mut self, site: SiteId, segments: &[Segment], items: [Option<NodeId>; 2]) {
+        let segments = &with(segments, Segment::Item);
         match items {
-            [Some(old), Some(new)] => self.value(site, steps, old, new),
-            [None, Some(_)] => self.find(site, Kind::TypeNarrowed, steps, items),
-            [Some(_), None] => self.find(site, Kind::TypeWidened, steps, items),
+            [Some(old), Some(new)] => self.value(site, segments, old, new),
+            [None, Some(_)] => self.find(site, Kind::TypeNarrowed, segments, items),
+            [Some(_), None] => self.find(site, Kind::TypeWidened, segments, items),
             [None, None] => {}
         }
     }
 
-    fn limits(&mut self, site: SiteId, steps: &[Step], [old, new]: [NodeId; 2]) {
+    fn limits(&mut self, site: SiteId, segments: &[Segment], [old, new]: [NodeId; 2]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let names: BTreeSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
         for name in names {
@@ -240,7 +248,7 @@ impl<'g> Comparer<'g> {
             if !same {
                 let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
                 let pair = [Some(old), Some(new)];
-                self.report(site, Kind::ConstraintChanged, steps, pair, detail);
+                self.report(site, Kind::ConstraintChanged, segments, pair, detail);
             }
         }
     }
@@ -267,14 +275,14 @@ impl<'g> Comparer<'g> {
     fn choices(
         &mut self,
         site: SiteId,
-        steps: &[Step],
+        segments: &[Segment],
         pair: [Option<NodeId>; 2],
         old: &[Value],
         new: &[Value],
     ) {
         if let ([before], [after]) = (old, new) {
             if before != after {
-                self.find(site, Kind::ConstChanged, steps, pair);
+                self.find(site, Kind::ConstChanged, segments, pair);
             }
             return;
         }
@@ -284,12 +292,12 @@ impl<'g> Comparer<'g> {
         ] {
             for value in values.iter().filter(|value| !others.contains(value)) {
                 let detail = Detail::Value(value.clone());
-                self.report(site, kind, steps, pair, detail);
+                self.report(site, kind, segments, pair, detail);
             }
         }
     }
 
-    fn objects(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+    fn objects(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
         let (old_graph, new_graph) = (self.old, self.new);
         let (
             Shape::Object {
@@ -310,14 +318,19 @@ impl<'g> Comparer<'g> {
                 old_members.get(name).copied(),
                 new_members.get(name).copied(),
             ];
-            self.member(site, steps, name, pair);
+            self.member(site, segments, name, pair);
         }
         match (old_rest, new_rest) {
             (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}
             (Rest::Each(old), Rest::Each(new)) => {
-                self.value(site, &with(steps, Step::Each), *old, *new);
+                self.value(site, &with(segments, Segment::Each), *old, *new);
             }
-            _ => self.find(site, Kind::OpennessChanged, steps, [Some(old), Some(new)]),
+            _ => self.find(
+                site,
+                Kind::OpennessChanged,
+                segments,
+                [Some(old), Some(new)],
+            ),
         }
     }
 
@@ -334,13 +347,13 @@ impl<'g> Comparer<'g> {
             .collect()
     }
 
-    fn unions(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+    fn unions(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
         let olds = Choices::of(self.old, old);
         let news = Choices::of(self.new, new);
         let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
-            return self.find(site, Kind::TypeChanged, steps, [Some(old), Some(new)]);
+            return self.find(site, Kind::TypeChanged, segments, [Some(old), Some(new)]);
         }
         let none = BTreeSet::new();
         for [o, n] in pairs {
@@ -364,19 +377,19 @@ impl<'g> Comparer<'g> {
                 (old, new) => old.or(new).unwrap_or_default(),
             };
             let [old, new] = nodes;
-            let steps = &with(steps, Step::Choice(Selector { text, old, new }));
+            let segments = &with(segments, Segment::Choice(Selector { text, old, new }));
             match nodes {
-                [Some(old), Some(new)] => self.value(site, steps, old, new),
-                [_, None] => self.find(site, Kind::UnionMemberRemoved, steps, nodes),
-                [None, _] => self.find(site, Kind::UnionMemberAdded, steps, nodes),
+                [Some(old), Some(new)] => self.value(site, segments, old, new),
+                [_, None] => self.find(site, Kind::UnionMemberRemoved, segments, nodes),
+                [None, _] => self.find(site, Kind::UnionMemberAdded, segments, nodes),
             }
         }
     }
 }
 
-fn with(steps: &[Step], step: Step) -> Vec<Step> {
-    let mut longer = steps.to_vec();
-    longer.push(step);
+fn with(segments: &[Segment], segment: Segment) -> Vec<Segment> {
+    let mut longer = segments.to_vec();
+    longer.push(segment);
     longer
 }
 

@@ -8,7 +8,7 @@ use super::extension::Feature;
 use super::graph::{Member, NodeId};
 use super::judge::{refused, valid};
 use super::kind::Kind;
-use super::path::{Part, Step, Trail, WirePath};
+use super::path::{Part, Segment, Trail, WirePath};
 use super::row::Row;
 use super::sample::minimal;
 use super::show::View;
@@ -333,7 +333,7 @@ fn page(page: Option<&str>, side: &Side) -> Option<String> {
 /// Where an error says its code.
 fn code_of(error: &str) -> Trail {
     let mut trail = Trail::error(error);
-    trail.push(&Step::Member("code".to_owned()));
+    trail.push(&Segment::Member("code".to_owned()));
     trail
 }
 

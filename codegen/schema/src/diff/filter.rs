@@ -21,7 +21,7 @@ pub struct Filter {
     pub kinds: Vec<Kind>,
     /// Levels.
     pub levels: Vec<Level>,
-    /// Only what no shim rule covers.
+    /// Only what no conversion rule covers.
     pub uncovered: bool,
 }
 

@@ -41,21 +41,23 @@ impl Lines {
 
     /// The line of a part, or of what is nearest around it.
     pub(crate) fn of_pointer(&self, pointer: &str) -> usize {
-        let mut steps = pointer.split('/').skip(1);
-        let mut found = match steps.next() {
+        let mut segments = pointer.split('/').skip(1);
+        let mut found = match segments.next() {
             Some("$defs") => self.all,
             _ => [0, 0],
         };
-        if let Some(definition) = steps
+        if let Some(definition) = segments
             .next()
             .and_then(|name| self.definitions.get(&unescaped(name)))
         {
             found = *definition;
-            for step in steps {
+            for segment in segments {
                 let Some(text) = self.text.get(found[0]..found[1]) else {
                     break;
                 };
-                let Some(inner) = part(text, step) else { break };
+                let Some(inner) = part(text, segment) else {
+                    break;
+                };
                 let start = found[0] + inner.as_ptr().addr() - text.as_ptr().addr();
                 found = [start, start + inner.len()];
             }
@@ -65,15 +67,15 @@ impl Lines {
     }
 }
 
-/// A member of an object, or an item of a list, by the step of a pointer.
-fn part<'t>(text: &'t str, step: &str) -> Option<&'t str> {
+/// A member of an object, or an item of a list, by the segment of a pointer.
+fn part<'t>(text: &'t str, segment: &str) -> Option<&'t str> {
     let member = || {
         let members: BTreeMap<String, &'t RawValue> = serde_json::from_str(text).ok()?;
-        members.get(&unescaped(step)).copied()
+        members.get(&unescaped(segment)).copied()
     };
     let item = || {
         let items: Vec<&'t RawValue> = serde_json::from_str(text).ok()?;
-        items.get(step.parse::<usize>().ok()?).copied()
+        items.get(segment.parse::<usize>().ok()?).copied()
     };
     member().or_else(item).map(RawValue::get)
 }

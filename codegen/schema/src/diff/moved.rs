@@ -7,7 +7,7 @@ use super::compare::Comparer;
 use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
-use super::path::{Part, Step, Trail, WirePath};
+use super::path::{Part, Segment, Trail, WirePath};
 use super::row::Row;
 use super::show::View;
 use super::side::Side;
@@ -228,7 +228,7 @@ fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
             };
             for (name, member) in members {
                 let mut trail = Trail::root();
-                trail.push(&Step::Member(name.clone()));
+                trail.push(&Segment::Member(name.clone()));
                 all.push(Value {
                     name: name.clone(),
                     node: member.node,

@@ -19,13 +19,13 @@ pub struct WirePath {
     pub(crate) trail: Trail,
 }
 
-/// The way to a place in a message, as it is printed and step by step.
+/// The way to a place in a message, as it is printed and segment by segment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trail {
     /// The printed form: paths are sorted by it, and it is never parsed.
     text: String,
-    steps: Vec<Step>,
-    /// Whether the next step is not written: the one into `params`, at the top of a message.
+    segments: Vec<Segment>,
+    /// Whether the next segment is not written: the one into `params`, at the top of a message.
     hides_next: bool,
 }
 
@@ -34,12 +34,12 @@ impl Trail {
     pub(crate) fn root() -> Self {
         Self {
             text: "$".to_owned(),
-            steps: Vec::new(),
+            segments: Vec::new(),
             hides_next: false,
         }
     }
 
-    /// The same, without its next step.
+    /// The same, without its next segment.
     pub(crate) fn hiding_next(self, hides_next: bool) -> Self {
         Self { hides_next, ..self }
     }
@@ -48,7 +48,7 @@ impl Trail {
     pub(crate) fn named(name: &str) -> Self {
         Self {
             text: name.to_owned(),
-            steps: vec![Step::Member(name.to_owned())],
+            segments: vec![Segment::Member(name.to_owned())],
             hides_next: false,
         }
     }
@@ -56,20 +56,20 @@ impl Trail {
     /// An error of this name.
     pub(crate) fn error(name: &str) -> Self {
         let mut trail = Self::root();
-        trail.push(&Step::choice(name));
+        trail.push(&Segment::choice(name));
         trail
     }
 
-    /// One step further; the one that is hidden is not written.
-    pub(crate) fn push(&mut self, step: &Step) {
+    /// One segment further; the one that is hidden is not written.
+    pub(crate) fn push(&mut self, segment: &Segment) {
         if std::mem::take(&mut self.hides_next) {
             return;
         }
-        step.push_to(&mut self.text);
-        self.steps.push(match step {
+        segment.push_to(&mut self.text);
+        self.segments.push(match segment {
             // A path names the same value under every name that a schema has for its type.
-            Step::Choice(choice) => Step::choice(&choice.text),
-            step => step.clone(),
+            Segment::Choice(choice) => Segment::choice(&choice.text),
+            segment => segment.clone(),
         });
     }
 
@@ -78,28 +78,28 @@ impl Trail {
         &self.text
     }
 
-    /// Step by step.
-    pub(crate) fn steps(&self) -> &[Step] {
-        &self.steps
+    /// Returns the segments.
+    pub(crate) fn segments(&self) -> &[Segment] {
+        &self.segments
     }
 
     /// The members on the way, outermost first; items, values of maps and choices have no name.
     pub(crate) fn members(&self) -> Vec<&str> {
-        let names = self.steps.iter().filter_map(|step| match step {
-            Step::Member(name) => Some(name.as_str()),
-            Step::Item | Step::Each | Step::Choice(_) => None,
+        let names = self.segments.iter().filter_map(|segment| match segment {
+            Segment::Member(name) => Some(name.as_str()),
+            Segment::Item | Segment::Each | Segment::Choice(_) => None,
         });
         names.collect()
     }
 
     /// Whether the way ends in a choice of a union.
     pub(crate) fn ends_in_choice(&self) -> bool {
-        matches!(self.steps.last(), Some(Step::Choice(_)))
+        matches!(self.segments.last(), Some(Segment::Choice(_)))
     }
 
     /// Whether the way ends in this member.
     pub(crate) fn ends_in(&self, member: &str) -> bool {
-        matches!(self.steps.last(), Some(Step::Member(name)) if name == member)
+        matches!(self.segments.last(), Some(Segment::Member(name)) if name == member)
     }
 }
 
@@ -127,13 +127,13 @@ impl WirePath {
     /// Returns the place that the path leads to.
     #[must_use]
     pub fn place(&self) -> WirePlace {
-        let steps = self.trail.steps.iter();
+        let segments = self.trail.segments.iter();
         WirePlace {
             direction: self.direction,
             method: self.method.clone(),
             part: self.part,
-            steps: (steps
-                .filter(|step| !matches!(step, Step::Choice(_)))
+            segments: (segments
+                .filter(|segment| !matches!(segment, Segment::Choice(_)))
                 .cloned())
             .collect(),
             at_choice: self.trail.ends_in_choice(),
@@ -149,7 +149,7 @@ pub struct WirePlace {
     direction: Direction,
     method: String,
     part: Part,
-    steps: Vec<Step>,
+    segments: Vec<Segment>,
     at_choice: bool,
 }
 
@@ -159,12 +159,12 @@ impl WirePlace {
         if self.method != other.method {
             return false;
         }
-        if self.part == Part::Message && self.steps.is_empty() && other.method != "*" {
+        if self.part == Part::Message && self.segments.is_empty() && other.method != "*" {
             return true;
         }
         self.direction == other.direction
             && self.part == other.part
-            && other.steps.starts_with(&self.steps)
+            && other.segments.starts_with(&self.segments)
     }
 
     /// The same place, by the choice of a union if this one is not, and without it if it is.
@@ -179,8 +179,8 @@ impl WirePlace {
     pub(crate) fn holders(&self) -> Vec<Self> {
         let mut holders = Vec::new();
         for at_choice in [false, true] {
-            holders.extend((0..=self.steps.len()).map(|count| Self {
-                steps: self.steps[..count].to_vec(),
+            holders.extend((0..=self.segments.len()).map(|count| Self {
+                segments: self.segments[..count].to_vec(),
                 at_choice,
                 ..self.clone()
             }));
@@ -190,7 +190,7 @@ impl WirePlace {
                     direction,
                     method: self.method.clone(),
                     part: Part::Message,
-                    steps: Vec::new(),
+                    segments: Vec::new(),
                     at_choice,
                 }));
             }
@@ -217,9 +217,9 @@ pub enum Part {
     Rule,
 }
 
-/// A step from a value to a part of it.
+/// A segment of a path: from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Step {
+pub(crate) enum Segment {
     /// A named member.
     Member(String),
     /// Any item of a list.
@@ -271,7 +271,7 @@ impl fmt::Display for WirePath {
             trail,
         } = self;
         write!(f, "{} {method}", direction_id(*direction))?;
-        if *part != Part::Message || !trail.steps.is_empty() {
+        if *part != Part::Message || !trail.segments.is_empty() {
             write!(f, " {} {}", part.id(), trail.text)?;
         }
         Ok(())
@@ -284,8 +284,8 @@ impl Serialize for WirePath {
     }
 }
 
-impl Step {
-    /// Returns the step into a choice by its text; the nodes of the choice do not matter.
+impl Segment {
+    /// Returns the segment into a choice by its text; the nodes of the choice do not matter.
     pub(crate) fn choice(text: &str) -> Self {
         Self::Choice(Selector {
             text: text.to_owned(),
@@ -294,7 +294,7 @@ impl Step {
         })
     }
 
-    /// Adds the step to a path.
+    /// Adds the segment to a path.
     pub(crate) fn push_to(&self, path: &mut String) {
         match self {
             Self::Member(name) if is_plain(name) => {
@@ -332,7 +332,7 @@ fn is_plain(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, Part, Step, WirePlace};
+    use super::{Direction, Part, Segment, WirePlace};
 
     #[test]
     fn a_place_holds_another_if_it_is_one_of_its_holders_and_no_others() {
@@ -340,13 +340,15 @@ mod tests {
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             for method in ["*", "tools/call"] {
                 for part in [Part::Message, Part::Params, Part::Result] {
-                    for steps in [&[][..], &["a"], &["b"], &["a", "b"]] {
-                        let steps = steps.iter().map(|name| Step::Member((*name).to_owned()));
+                    for segments in [&[][..], &["a"], &["b"], &["a", "b"]] {
+                        let segments = segments
+                            .iter()
+                            .map(|name| Segment::Member((*name).to_owned()));
                         all.push(WirePlace {
                             direction,
                             method: method.to_owned(),
                             part,
-                            steps: steps.collect(),
+                            segments: segments.collect(),
                             at_choice: false,
                         });
                     }

@@ -74,7 +74,7 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Met {
     /// The adjacent revisions: `2025-06-18..2025-11-25`.
-    pub hop: String,
+    pub step: String,
     /// Ids of rules, sorted; or `proven`, or what the runtime does.
     pub rules: Vec<String>,
 }
@@ -83,7 +83,7 @@ pub struct Met {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prose {
     /// The adjacent revisions: `2025-06-18..2025-11-25`.
-    pub hop: String,
+    pub step: String,
     /// The name under which people speak of it.
     pub id: String,
     /// What the newer revision says, or no longer says.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::graph::NodeId;
 use super::kind::Kind;
-use super::path::Step;
+use super::path::Segment;
 
 /// The same part in both schemas.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,7 +26,7 @@ pub(crate) type SiteId = usize;
 pub(crate) struct Site {
     pub(crate) findings: Vec<Finding>,
     /// Ways to the sites of its parts.
-    pub(crate) edges: Vec<(Vec<Step>, SiteId)>,
+    pub(crate) edges: Vec<(Vec<Segment>, SiteId)>,
     /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
     pub(crate) places: BTreeSet<Place>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Site {
 pub(crate) struct Finding {
     pub(crate) kind: Kind,
     /// From the site to what differs.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) segments: Vec<Segment>,
     /// What stands there; `None` if nothing does.
     pub(crate) old: Option<NodeId>,
     pub(crate) new: Option<NodeId>,
@@ -56,17 +56,17 @@ pub(crate) enum Detail {
 }
 
 /// The place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
-pub(crate) fn place(owner: &str, steps: &[Step]) -> String {
+pub(crate) fn place(owner: &str, segments: &[Segment]) -> String {
     let mut text = owner.to_owned();
-    for step in steps {
-        match step {
-            Step::Member(name) => {
+    for segment in segments {
+        match segment {
+            Segment::Member(name) => {
                 text.push('.');
                 text.push_str(name);
             }
-            Step::Each => text.push_str("{}"),
-            Step::Item => text.push_str("[]"),
-            Step::Choice(_) => step.push_to(&mut text),
+            Segment::Each => text.push_str("{}"),
+            Segment::Item => text.push_str("[]"),
+            Segment::Choice(_) => segment.push_to(&mut text),
         }
     }
     text

@@ -32,7 +32,7 @@ pub struct Summary {
     pub crate_change: Option<CrateChange>,
     /// How many rows ask for that much.
     pub crate_rows: usize,
-    /// Rows that no shim rule covers.
+    /// Rows that no conversion rule covers.
     pub uncovered: usize,
     /// Rows that are there because of an erratum alone.
     pub by_erratum: usize,

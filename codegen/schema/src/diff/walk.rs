@@ -1,7 +1,7 @@
 //! Which wire paths reach a site: every way from a root, cut where a shape contains itself.
 
 use super::graph::NodeId;
-use super::path::{Part, Step, Trail, WirePath};
+use super::path::{Part, Segment, Trail, WirePath};
 use super::site::{Site, SiteId};
 use super::verdict::End;
 
@@ -11,7 +11,7 @@ const MAX_PATHS: usize = 50_000;
 /// How many sites are entered on the way to them.
 const MAX_VISITS: usize = 1_000_000;
 
-/// How many ways to a site are kept step by step; witnesses are made along them.
+/// How many ways to a site are kept segment by segment; witnesses are made along them.
 const MAX_ROUTES: usize = 6;
 
 /// Where wire paths begin.
@@ -31,10 +31,10 @@ pub(crate) struct Root {
 /// The ways to one site.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
-    /// Wire paths of the site's value, by root, without the finding's own steps.
+    /// Wire paths of the site's value, by root, without the finding's own segments.
     pub(crate) paths: Vec<Base>,
-    /// The first few of them step by step.
-    pub(crate) routes: Vec<(usize, Vec<Step>)>,
+    /// The first few of them segment by segment.
+    pub(crate) routes: Vec<(usize, Vec<Segment>)>,
 }
 
 /// A wire path up to a site.
@@ -51,7 +51,7 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Reached>, bool) {
         sites,
         on_way: vec![false; sites.len()],
         reached: sites.iter().map(|_| Reached::default()).collect(),
-        steps: Vec::new(),
+        segments: Vec::new(),
         paths: 0,
         visits: 0,
     };
@@ -87,7 +87,7 @@ struct Walker<'s> {
     useful: Vec<bool>,
     on_way: Vec<bool>,
     reached: Vec<Reached>,
-    steps: Vec<Step>,
+    segments: Vec<Segment>,
     paths: usize,
     visits: usize,
 }
@@ -96,9 +96,9 @@ impl Walker<'_> {
     /// Goes depth first over a stack of its own: a chain of definitions may be long.
     fn visit(&mut self, root: usize, start: SiteId, trail: Trail) {
         enum Task<'s> {
-            /// Enters a site over these steps.
-            Enter(SiteId, &'s [Step], Trail),
-            /// Leaves a site: the way there had so many steps.
+            /// Enters a site over these segments.
+            Enter(SiteId, &'s [Segment], Trail),
+            /// Leaves a site: the way there had so many segments.
             Leave(SiteId, usize),
         }
         let mut tasks = vec![Task::Enter(start, &[], trail)];
@@ -107,16 +107,16 @@ impl Walker<'_> {
             match task {
                 Task::Leave(site, length) => {
                     self.on_way[site] = false;
-                    self.steps.truncate(length);
+                    self.segments.truncate(length);
                 }
-                Task::Enter(site, steps, trail) => {
+                Task::Enter(site, segments, trail) => {
                     if !self.useful[site] || self.is_spent() {
                         continue;
                     }
                     self.visits += 1;
                     self.on_way[site] = true;
-                    tasks.push(Task::Leave(site, self.steps.len()));
-                    self.steps.extend_from_slice(steps);
+                    tasks.push(Task::Leave(site, self.segments.len()));
+                    self.segments.extend_from_slice(segments);
                     self.arrive(root, site, &trail);
                     let edges = sites[site].edges.iter().rev();
                     let ahead: Vec<_> = edges
@@ -124,9 +124,9 @@ impl Walker<'_> {
                         .collect();
                     // The last one takes the trail itself: a chain of sites copies none.
                     let trails = vec![trail; ahead.len()];
-                    for ((steps, child), mut trail) in ahead.into_iter().zip(trails) {
-                        steps.iter().for_each(|step| trail.push(step));
-                        tasks.push(Task::Enter(*child, steps, trail));
+                    for ((segments, child), mut trail) in ahead.into_iter().zip(trails) {
+                        segments.iter().for_each(|segment| trail.push(segment));
+                        tasks.push(Task::Enter(*child, segments, trail));
                     }
                 }
             }
@@ -148,7 +148,7 @@ impl Walker<'_> {
             trail: trail.clone(),
         });
         if reached.routes.len() < MAX_ROUTES {
-            reached.routes.push((root, self.steps.clone()));
+            reached.routes.push((root, self.segments.clone()));
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::graph::{Graph, NodeId, Rest, Shape};
 use super::judge::{refused, valid};
 use super::kind::Kind;
-use super::path::{Part, Step};
+use super::path::{Part, Segment};
 use super::sample::{Mentioned, anything, beside_limits, minimal, samples, variations};
 use super::site::{Detail, Finding};
 use super::variants::choices;
@@ -57,7 +57,7 @@ impl Forge<'_> {
     pub(crate) fn witness(
         &self,
         roots: &[Root],
-        routes: &[(usize, Vec<Step>)],
+        routes: &[(usize, Vec<Segment>)],
         finding: &Finding,
         sender: End,
     ) -> Option<Witness> {
@@ -66,16 +66,16 @@ impl Forge<'_> {
             return None;
         }
         // Every route shows the same; the shortest text shows it best.
-        let found = routes.iter().filter_map(|(root, steps)| {
-            let mut way = steps.clone();
-            way.extend(finding.steps.iter().cloned());
+        let found = routes.iter().filter_map(|(root, segments)| {
+            let mut way = segments.clone();
+            way.extend(finding.segments.iter().cloned());
             puts.iter()
                 .find_map(|put| self.along(&roots[*root], &way, put, sender))
         });
         found.min_by_key(|witness| witness.json.to_string().len())
     }
 
-    fn along(&self, root: &Root, way: &[Step], put: &Put, sender: End) -> Option<Witness> {
+    fn along(&self, root: &Root, way: &[Segment], put: &Put, sender: End) -> Option<Witness> {
         let [old, new] = root.whole;
         [true, false].into_iter().find_map(|joint| {
             let maker = Maker {
@@ -236,11 +236,11 @@ impl Maker<'_, '_> {
         &self,
         old: Option<NodeId>,
         new: Option<NodeId>,
-        steps: &[Step],
+        segments: &[Segment],
         put: &Put,
         depth: usize,
     ) -> Option<Value> {
-        let Some((step, rest)) = steps.split_first() else {
+        let Some((segment, rest)) = segments.split_first() else {
             return match put {
                 Put::Value(value) => Some(value.clone()),
                 Put::Stranger(value) => {
@@ -255,20 +255,20 @@ impl Maker<'_, '_> {
         if depth > 4 * MAX_DEPTH {
             return None;
         }
-        let inner_old = old.and_then(|id| inner(self.forge.old, id, step, |choice| choice.0));
-        let inner_new = new.and_then(|id| inner(self.forge.new, id, step, |choice| choice.1));
-        match step {
-            Step::Choice(_) => self.build(inner_old, inner_new, rest, put, depth),
-            Step::Item => {
+        let inner_old = old.and_then(|id| inner(self.forge.old, id, segment, |choice| choice.0));
+        let inner_new = new.and_then(|id| inner(self.forge.new, id, segment, |choice| choice.1));
+        match segment {
+            Segment::Choice(_) => self.build(inner_old, inner_new, rest, put, depth),
+            Segment::Item => {
                 let item = self.build(inner_old, inner_new, rest, put, depth + 1)?;
                 Some(json!([item]))
             }
-            Step::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
+            Segment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
                 let mut base = self.base(old, new, depth)?;
                 base.as_object_mut()?.remove(name);
                 Some(base)
             }
-            Step::Member(name) => {
+            Segment::Member(name) => {
                 // What is inside comes first: most changes end here, and an object may have any number of members.
                 if rest.is_empty() && self.passes_over(old, new, name) {
                     return None;
@@ -278,7 +278,7 @@ impl Maker<'_, '_> {
                 base.as_object_mut()?.insert(name.clone(), value);
                 Some(base)
             }
-            Step::Each => {
+            Segment::Each => {
                 let mut base = self.base(old, new, depth)?;
                 let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
                 base.as_object_mut()?.insert("key".to_owned(), value);
@@ -291,20 +291,21 @@ impl Maker<'_, '_> {
 fn inner(
     graph: &Graph,
     id: NodeId,
-    step: &Step,
+    segment: &Segment,
     side: impl Fn((Option<NodeId>, Option<NodeId>)) -> Option<NodeId>,
 ) -> Option<NodeId> {
-    match (step, &graph.node(id).shape) {
-        (Step::Choice(choice), _) => side((choice.old, choice.new)),
-        (Step::Item, Shape::Array(items)) => *items,
+    match (segment, &graph.node(id).shape) {
+        (Segment::Choice(choice), _) => side((choice.old, choice.new)),
+        (Segment::Item, Shape::Array(items)) => *items,
         (
-            Step::Each,
+            Segment::Each,
             Shape::Object {
                 rest: Rest::Each(each),
                 ..
             },
         ) => Some(*each),
-        (Step::Member(name), Shape::Object { members, rest }) => match (members.get(name), rest) {
+        (Segment::Member(name), Shape::Object { members, rest }) => match (members.get(name), rest)
+        {
             (Some(member), _) => Some(member.node),
             (None, Rest::Each(each)) => Some(*each),
             _ => None,

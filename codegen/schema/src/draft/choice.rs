@@ -10,7 +10,7 @@ use super::open::erratum;
 use crate::decision::{Decision, Question};
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
-use crate::schema::{Misfit, Node};
+use crate::schema::{Node, Unsupported};
 use crate::spec::roles::ROLES;
 
 impl Builder<'_> {
@@ -44,7 +44,7 @@ impl Builder<'_> {
         if variants.len() < 2 || variants.iter().any(|variant| variant.reference.is_some()) {
             return Vec::new();
         }
-        let whole: Result<Vec<Node>, Misfit> = variants
+        let whole: Result<Vec<Node>, Unsupported> = variants
             .iter()
             .map(|variant| flatten(self.schema, variant))
             .collect();
@@ -75,7 +75,7 @@ impl Builder<'_> {
     }
 
     /// The strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name them.
-    pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Misfit> {
+    pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Unsupported> {
         if let Some(Value::String(only)) = &node.constant {
             return Ok(Some(self.named_choices(node, vec![only.clone()])));
         }
@@ -88,7 +88,7 @@ impl Builder<'_> {
             .collect();
         match strings {
             Some(strings) if !strings.is_empty() => Ok(Some(self.named_choices(node, strings))),
-            _ => Err(Misfit::new(
+            _ => Err(Unsupported::new(
                 node,
                 "an `enum` of strings",
                 Value::Array(choices.clone()).to_string(),

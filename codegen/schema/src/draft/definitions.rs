@@ -15,7 +15,7 @@ use crate::decision::{Decision, Scope};
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
 use crate::naming::is_path;
 use crate::rules::{Rules, Scalar, ShapeAs};
-use crate::schema::{Additional, JsonType, Misfit, Node, Schema};
+use crate::schema::{Additional, JsonType, Node, Schema, Unsupported};
 use hoist::Hoisted;
 
 /// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
@@ -107,8 +107,8 @@ impl<'s> Builder<'s> {
         let asked_by = std::mem::take(&mut self.open);
         let shape = match self.runtime(node, definition) {
             Ok(Some(shape)) => shape,
-            Ok(None) => self.shape(node, definition).unwrap_or_else(|unfit| {
-                self.decide(unfit.opaque(self.scope, definition));
+            Ok(None) => self.shape(node, definition).unwrap_or_else(|unsupported| {
+                self.decide(unsupported.opaque(self.scope, definition));
                 Shape::Alias(Ty::Json)
             }),
             Err(error) => {
@@ -165,8 +165,8 @@ impl<'s> Builder<'s> {
                     words(&stands_for),
                     runtime.path
                 );
-                let unfit = Misfit::new(node, expected, words(&said));
-                self.decide(unfit.opaque(self.scope, definition));
+                let unsupported = Unsupported::new(node, expected, words(&said));
+                self.decide(unsupported.opaque(self.scope, definition));
                 Ty::Json
             });
             return Ok(Some(Shape::Alias(ty)));
@@ -181,12 +181,12 @@ impl<'s> Builder<'s> {
     }
 
     /// Returns the type that a rule or a reference gives to a node, in spite of its other keywords.
-    fn given(&self, node: &Node, place: &str) -> Result<Option<Ty>, Misfit> {
+    fn given(&self, node: &Node, place: &str) -> Result<Option<Ty>, Unsupported> {
         if let Some(ty) = self.ruled(node, place) {
             return Ok(Some(ty));
         }
-        if let Some(misfit) = &node.misfit {
-            return Err(Misfit::clone(misfit));
+        if let Some(unsupported) = &node.unsupported {
+            return Err(Unsupported::clone(unsupported));
         }
         let Some(target) = &node.reference else {
             return Ok(None);
@@ -197,7 +197,7 @@ impl<'s> Builder<'s> {
     }
 
     /// What the node at a place is; `place` doubles as the key of its docs.
-    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Misfit> {
+    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Unsupported> {
         if let Some(ty) = self.given(node, place)? {
             return Ok(Shape::Alias(ty));
         }
@@ -228,7 +228,7 @@ impl<'s> Builder<'s> {
     pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
         self.open.depth += 1;
         let ty = match self.open.depth > MAX_DEPTH {
-            true => Err(Misfit::new(
+            true => Err(Unsupported::new(
                 node,
                 "inline schemas that are at most 64 deep",
                 "deeper ones",
@@ -237,20 +237,20 @@ impl<'s> Builder<'s> {
         };
         self.open.depth -= 1;
         let fits = ty.and_then(|ty| match wraps(&ty) > MAX_WRAPS {
-            true => Err(Misfit::new(
+            true => Err(Unsupported::new(
                 node,
                 format!("at most {MAX_WRAPS} lists, maps and `null`s around one value"),
                 "more",
             )),
             false => Ok(ty),
         });
-        fits.unwrap_or_else(|unfit| {
-            self.decide(unfit.opaque(self.scope, place));
+        fits.unwrap_or_else(|unsupported| {
+            self.decide(unsupported.opaque(self.scope, place));
             Ty::Json
         })
     }
 
-    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Misfit> {
+    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Unsupported> {
         if let Some(ty) = self.given(node, place)? {
             return Ok(ty);
         }
@@ -261,7 +261,8 @@ impl<'s> Builder<'s> {
             && !value.is_string()
         {
             let expected = "a constant that is a string, a number or a boolean";
-            return constant(value).ok_or_else(|| Misfit::new(node, expected, value.to_string()));
+            return constant(value)
+                .ok_or_else(|| Unsupported::new(node, expected, value.to_string()));
         }
         // What is left of a scalar and its limits needs no name.
         if !node.all_of.is_empty() {
@@ -294,14 +295,14 @@ impl<'s> Builder<'s> {
             },
             types => types.first().and_then(plain).ok_or_else(|| {
                 let expected = "a schema that says more than `null`";
-                Misfit::new(node, expected, "`type: null` alone")
+                Unsupported::new(node, expected, "`type: null` alone")
             }),
         }
     }
 
     fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
         // Where a schema is a reference and no more, the rule of the definition holds.
-        if node.reference.is_some() && node.misfit.is_none() {
+        if node.reference.is_some() && node.unsupported.is_none() {
             return None;
         }
         let bare = node.is_object() && !has_members(node);
@@ -327,11 +328,11 @@ fn plain(kind: &JsonType) -> Option<Ty> {
 }
 
 /// The types that a node lists, `null` not among them.
-fn scalars(node: &Node) -> Result<Vec<Ty>, Misfit> {
+fn scalars(node: &Node) -> Result<Vec<Ty>, Unsupported> {
     let all: Option<Vec<Ty>> = node.types.iter().map(plain).collect();
     all.ok_or_else(|| {
         let expected = "a list of types, `null` beside one other at most";
-        Misfit::new(node, expected, format!("{:?}", node.types))
+        Unsupported::new(node, expected, format!("{:?}", node.types))
     })
 }
 

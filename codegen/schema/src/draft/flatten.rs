@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::{Additional, Constraints, JsonType, Misfit, Node, Schema};
+use crate::schema::{Additional, Constraints, JsonType, Node, Schema, Unsupported};
 
 /// How deep `$ref` and `allOf` may be nested before a cycle is assumed.
 const MAX_DEPTH: usize = 64;
@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_PARTS: usize = 10_000;
 
 /// Follows `$ref` and joins `allOf`, so that what is left says itself what it is.
-pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Misfit> {
+pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Unsupported> {
     Join { schema, parts: 0 }.joined(node, 0)
 }
 
@@ -23,12 +23,12 @@ struct Join<'s> {
 }
 
 impl Join<'_> {
-    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Misfit> {
+    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Unsupported> {
         self.parts += 1;
         if depth > MAX_DEPTH {
-            return Err(Misfit {
+            return Err(Unsupported {
                 endless: true,
-                ..Misfit::new(
+                ..Unsupported::new(
                     node,
                     "a `$ref` or `allOf` that ends",
                     "a cycle, or more than 64 of them",
@@ -37,19 +37,19 @@ impl Join<'_> {
         }
         if self.parts > MAX_PARTS {
             let expected = format!("an `allOf` of at most {MAX_PARTS} schemas");
-            return Err(Misfit::new(
+            return Err(Unsupported::new(
                 node,
                 expected,
                 "more, counting those of its parts",
             ));
         }
-        if let Some(misfit) = &node.misfit {
-            return Err(Misfit::clone(misfit));
+        if let Some(unsupported) = &node.unsupported {
+            return Err(Unsupported::clone(unsupported));
         }
         if let Some(target) = &node.reference {
             return match self.schema.definitions.get(target) {
                 Some(target) => self.joined(target, depth + 1),
-                None => Err(Misfit::new(node, "a definition", "none")),
+                None => Err(Unsupported::new(node, "a definition", "none")),
             };
         }
         if node.all_of.is_empty() {
@@ -67,7 +67,7 @@ impl Join<'_> {
     }
 
     /// A node that is met by what meets both.
-    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Misfit> {
+    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
         if left.is_any() {
             let constraints = join_limits(&left.constraints, &right.constraints);
             let pointer = left.pointer;
@@ -107,7 +107,7 @@ impl Join<'_> {
         if let Some(both) = join_scalars(&left, &right) {
             return Ok(both);
         }
-        Err(Misfit::new(
+        Err(Unsupported::new(
             &left,
             "schemas of `allOf` that the generator can join (objects, or one narrower than the other)",
             format!("another shape at {}", right.pointer),
@@ -115,7 +115,7 @@ impl Join<'_> {
     }
 
     /// Returns whether a schema admits every object, and another one admits objects only: the other one says all.
-    fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Misfit> {
+    fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Unsupported> {
         let any = self.joined(any, depth + 1)?;
         let anything = Node {
             types: vec![JsonType::Object],
@@ -143,7 +143,7 @@ impl Join<'_> {
         Ok(!whole.any_of.is_empty())
     }
 
-    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Misfit> {
+    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
         let mut properties: BTreeMap<String, Node> = left.properties;
         for (name, theirs) in right.properties {
             let merged = match properties.remove(&name) {
@@ -169,7 +169,7 @@ impl Join<'_> {
             }
             (Additional::Schema(ours), Additional::Schema(_)) => {
                 let expected = "one schema for further members";
-                return Err(Misfit::new(&ours, expected, "two different ones"));
+                return Err(Unsupported::new(&ours, expected, "two different ones"));
             }
         };
         Ok(Node {
@@ -254,8 +254,8 @@ pub(super) fn same_facts(left: &Node, right: &Node) -> bool {
         left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same_facts(l, r))
     };
     left.reference == right.reference
-        && left.misfit.is_none()
-        && right.misfit.is_none()
+        && left.unsupported.is_none()
+        && right.unsupported.is_none()
         && left.types == right.types
         && left.constant == right.constant
         && left.choices == right.choices

@@ -167,7 +167,7 @@ fn without_area(
         scope: scope.clone(),
         place: definitions.pointer(&method.message),
         question: Question::Name,
-        open: format!("`{area}`, the first step of the method `{name}`, can be no file"),
+        open: format!("`{area}`, the first segment of the method `{name}`, can be no file"),
         answer: format!("the types that it uses are in `{}`", module(area)),
         settle: Settle::of(
             MethodRules::FILE,

@@ -31,7 +31,7 @@ impl Names {
                 || (rules.type_name(definition).is_some() && opaque::has(&wanted));
             let why = match names.is_given(&wanted) {
                 true => Some("is the Rust name of another definition"),
-                false => unfit(&wanted).filter(|_| !is_it),
+                false => unsupported(&wanted).filter(|_| !is_it),
             };
             let name = match why {
                 None => wanted,
@@ -94,7 +94,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Returns why no type can have this name in Rust, in any schema; `None` if one can.
-pub(super) fn unfit(name: &str) -> Option<&'static str> {
+pub(super) fn unsupported(name: &str) -> Option<&'static str> {
     if !naming::is_identifier(name) {
         return Some("is no name that Rust takes");
     }

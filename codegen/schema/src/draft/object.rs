@@ -8,7 +8,7 @@ use super::definitions::{Builder, is_null};
 use super::open::renamed;
 use crate::model::{Given, Member, Object, Presence, Rest, Ty};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
-use crate::schema::{Additional, Constraints, Misfit, Node};
+use crate::schema::{Additional, Constraints, Node, Unsupported};
 
 /// How many named members a reader can keep apart.
 const MAX_MEMBERS: usize = 128;
@@ -17,7 +17,7 @@ const MAX_MEMBERS: usize = 128;
 const OWN: &[&str] = &["extra", "new"];
 
 impl Builder<'_> {
-    pub(super) fn object(&mut self, node: &Node, place: &str) -> Result<Object, Misfit> {
+    pub(super) fn object(&mut self, node: &Node, place: &str) -> Result<Object, Unsupported> {
         // `required` may name a member that `properties` does not: any JSON, but there.
         let any = Node {
             pointer: node.pointer.clone(),
@@ -55,7 +55,7 @@ impl Builder<'_> {
         }
         members.sort_by(|left, right| left.wire.cmp(&right.wire));
         if members.len() > MAX_MEMBERS {
-            return Err(Misfit::new(
+            return Err(Unsupported::new(
                 node,
                 format!("at most {MAX_MEMBERS} named members"),
                 members.len().to_string(),

@@ -4,11 +4,11 @@ use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::rule_id;
 use crate::pointer::unescaped;
-use crate::schema::{KNOWN, Misfit, Node, Schema};
+use crate::schema::{KNOWN, Node, Schema, Unsupported};
 use crate::spec::ERRATA;
 use crate::spec::extensions::FOLDER;
 
-impl Misfit {
+impl Unsupported {
     pub(super) fn new(node: &Node, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
             pointer: node.pointer.clone(),

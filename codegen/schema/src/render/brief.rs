@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::themes::{Change, changes};
-use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, Step, View, WirePath, direction_id};
+use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, Segment, View, WirePath, direction_id};
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -296,16 +296,16 @@ fn name(row: &Row, paths: &[&WirePath]) -> String {
 /// The last steps of a path, without choices and prefixes: `_meta`, `clientCapabilities`, `extensions`.
 fn way(path: &WirePath) -> Vec<String> {
     const SHOWN: usize = 3;
-    let mut steps: Vec<String> = Vec::new();
-    for step in path.trail.steps() {
-        match (step, steps.last_mut()) {
-            (Step::Member(name), _) => steps.push(bare(name).to_owned()),
-            (Step::Each, _) => steps.push("*".to_owned()),
-            (Step::Item, Some(last)) => last.push_str("[]"),
-            (Step::Item, None) | (Step::Choice(_), _) => {}
+    let mut segments: Vec<String> = Vec::new();
+    for segment in path.trail.segments() {
+        match (segment, segments.last_mut()) {
+            (Segment::Member(name), _) => segments.push(bare(name).to_owned()),
+            (Segment::Each, _) => segments.push("*".to_owned()),
+            (Segment::Item, Some(last)) => last.push_str("[]"),
+            (Segment::Item, None) | (Segment::Choice(_), _) => {}
         }
     }
-    steps.split_off(steps.len().saturating_sub(SHOWN))
+    segments.split_off(segments.len().saturating_sub(SHOWN))
 }
 
 /// A key without the prefix of who defines it.
@@ -332,8 +332,8 @@ fn within(paths: &[&WirePath]) -> String {
 
 /// The kind of message that all these places are in, where it is one: `error`.
 fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
-    let choice = |path: &&'p WirePath| match path.trail.steps() {
-        [Step::Choice(choice), _, ..] => Some(choice.text.as_str()),
+    let choice = |path: &&'p WirePath| match path.trail.segments() {
+        [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };
     let choices: BTreeSet<Option<&str>> = paths.iter().map(choice).collect();

@@ -42,16 +42,16 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
 #[must_use]
 pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<String>)> {
     let whole = format!("{}..{}", diff.old, diff.new);
-    let mut hops: Vec<(String, Vec<String>)> = Vec::new();
-    for Met { hop, rules } in change.rows().iter().flat_map(|row| &row.rules) {
-        let hop = if *hop == whole { "" } else { hop };
-        match hops.iter_mut().find(|(known, _)| known == hop) {
+    let mut steps: Vec<(String, Vec<String>)> = Vec::new();
+    for Met { step, rules } in change.rows().iter().flat_map(|row| &row.rules) {
+        let step = if *step == whole { "" } else { step };
+        match steps.iter_mut().find(|(known, _)| known == step) {
             Some((_, known)) => known.extend(rules.clone()),
-            None => hops.push((hop.to_owned(), rules.clone())),
+            None => steps.push((step.to_owned(), rules.clone())),
         }
     }
-    hops.sort();
-    for (_, rules) in &mut hops {
+    steps.sort();
+    for (_, rules) in &mut steps {
         rules.sort();
         rules.dedup();
         // Where a rule acts, that the rest needs none goes without saying.
@@ -59,19 +59,19 @@ pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<S
             rules.retain(|rule| rule != PROVEN);
         }
     }
-    hops
+    steps
 }
 
 /// Returns the same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; `None` if none is known.
 #[must_use]
 pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
-    let hops = rules_met(diff, change);
-    match hops.as_slice() {
+    let steps = rules_met(diff, change);
+    match steps.as_slice() {
         [] => None,
-        [(hop, rules)] if hop.is_empty() => Some(format!("rule {}", rules.join(", "))),
+        [(step, rules)] if step.is_empty() => Some(format!("rule {}", rules.join(", "))),
         several => {
             let told: Vec<String> = (several.iter())
-                .map(|(hop, rules)| format!("{hop} {}", rules.join(", ")))
+                .map(|(step, rules)| format!("{step} {}", rules.join(", ")))
                 .collect();
             Some(format!("rules {}", told.join(" | ")))
         }

@@ -2,7 +2,7 @@
 //!
 //! [`Schema::parse`] reads the canonical form that `spec::canonical` writes.
 //! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`Node`] does not say is
-//! a [`Misfit`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
+//! a [`Unsupported`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
 
 pub(crate) mod applied;
 mod parse;
@@ -195,12 +195,12 @@ pub struct Node {
     /// Keywords that stand here and that no other member holds: a comparison of schemas reads them, a type does not.
     pub unsaid: BTreeMap<String, Value>,
     /// What keeps a type from saying what this says.
-    pub misfit: Option<Box<Misfit>>,
+    pub unsupported: Option<Box<Unsupported>>,
 }
 
 /// A schema that means something, and that the members of a [`Node`] do not say whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct Unsupported {
     /// JSON pointer of what does not fit.
     pub pointer: String,
     /// What the generator can read there.
@@ -225,7 +225,7 @@ impl Node {
             && self.items.is_none()
             && self.any_of.is_empty()
             && self.all_of.is_empty()
-            && self.misfit.is_none()
+            && self.unsupported.is_none()
     }
 
     /// Returns whether the node describes an object, by its type or by its members.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Additional, JsonType, Misfit, Node, Schema, applied};
+use super::{Additional, JsonType, Node, Schema, Unsupported, applied};
 use crate::Error;
 
 /// What stands where a keyword does that is none of these.
@@ -84,12 +84,12 @@ impl Parser<'_> {
             if *allowed {
                 return Ok(node);
             }
-            node.misfit = misfit(&node.pointer, "a schema object", "`false`");
+            node.unsupported = unsupported(&node.pointer, "a schema object", "`false`");
             // No value meets what is not anything.
             node.unsaid.insert("not".to_owned(), json!({}));
             return Ok(node);
         }
-        let mut misfits = Vec::new();
+        let mut refused = Vec::new();
         let members = self.object(value, &node.pointer)?;
         for (key, value) in members {
             let at = format!("{}/{}", node.pointer, pointer::escaped(key));
@@ -99,7 +99,7 @@ impl Parser<'_> {
                     if node.reference.is_none() {
                         node.unsaid.insert(key.clone(), value.clone());
                         let found = format!("{value}, which is something else");
-                        misfits.extend(misfit(
+                        refused.extend(unsupported(
                             &at,
                             "the name of a definition under `$defs`",
                             &found,
@@ -131,7 +131,7 @@ impl Parser<'_> {
                             let both = json!([{ key.as_str(): value }]);
                             node.unsaid.insert("allOf".to_owned(), both);
                             let found = "`oneOf` beside `anyOf`";
-                            misfits.extend(misfit(&at, "one of the two", found));
+                            refused.extend(unsupported(&at, "one of the two", found));
                         }
                     }
                 }
@@ -140,12 +140,16 @@ impl Parser<'_> {
                 "prefixItems" if members.contains_key("items") => {
                     node.unsaid.insert(key.clone(), value.clone());
                     let found = "`items` for those that it does not list";
-                    misfits.extend(misfit(&at, "one schema for all items", found));
+                    refused.extend(unsupported(&at, "one schema for all items", found));
                 }
                 "patternProperties" if members.contains_key("additionalProperties") => {
                     node.unsaid.insert(key.clone(), value.clone());
                     let found = "`additionalProperties` for those that it does not match";
-                    misfits.extend(misfit(&at, "one schema for all further members", found));
+                    refused.extend(unsupported(
+                        &at,
+                        "one schema for all further members",
+                        found,
+                    ));
                 }
                 // Keywords that limit a value, or say what it is for, without changing its Rust type.
                 name if applied::is_understood(name) => {
@@ -154,7 +158,7 @@ impl Parser<'_> {
                 name if MISFITS.contains(&name) => {
                     node.unsaid.insert(key.clone(), value.clone());
                     let found = format!("the keyword `{key}`");
-                    misfits.extend(misfit(&at, KNOWN, &found));
+                    refused.extend(unsupported(&at, KNOWN, &found));
                 }
                 _ => {
                     node.unsaid.insert(key.clone(), value.clone());
@@ -162,13 +166,13 @@ impl Parser<'_> {
                 }
             }
         }
-        node.misfit = misfits.into_iter().next().or_else(|| Self::company(&node));
+        node.unsupported = refused.into_iter().next().or_else(|| Self::company(&node));
         Ok(node)
     }
 
     /// Keywords beside each other of which one would be passed over in silence.
-    fn company(node: &Node) -> Option<Box<Misfit>> {
-        let refuse = |expected: &str, found: &str| misfit(&node.pointer, expected, found);
+    fn company(node: &Node) -> Option<Box<Unsupported>> {
+        let refuse = |expected: &str, found: &str| unsupported(&node.pointer, expected, found);
         if node.reference.is_some() && node.says_more_than(|rest| rest.reference = None) {
             return refuse(
                 "`$ref` alone, or joined with other keywords through `allOf`",
@@ -304,8 +308,8 @@ impl Parser<'_> {
     }
 }
 
-fn misfit(pointer: &str, expected: &str, found: &str) -> Option<Box<Misfit>> {
-    Some(Box::new(Misfit {
+fn unsupported(pointer: &str, expected: &str, found: &str) -> Option<Box<Unsupported>> {
+    Some(Box::new(Unsupported {
         pointer: pointer.to_owned(),
         expected: expected.to_owned(),
         found: found.to_owned(),

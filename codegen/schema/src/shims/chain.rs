@@ -25,7 +25,7 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     };
     let chain = models.shim_pairs();
     let of_extensions = models.extension_pairs();
-    let mut hops: BTreeMap<&Pair, Option<Hop>> = BTreeMap::new();
+    let mut planned: BTreeMap<&Pair, Option<Planned>> = BTreeMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
         let ends = [&diff.old, &diff.new];
         let is_between = |pair: &&Pair| {
@@ -45,20 +45,21 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
             }
         };
         for pair in crossed {
-            hops.entry(pair)
-                .or_insert_with(|| Hop::of(spec, sources, &models, pair));
+            planned
+                .entry(pair)
+                .or_insert_with(|| Planned::of(spec, sources, &models, pair));
         }
         if converted {
             let told = crossed.iter().flat_map(|pair| prose(&models.changes, pair));
             diff.prose.extend(told);
         }
-        let crossed: Option<Vec<&Hop>> = (crossed.iter())
-            .map(|pair| hops.get(pair)?.as_ref())
+        let crossed: Option<Vec<&Planned>> = (crossed.iter())
+            .map(|pair| planned.get(pair)?.as_ref())
             .collect();
         match crossed.as_deref() {
-            Some([hop]) if converted && is_up => diff.cover(|row| hop.rules(row)),
-            Some(hops) if converted => diff.cover(|row| met(row, hops)),
-            Some(hops) => diff.cover(|row| met_on_the_way(row, hops)),
+            Some([pair]) if converted && is_up => diff.cover(|row| pair.rules(row)),
+            Some(planned) if converted => diff.cover(|row| met(row, planned)),
+            Some(planned) => diff.cover(|row| met_on_the_way(row, planned)),
             None => {}
         }
     }
@@ -66,10 +67,10 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
 
 /// Returns what the prose changes between two adjacent revisions.
 fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
-    let hop = pair.to_string();
-    let own = changes.all().filter(|change| change.between == hop);
+    let step = pair.to_string();
+    let own = changes.all().filter(|change| change.between == step);
     own.map(|change| Prose {
-        hop: hop.clone(),
+        step: step.clone(),
         id: change.id.clone(),
         says: change.says.clone(),
         page: change.page.clone(),
@@ -125,13 +126,13 @@ impl Place {
 }
 
 /// A pair of adjacent revisions: its plan, and the rules that its rows meet, place by place.
-struct Hop {
+struct Planned {
     name: String,
     plan: PairPlan,
     rules: BTreeMap<WirePlace, BTreeSet<String>>,
 }
 
-impl Hop {
+impl Planned {
     fn of(spec: &Spec, sources: &Sources<'_>, models: &Models<'_>, pair: &Pair) -> Option<Self> {
         let file = spec.rules.get(&pair.file());
         let plan = models.plan_pair(pair, file).ok()?;
@@ -161,7 +162,7 @@ impl Hop {
 
     fn met(&self, rules: BTreeSet<String>) -> Vec<Met> {
         let met = Met {
-            hop: self.name.clone(),
+            step: self.name.clone(),
             rules: rules.into_iter().collect(),
         };
         match met.rules.is_empty() {
@@ -182,13 +183,13 @@ impl Hop {
 type Touches = fn(&WirePlace, &WirePlace) -> bool;
 
 /// Returns the rules of each step for a row between two revisions that are not adjacent.
-fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
+fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
         // Names of definitions are no value that anything could happen to.
-        return hops
+        return planned
             .iter()
-            .flat_map(|hop| hop.met(BTreeSet::from([PROVEN.to_owned()])))
+            .flat_map(|pair| pair.met(BTreeSet::from([PROVEN.to_owned()])))
             .collect();
     }
     let near: [Touches; 3] = [
@@ -197,8 +198,8 @@ fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
         |other, place| place.holds(other),
     ];
     for touches in near {
-        let met: Vec<Met> = (hops.iter())
-            .flat_map(|hop| hop.met(hop.touching(&places, touches)))
+        let met: Vec<Met> = (planned.iter())
+            .flat_map(|pair| pair.met(pair.touching(&places, touches)))
             .collect();
         if !met.is_empty() {
             return met;
@@ -208,11 +209,11 @@ fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
 }
 
 /// Returns the rules for a row of a candidate: what the step over it does where the candidate changes something.
-fn met_on_the_way(row: &Row, hops: &[&Hop]) -> Vec<Met> {
-    let met = met(row, hops);
+fn met_on_the_way(row: &Row, planned: &[&Planned]) -> Vec<Met> {
+    let met = met(row, planned);
     if !met.is_empty() {
         return met;
     }
-    let alone = |hop: &&Hop| hop.met(BTreeSet::from([UNNEGOTIATED.to_owned()]));
-    hops.last().map_or_else(Vec::new, alone)
+    let alone = |pair: &&Planned| pair.met(BTreeSet::from([UNNEGOTIATED.to_owned()]));
+    planned.last().map_or_else(Vec::new, alone)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
 use super::pair::{Sender, Way};
-use super::plan::{Body, Conversion, End, ObjectPlan, PairPlan, Step};
+use super::plan::{Body, Conversion, End, ObjectPlan, PairPlan, Transfer};
 use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
 
@@ -84,24 +84,24 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<BTreeSet<Str
     if let (false, Some(apart)) = (method.in_both, &method.apart) {
         return Some(one(&apart.rule));
     }
-    let steps = match path.part {
+    let transfers = match path.part {
         Part::Message => &None,
         Part::Result => &method.result,
         _ => &method.params,
     };
     // Params that one revision has and the other leaves out are an empty object there.
-    let Some(steps) = steps else {
+    let Some(transfers) = transfers else {
         return Some(one(PROVEN));
     };
     let mut found = BTreeSet::new();
     let mut reached = false;
-    for (way, step) in Way::BOTH.into_iter().zip(steps) {
+    for (way, transfer) in Way::BOTH.into_iter().zip(transfers) {
         let mut walk = OneWay {
             known: plan.known(way),
             found: &mut found,
         };
         let is_choice = of_values || path.trail.ends_in_choice();
-        reached |= walk.descend(step, &path.trail.members(), is_choice);
+        reached |= walk.descend(transfer, &path.trail.members(), is_choice);
     }
     if reached && found.is_empty() {
         found.insert(PROVEN.to_owned());
@@ -117,8 +117,8 @@ struct OneWay<'w, 'p> {
 
 impl<'p> OneWay<'_, 'p> {
     /// Goes down the members; true if the plan leads to the end.
-    fn descend(&mut self, step: &Step, members: &[&str], is_choice: bool) -> bool {
-        let Some((from, to)) = target(step) else {
+    fn descend(&mut self, transfer: &Transfer, members: &[&str], is_choice: bool) -> bool {
+        let Some((from, to)) = target(transfer) else {
             return true;
         };
         let Some(start) = self.known.get(&(&from, &to)).copied() else {
@@ -152,8 +152,8 @@ impl<'p> OneWay<'_, 'p> {
             if !seen.insert((&one.from, &one.to)) {
                 continue;
             }
-            let mut follow = |step: &Step| {
-                if let Some((from, to)) = target(step)
+            let mut follow = |transfer: &Transfer| {
+                if let Some((from, to)) = target(transfer)
                     && let Some(next) = self.known.get(&(&from, &to))
                 {
                     ahead.push(next);
@@ -163,7 +163,7 @@ impl<'p> OneWay<'_, 'p> {
                 open.push(plan);
                 continue;
             }
-            one.body.steps().into_iter().for_each(&mut follow);
+            one.body.transfers().into_iter().for_each(&mut follow);
             let rules = one.body.rules().into_iter();
             decided.extend(rules.map(|(_, rule)| rule.to_owned()));
         }
@@ -178,11 +178,11 @@ impl<'p> OneWay<'_, 'p> {
         let fitted = met.fitted.iter().filter(|fitted| fitted.inside == rest);
         self.found.extend(fitted.map(|fitted| fitted.rule.clone()));
         // Rules about a member whose value is converted are not about what is inside.
-        if met.step.is_none() || rest.is_empty() {
+        if met.transfer.is_none() || rest.is_empty() {
             self.found.extend(met.rules.into_iter().map(str::to_owned));
         }
-        met.step
-            .is_none_or(|step| self.descend(step, rest, is_choice))
+        met.transfer
+            .is_none_or(|transfer| self.descend(transfer, rest, is_choice))
     }
 }
 

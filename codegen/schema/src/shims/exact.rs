@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Arm, Body, Conversion, End, Source, Step};
+use super::plan::{Arm, Body, Conversion, End, Source, Transfer};
 use super::rules::Action;
 
 /// Marks the conversions of one direction.
@@ -17,7 +17,7 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
         .filter(|one| is_plain(&one.body, &one.from));
     // A conversion is no better than those it calls.
     let exact = largest(plain.map(ends).collect(), |ends, exact| {
-        let called = bodies[ends].steps().into_iter().filter_map(target);
+        let called = bodies[ends].transfers().into_iter().filter_map(target);
         called.into_iter().all(|called| exact.contains(&called))
     });
     for one in conversions {
@@ -73,14 +73,15 @@ fn is_plain(body: &Body, from: &End) -> bool {
     }
 }
 
-/// Returns the conversion that a step ends in.
+/// Returns the conversion that a transfer ends in.
 #[must_use]
-pub fn target(step: &Step) -> Option<(End, End)> {
-    match step {
-        Step::Call { from, to } => Some((from.clone(), to.clone())),
-        Step::List(inner) | Step::Map(inner) | Step::Nullable(inner) | Step::OrNull(inner) => {
-            target(inner)
-        }
-        Step::Move | Step::Widen => None,
+pub fn target(transfer: &Transfer) -> Option<(End, End)> {
+    match transfer {
+        Transfer::Call { from, to } => Some((from.clone(), to.clone())),
+        Transfer::List(inner)
+        | Transfer::Map(inner)
+        | Transfer::Nullable(inner)
+        | Transfer::OrNull(inner) => target(inner),
+        Transfer::Move | Transfer::Widen => None,
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::pair::Way;
 use crate::diff::{
-    Comparer, Detail, Finding, Graph, Kind, Node, Place, Rest, Shape, Step, line, place,
+    Comparer, Detail, Finding, Graph, Kind, Node, Place, Rest, Segment, Shape, line, place,
     refuses_more,
 };
 use crate::model::{Member, Ty, TypeDef};
@@ -29,7 +29,7 @@ pub(super) struct Limit {
 /// A finding at a member or inside it.
 struct Difference {
     /// From the value of the member to what differs.
-    inside: Vec<Step>,
+    inside: Vec<Segment>,
     /// What differs.
     finding: Finding,
 }
@@ -108,22 +108,22 @@ impl<'g> Limits<'g> {
         let root = comparer.root(Place::default(), ends[1].1, [Some(old), Some(new)]);
         let mut found = Vec::new();
         let mut seen = BTreeSet::from([root]);
-        // The first step is the member itself.
+        // The first segment is the member itself.
         let mut ahead = vec![(root, Vec::new(), 1)];
         while let Some((site, way, hidden)) = ahead.pop() {
             let site = &comparer.sites[site];
-            let inside = |steps: &[Step]| -> Option<Vec<Step>> {
-                let steps = steps.get(hidden..).unwrap_or_default();
-                (to_the_end || !is_named(steps)).then(|| [&way, steps].concat())
+            let inside = |segments: &[Segment]| -> Option<Vec<Segment>> {
+                let segments = segments.get(hidden..).unwrap_or_default();
+                (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
             };
             for finding in &site.findings {
-                found.extend(inside(&finding.steps).map(|inside| Difference {
+                found.extend(inside(&finding.segments).map(|inside| Difference {
                     inside,
                     finding: finding.clone(),
                 }));
             }
-            for (steps, child) in &site.edges {
-                if let Some(inside) = inside(steps).filter(|_| seen.insert(*child)) {
+            for (segments, child) in &site.edges {
+                if let Some(inside) = inside(segments).filter(|_| seen.insert(*child)) {
                     ahead.push((*child, inside, 0));
                 }
             }
@@ -144,16 +144,21 @@ fn objects(graph: &Graph) -> HashMap<&str, Node> {
     objects
 }
 
-fn is_named(steps: &[Step]) -> bool {
-    steps.iter().any(|step| matches!(step, Step::Member(_)))
+fn is_named(segments: &[Segment]) -> bool {
+    segments
+        .iter()
+        .any(|segment| matches!(segment, Segment::Member(_)))
 }
 
 /// A limit within a member whose value is kept as text.
 fn inside(wire: &str, difference: &Difference, asks: String) -> Limit {
-    let names = difference.inside.iter().filter_map(|step| match step {
-        Step::Member(name) => Some(name.clone()),
-        Step::Item | Step::Each | Step::Choice(_) => None,
-    });
+    let names = difference
+        .inside
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Member(name) => Some(name.clone()),
+            Segment::Item | Segment::Each | Segment::Choice(_) => None,
+        });
     Limit {
         place: place(wire, &difference.inside),
         inside: names.collect(),
@@ -179,7 +184,10 @@ fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<S
     let [_, node] = way.ends([finding.old, finding.new]);
     if let Detail::Limit(name, old, new) = &finding.detail {
         let [before, now] = way.ends([old.as_ref(), new.as_ref()]);
-        let of_items = difference.inside.iter().filter(|step| **step == Step::Item);
+        let of_items = difference
+            .inside
+            .iter()
+            .filter(|segment| **segment == Segment::Item);
         let name = format!("{}{name}", of_items.map(|_| "[]").collect::<String>());
         return now
             .and_then(|now| limit(&name, before, now))

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::pair::Way;
-use super::plan::{Arm, Body, Conversion, End, Fitted, Hook, ObjectPlan, PairPlan, Source, Step};
+use super::plan::{
+    Arm, Body, Conversion, End, Fitted, Hook, ObjectPlan, PairPlan, Source, Transfer,
+};
 
 impl PairPlan {
     /// The conversions of one way, by their ends.
@@ -17,7 +19,7 @@ impl PairPlan {
 pub(super) struct Met<'p> {
     pub(super) wire: &'p str,
     pub(super) rules: Vec<&'p str>,
-    pub(super) step: Option<&'p Step>,
+    pub(super) transfer: Option<&'p Transfer>,
     pub(super) fitted: &'p [Fitted],
 }
 
@@ -28,15 +30,15 @@ impl ObjectPlan {
             Met {
                 wire,
                 rules: rule.into_iter().map(String::as_str).collect(),
-                step: None,
+                transfer: None,
                 fitted: &[],
             }
         }
         let fields = self.fields.iter().map(|field| Met {
             wire: &field.wire,
             rules: field.source.rules(),
-            step: match &field.source {
-                Source::Same(same) => Some(&same.step),
+            transfer: match &field.source {
+                Source::Same(same) => Some(&same.transfer),
                 _ => None,
             },
             fitted: &field.fitted,
@@ -87,17 +89,21 @@ impl Body {
     }
 
     /// How the values are converted that it holds.
-    pub(super) fn steps(&self) -> Vec<&Step> {
+    pub(super) fn transfers(&self) -> Vec<&Transfer> {
         match self {
-            Self::Object(plan) => plan.members().filter_map(|met| met.step).collect(),
+            Self::Object(plan) => plan.members().filter_map(|met| met.transfer).collect(),
             Self::Union(arms) => (arms.iter())
                 .filter_map(|arm| match &arm.arm {
-                    Arm::Same(becomes) => Some(&becomes.step),
+                    Arm::Same(becomes) => Some(&becomes.transfer),
                     _ => None,
                 })
                 .collect(),
-            Self::IntoVariant(becomes) => vec![&becomes.step],
-            Self::Split(plan) => plan.arms.iter().map(|(_, becomes)| &becomes.step).collect(),
+            Self::IntoVariant(becomes) => vec![&becomes.transfer],
+            Self::Split(plan) => plan
+                .arms
+                .iter()
+                .map(|(_, becomes)| &becomes.transfer)
+                .collect(),
             Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
         }
     }

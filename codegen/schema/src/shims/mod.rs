@@ -1,7 +1,7 @@
 //! Conversions between two adjacent revisions: planned from their models and the decisions in `spec/shims/`.
 //!
 //! ```text
-//! pair    two neighbours, and the two ways between them
+//! pair    two adjacent revisions, and the two ways between them
 //! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
@@ -11,7 +11,7 @@
 //! exact   which conversions cannot lose anything
 //! cover   which rule covers a row of the diff that people read
 //! places  where on the wire each rule of a plan applies
-//! chain   the same across several pairs: which rules a change meets, hop by hop
+//! chain   the same across several pairs: which rules a change meets, step by step
 //! ```
 //! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
 //! between released revisions none may be left.

@@ -49,7 +49,7 @@ impl Pair {
 
     /// Returns the name of a way in losses: `FROM..TO`.
     #[must_use]
-    pub fn hop(&self, way: Way) -> String {
+    pub fn step(&self, way: Way) -> String {
         let [from, to] = self.ends(way);
         format!("{from}..{to}")
     }

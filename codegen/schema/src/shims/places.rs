@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::exact::target;
 use super::met::Met;
 use super::pair::Way;
-use super::plan::{Body, Conversion, End, Hook, PairPlan, Step};
-use crate::diff::{Part, Step as Place, Trail, WirePath};
+use super::plan::{Body, Conversion, End, Hook, PairPlan, Transfer};
+use crate::diff::{Part, Segment as Place, Trail, WirePath};
 
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
@@ -20,14 +20,14 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
             let path = WirePath::whole(asked, &method.name, Part::Message);
             found.add(&apart.rule, path.to_string());
         }
-        for (steps, direction, part) in [
+        for (transfers, direction, part) in [
             (&method.params, asked, Part::Params),
             (&method.result, asked.back(), Part::Result),
         ] {
-            for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
+            for (way, transfer) in Way::BOTH.into_iter().zip(transfers.iter().flatten()) {
                 let shown =
                     |trail: Trail| WirePath::new(direction, &method.name, part, trail).to_string();
-                walk(plan, way, step, &mut found, &shown);
+                walk(plan, way, transfer, &mut found, &shown);
             }
         }
     }
@@ -53,12 +53,12 @@ fn adapters(plan: &PairPlan, found: &mut Found) {
     let mut more = Found::default();
     for way in Way::BOTH {
         for one in plan.way(way) {
-            let step = Step::Call {
+            let transfer = Transfer::Call {
                 from: one.from.clone(),
                 to: one.to.clone(),
             };
             let shown = |trail: Trail| format!("{} {}", one.from.name(), trail.text());
-            walk(plan, way, &step, &mut more, &shown);
+            walk(plan, way, &transfer, &mut more, &shown);
         }
     }
     for (rule, mut paths) in more.0 {
@@ -83,18 +83,18 @@ impl Found {
     }
 }
 
-/// Every rule of one way below a step, each conversion where it is met first: nearest to the root.
+/// Every rule of one way below a transfer, each conversion where it is met first: nearest to the root.
 fn walk(
     plan: &PairPlan,
     way: Way,
-    step: &Step,
+    transfer: &Transfer,
     found: &mut Found,
     shown: &dyn Fn(Trail) -> String,
 ) {
     let known = plan.known(way);
     let mut seen = BTreeSet::new();
     let mut ahead = VecDeque::new();
-    ahead.extend(next(step, Trail::root()));
+    ahead.extend(next(transfer, Trail::root()));
     while let Some((ends, trail)) = ahead.pop_front() {
         let Some(one) = known.get(&(&ends.0, &ends.1)).copied() else {
             continue;
@@ -110,23 +110,23 @@ fn walk(
 /// The two ends of a conversion that lies ahead, and the way there.
 type Ahead = ((End, End), Trail);
 
-fn next(step: &Step, trail: Trail) -> Option<Ahead> {
-    Some((target(step)?, along(step, trail)))
+fn next(transfer: &Transfer, trail: Trail) -> Option<Ahead> {
+    Some((target(transfer)?, along(transfer, trail)))
 }
 
-/// The way to the value that a step converts one by one.
-fn along(step: &Step, mut trail: Trail) -> Trail {
-    match step {
-        Step::List(inner) => {
+/// The way to the value that a transfer converts one by one.
+fn along(transfer: &Transfer, mut trail: Trail) -> Trail {
+    match transfer {
+        Transfer::List(inner) => {
             trail.push(&Place::Item);
             along(inner, trail)
         }
-        Step::Map(inner) => {
+        Transfer::Map(inner) => {
             trail.push(&Place::Each);
             along(inner, trail)
         }
-        Step::Nullable(inner) | Step::OrNull(inner) => along(inner, trail),
-        Step::Move | Step::Widen | Step::Call { .. } => trail,
+        Transfer::Nullable(inner) | Transfer::OrNull(inner) => along(inner, trail),
+        Transfer::Move | Transfer::Widen | Transfer::Call { .. } => trail,
     }
 }
 
@@ -145,12 +145,15 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                 met(rule, trail.clone());
             }
             for Met {
-                wire, rules, step, ..
+                wire,
+                rules,
+                transfer,
+                ..
             } in plan.members()
             {
                 let trail = to(trail, Place::Member(wire.to_owned()));
                 rules.into_iter().for_each(|rule| met(rule, trail.clone()));
-                ahead.extend(step.and_then(|step| next(step, trail)));
+                ahead.extend(transfer.and_then(|transfer| next(transfer, trail)));
             }
         }
         body => {
@@ -160,8 +163,8 @@ fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Ve
                     .unwrap_or_else(|| trail.clone());
                 met(rule, trail);
             }
-            let steps = body.steps().into_iter();
-            ahead.extend(steps.filter_map(|step| next(step, trail.clone())));
+            let transfers = body.transfers().into_iter();
+            ahead.extend(transfers.filter_map(|transfer| next(transfer, trail.clone())));
         }
     }
     ahead

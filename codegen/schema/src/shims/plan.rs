@@ -118,7 +118,7 @@ pub struct Becomes {
     /// Whether it is in a box there.
     pub boxed: bool,
     /// How the value is converted.
-    pub step: Step,
+    pub transfer: Transfer,
 }
 
 /// How an object becomes one of another type.
@@ -219,7 +219,7 @@ pub struct SameMember {
     /// The Rust field of the source.
     pub field: String,
     /// How a value is converted.
-    pub step: Step,
+    pub transfer: Transfer,
     /// Whether the source may lack it.
     pub optional: bool,
     /// Whether the source keeps it in a box.
@@ -275,7 +275,7 @@ pub struct Missing {
     /// What it says.
     pub action: Action,
     /// How an empty one of the source is converted, where the rule asks for that.
-    pub empty: Option<Step>,
+    pub empty: Option<Transfer>,
 }
 
 /// A member of the source that the target does not have.
@@ -392,7 +392,7 @@ impl RestPlan {
 /// How one value is converted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Step {
+pub enum Transfer {
     /// Moved as it is.
     Move,
     /// By the conversion of this pair of types.
@@ -403,13 +403,13 @@ pub enum Step {
         to: End,
     },
     /// Each item.
-    List(Box<Step>),
+    List(Box<Transfer>),
     /// Each value.
-    Map(Box<Step>),
+    Map(Box<Transfer>),
     /// The value, if it is not `null`.
-    Nullable(Box<Step>),
+    Nullable(Box<Transfer>),
     /// The value, where `null` may stand as well.
-    OrNull(Box<Step>),
+    OrNull(Box<Transfer>),
     /// An opaque object becomes any opaque JSON.
     Widen,
 }
@@ -451,9 +451,9 @@ pub struct MethodPlan {
     /// Whether both revisions have it.
     pub in_both: bool,
     /// How params are converted up and down, where both have the method, with some.
-    pub params: Option<[Step; 2]>,
+    pub params: Option<[Transfer; 2]>,
     /// How results are converted up and down, where both have the method, with some.
-    pub result: Option<[Step; 2]>,
+    pub result: Option<[Transfer; 2]>,
     /// What becomes of it, where the other revision lacks it, or understands it otherwise.
     pub apart: Option<Apart>,
 }

@@ -192,12 +192,12 @@ impl Walk<'_> {
     /// Run `inner` one step further down.
     fn below<T>(
         &mut self,
-        step: &str,
+        segment: &str,
         inner: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let length = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(&pointer::escaped(step));
+        self.pointer.push_str(&pointer::escaped(segment));
         let done = inner(self)?;
         self.pointer.truncate(length);
         Ok(done)

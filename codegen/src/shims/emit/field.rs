@@ -7,7 +7,7 @@ use crate::emit::in_box;
 use mcp_schema::naming::snake_case;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
-    Adoption, FieldPlan, Hook, Missing, Recast, SameMember, Source, Step,
+    Adoption, FieldPlan, Hook, Missing, Recast, SameMember, Source, Transfer,
 };
 use mcp_schema::shims::rules::{Action, SessionFact};
 use proc_macro2::{Ident, TokenStream};
@@ -87,12 +87,12 @@ impl Emitter {
 
     /// A member that source and target have.
     fn same(&self, plan: &FieldPlan, same: &SameMember) -> TokenStream {
-        let (wire, step) = (&*plan.wire, &same.step);
+        let (wire, transfer) = (&*plan.wire, &same.transfer);
         let optional = [same.optional, plan.optional];
         let boxed = [same.boxed, plan.boxed];
         let from = &format_ident!("{}", same.field);
         if let Some(hook) = &same.filter {
-            return self.filtered(from, wire, step, hook);
+            return self.filtered(from, wire, transfer, hook);
         }
         if let Some(id) = &same.null {
             let (rule, given) = (rule(id), option(from, optional[0], boxed[0]));
@@ -105,26 +105,27 @@ impl Emitter {
             let value = self.same(plan, &value);
             return quote!({ let #from = cx.not_null(#rule, #wire, #given); #value });
         }
-        if same.prune && !self.is_exact(step) {
-            let run = self.fallible(step, quote!(value));
+        if same.prune && !self.is_exact(transfer) {
+            let run = self.fallible(transfer, quote!(value));
             return quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
         }
         if same.summon.is_some() {
-            let run = self.fallible(step, quote!(value));
+            let run = self.fallible(transfer, quote!(value));
             let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
             return quote!(match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
         }
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
-        let plain = *step == Step::Move && boxed[0] == boxed[1];
-        let one = |value: TokenStream| in_box(self.member(step, wire, unboxed(value)), boxed[1]);
+        let plain = *transfer == Transfer::Move && boxed[0] == boxed[1];
+        let one =
+            |value: TokenStream| in_box(self.member(transfer, wire, unboxed(value)), boxed[1]);
         match optional {
             [a, b] if plain && a == b => quote!(#from),
             [false, false] => one(quote!(#from)),
-            [true, true] => match self.function_of(step) {
+            [true, true] => match self.function_of(transfer) {
                 Some(function) if boxed == [false, false] => quote!(#from.map(#function)),
                 _ => {
                     let value = one(quote!(value));
-                    match self.is_exact(step) {
+                    match self.is_exact(transfer) {
                         true => quote!(#from.map(|value| #value)),
                         false => quote!(match #from { Some(value) => Some(#value), None => None }),
                     }
@@ -150,7 +151,7 @@ impl Emitter {
                 };
                 let fill = same.missing.as_ref().map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
-                    Some(step) => self.member(step, wire, quote!(Default::default())),
+                    Some(transfer) => self.member(transfer, wire, quote!(Default::default())),
                     None => fill(missing),
                 });
                 quote!(match #from { Some(value) => #value, None => #fill })
@@ -196,14 +197,14 @@ impl Emitter {
         &self,
         from: &Ident,
         wire: &str,
-        step: &Step,
+        transfer: &Transfer,
         filter: &Hook,
     ) -> TokenStream {
         let rule = rule(&filter.rule);
         let keep = path(&filter.path);
-        let inner = match step {
-            Step::List(inner) => &**inner,
-            step => step,
+        let inner = match transfer {
+            Transfer::List(inner) => &**inner,
+            transfer => transfer,
         };
         let run = match self.function_of(inner) {
             Some(function) => quote!(|value, _| Ok(#function(value))),

@@ -2,7 +2,7 @@
 
 mod field;
 mod object;
-mod step;
+mod transfer;
 pub(super) mod words;
 
 use words::{adapter, call, path, reject, rule};
@@ -263,7 +263,7 @@ impl Emitter {
 
     /// A value, converted, as a variant of the target or as the target itself.
     fn becoming(&self, becomes: &Becomes, to: &TokenStream, value: TokenStream) -> TokenStream {
-        let value = in_box(self.convert(&becomes.step, value), becomes.boxed);
+        let value = in_box(self.convert(&becomes.transfer, value), becomes.boxed);
         match &becomes.variant {
             Some(variant) => {
                 let variant = format_ident!("{variant}");

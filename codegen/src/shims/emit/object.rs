@@ -102,23 +102,23 @@ impl Emitter {
             _ => None,
         });
         let foreign = (foreign.iter()).map(|wire| quote!(cx.foreign(#wire, &mut extra);));
-        let steps =
+        let stages =
             quote!(#rebound #(#hooks)* #(#derived)* #open #(#foreign)* #(#drops)* #(#settles)*);
         // The target has no room for what is left.
         let leaves = rest.to == Rest::Closed && (changes || rest.from != Rest::Closed);
         let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
         if after.is_empty() && leaves.is_none() {
             return if one.exact {
-                quote!(#steps #close)
+                quote!(#stages #close)
             } else {
-                quote!(#steps Ok(#close))
+                quote!(#stages Ok(#close))
             };
         }
         if after.is_empty() {
-            return quote!(#steps let value = #close; #leaves Ok(value));
+            return quote!(#stages let value = #close; #leaves Ok(value));
         }
         let hooks = after.iter().map(run);
-        quote!(#steps let mut value = #close; #leaves #(#hooks)* Ok(value))
+        quote!(#stages let mut value = #close; #leaves #(#hooks)* Ok(value))
     }
 
     pub(super) fn dropped(&self, plan: &DroppedPlan) -> TokenStream {

@@ -19,8 +19,8 @@ pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream 
 
 /// A hand-written function of the pair: files of conversions import their pair's module as `hooks`.
 pub(super) fn path(path: &str) -> TokenStream {
-    let steps = path.split("::").map(|step| format_ident!("{step}"));
-    quote!(hooks::#(#steps)::*)
+    let segments = path.split("::").map(|segment| format_ident!("{segment}"));
+    quote!(hooks::#(#segments)::*)
 }
 
 pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {

@@ -1,4 +1,4 @@
-//! What the neighbours differ in, as reviewed: counts by level and kind in `summaries.txt`, and the facts one by one.
+//! What adjacent revisions differ in, as reviewed: counts by level and kind in `summaries.txt`, and the facts one by one.
 //!
 //! `BLESS=1 cargo test -p mcp-codegen --test it diff` writes the file anew: read the difference before you keep it.
 
@@ -20,7 +20,7 @@ fn pairs() -> Vec<(&'static str, &'static str)> {
     let settled = (spec().revisions.iter()).filter(|revision| revision.status != Status::Draft);
     let ids: Vec<&str> = settled.map(|revision| revision.id.as_str()).collect();
     let mut pairs: Vec<(&str, &str)> = ids.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    // The candidate is never negotiated: the released revisions are neighbours too.
+    // The candidate is never negotiated: the released revisions are adjacent too.
     pairs.push(("2025-11-25", "2026-07-28"));
     pairs
 }

@@ -259,7 +259,7 @@ fn without_choices(path: &str) -> String {
 }
 
 #[test]
-fn neighbours_account_for_the_ends() {
+fn adjacent_revisions_account_for_the_ends() {
     let bare = |row: &Row| -> Vec<String> {
         row.paths
             .iter()

@@ -10,7 +10,7 @@ use crate::changes::changed;
 
 const TWO: [&str; 2] = ["2025-03-26", "2025-06-18"];
 
-/// The spec of two neighbours with another `diff.toml`.
+/// The spec of two adjacent revisions with another `diff.toml`.
 fn spec_with(settings: &str) -> Spec {
     let mut files = spec_files();
     files.insert("diff.toml".to_owned(), settings.to_owned());

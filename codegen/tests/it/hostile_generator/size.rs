@@ -48,7 +48,7 @@ fn time(job: impl Fn()) -> Duration {
 /// All takes at most three times as long as half: where a step is quadratic, it takes four, and what sorts or fills the
 /// caches of a busy machine a little more than twice.
 ///
-/// Caches and neighbours disturb single runs, so each is run in turns, the shortest counts, and a
+/// Caches and other programs disturb single runs, so each is run in turns, the shortest counts, and a
 /// doubtful outcome is measured again.
 #[track_caller]
 fn assert_linear(half: impl Fn(), all: impl Fn()) {

@@ -47,16 +47,16 @@ where
     let mut kept = 0;
     for text in texts {
         let Ok(value) = mcp_wire::from_str::<A>(text) else { continue };
-        let neighbour = converted::<A, B>(there, [one, other], value.clone());
-        if !neighbour.is_exact() {
+        let carried = converted::<A, B>(there, [one, other], value.clone());
+        if !carried.is_exact() {
             continue;
         }
-        let Some(neighbour) = neighbour.value() else { continue };
-        let written = mcp_wire::to_string(&neighbour);
+        let Some(carried) = carried.value() else { continue };
+        let written = mcp_wire::to_string(&carried);
         let read: B = mcp_wire::from_str(&written).expect(&written);
         // Where members tell choices apart, it may be another choice there: the text is the same.
         assert_eq!(mcp_wire::to_string(&read), written, "{text} is not valid there");
-        let returned = converted::<B, A>(back, [other, one], neighbour);
+        let returned = converted::<B, A>(back, [other, one], carried);
         assert!(returned.is_exact(), "{text} lost something on the way back: {returned:?}");
         assert_eq!(returned.value(), Some(value), "{text}");
         kept += 1;

@@ -1,4 +1,4 @@
-//! What the decisions between neighbours come to, one by one, on messages written by hand.
+//! What the decisions between adjacent revisions come to, one by one, on messages written by hand.
 
 use mcp_protocol::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 use mcp_protocol::{

@@ -295,7 +295,7 @@ impl<'d> Decider<'d> {
             return Ok(Plan::Take(*only));
         }
         let tagged = self.by_tag(variants)?;
-        // A tag that some variant leaves open sends every wrong value there, to a wrong complaint.
+        // A tag that some variant leaves open sends every wrong value there, to a wrong error.
         if let Some(Plan::Tag { other: Some(_), .. }) = tagged
             && let Some(plan) = self.by_sole_members(variants)
         {

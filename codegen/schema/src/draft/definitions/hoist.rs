@@ -1,11 +1,11 @@
 //! Inline schemas that need a name: which one they get, and how it is taken back.
 
-use super::super::names::{rust_name, unfit};
+use super::super::names::{rust_name, unsupported};
 use super::super::open::renamed;
 use super::Builder;
 use crate::model::{Shape, Ty, TypeDef};
 use crate::naming::pascal_case;
-use crate::schema::{Misfit, Node};
+use crate::schema::{Node, Unsupported};
 
 /// How many definitions are read ahead, one for the sake of the other.
 const MAX_AHEAD: usize = 4;
@@ -26,7 +26,7 @@ impl Builder<'_> {
         node: &Node,
         place: &str,
         names: &[String],
-    ) -> Result<Ty, Misfit> {
+    ) -> Result<Ty, Unsupported> {
         let own = hoisted_name(place);
         let (wanted, others) = names.split_first().unzip();
         if let Some(wanted) = wanted {
@@ -55,7 +55,7 @@ impl Builder<'_> {
             // It is the name of a definition that is under way.
             None => match self.names.namesake(&name) {
                 Some(definition) => Some(other(definition.to_owned())),
-                None => unfit(&name).map(str::to_owned),
+                None => unsupported(&name).map(str::to_owned),
             },
         };
         let Some(why) = why else {

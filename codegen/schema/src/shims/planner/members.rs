@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::super::open::UNDECIDED;
 use super::super::plan::{
-    Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Step,
+    Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Transfer,
 };
 use super::super::rules::{Action, Offer, Rule, SessionFact};
-use super::{End, Hop, Planner, Reject, hook, words};
+use super::{End, Planner, Reject, Step, hook, words};
 use crate::diff::refused_by;
 use crate::model::{Given, Member, Presence, Start, Ty};
 
@@ -18,7 +18,7 @@ impl<'m> Planner<'m> {
     /// A member that both sides name.
     pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
-        let Hop { rules, way, .. } = self.hop;
+        let Step { rules, way, .. } = self.step;
         let offer = rules.offer(place, way);
         if let Some(offer) = &offer
             && let Action::Custom(path) = offer.action
@@ -30,22 +30,22 @@ impl<'m> Planner<'m> {
             };
         }
         let claims = |member: &Member| member.given == Given::Start(Start::ProtocolVersion);
-        if self.hop.restates && claims(source) && claims(target) {
+        if self.step.restates && claims(source) && claims(target) {
             return Source::Claim {
                 field: source.field.clone(),
             };
         }
         let [from, to] = [
-            self.hop.from.resolve(&source.ty),
-            self.hop.to.resolve(&target.ty),
+            self.step.from.resolve(&source.ty),
+            self.step.to.resolve(&target.ty),
         ];
-        let (step, null) = match (from, to) {
+        let (transfer, null) = match (from, to) {
             (Ty::Nullable(inner), to) if optional[1] && !matches!(to, Ty::Nullable(_)) => {
-                let step = self.step(inner, to);
-                let null = step.is_ok().then(|| self.null(place));
-                (step, null)
+                let transfer = self.transfer(inner, to);
+                let null = transfer.is_ok().then(|| self.null(place));
+                (transfer, null)
             }
-            (from, to) => (self.step(from, to), None),
+            (from, to) => (self.transfer(from, to), None),
         };
         let missing = match (optional, &offer) {
             ([true, false], Some(offer)) => {
@@ -53,8 +53,10 @@ impl<'m> Planner<'m> {
                 if offer.action.fills() {
                     self.fills(place, offer, target);
                     let mut missing = missing(offer.rule, offer.action);
-                    if let (Action::Empty, Ty::Named(_), Ok(step)) = (offer.action, from, &step) {
-                        missing.empty = Some(step.clone());
+                    if let (Action::Empty, Ty::Named(_), Ok(transfer)) =
+                        (offer.action, from, &transfer)
+                    {
+                        missing.empty = Some(transfer.clone());
                     }
                     Some(missing)
                 } else {
@@ -65,14 +67,14 @@ impl<'m> Planner<'m> {
             ([true, false], None) => {
                 let open = format!(
                     "it is required in {}, and may be absent before",
-                    self.hop.ids[1]
+                    self.step.ids[1]
                 );
                 Some(self.filled(target, place, &open))
             }
             _ => None,
         };
-        let step = match step {
-            Ok(step) => step,
+        let transfer = match transfer {
+            Ok(transfer) => transfer,
             Err(problem) => {
                 let recast = Recast {
                     field: source.field.clone(),
@@ -87,7 +89,7 @@ impl<'m> Planner<'m> {
         };
         let offered = offer.as_ref().filter(|offer| match offer.action {
             Action::Implied(_) => optional == [false, true],
-            Action::Filter(_) => matches!(step, Step::List(_)),
+            Action::Filter(_) => matches!(transfer, Transfer::List(_)),
             _ => false,
         });
         let (mut implied, mut filter) = (None, None);
@@ -101,9 +103,9 @@ impl<'m> Planner<'m> {
         }
         let boxed = source.boxed || target.boxed;
         let plain = optional == [true, true] && !boxed && null.is_none();
-        let prune = plain && matches!(step, Step::Call { to: End::Map, .. });
-        let summon = match &step {
-            Step::Call {
+        let prune = plain && matches!(transfer, Transfer::Call { to: End::Map, .. });
+        let summon = match &transfer {
+            Transfer::Call {
                 from: End::Map,
                 to: End::Type(name),
             } if plain => self.summoned(name),
@@ -111,7 +113,7 @@ impl<'m> Planner<'m> {
         };
         Source::Same(SameMember {
             field: source.field.clone(),
-            step,
+            transfer,
             optional: optional[0],
             boxed: source.boxed,
             missing,
@@ -128,17 +130,17 @@ impl<'m> Planner<'m> {
         if let Some(rule) = self.dropped(place, "that `null` is dropped") {
             return rule;
         }
-        let open = format!("it may be null, and may not in {}", self.hop.ids[1]);
+        let open = format!("it may be null, and may not in {}", self.step.ids[1]);
         self.finds(place, &open, "`null` is left out, and recorded", "\"drop\"");
         UNDECIDED.to_owned()
     }
 
     /// What a session knows that stands in an object of this type.
     fn summoned(&self, name: &str) -> Option<SessionFact> {
-        let def = self.hop.to.get(name)?;
+        let def = self.step.to.get(name)?;
         def.shape.object()?.members.iter().find_map(|member| {
             let place = format!("{}.{}", def.doc_key, member.wire);
-            match self.hop.rules.offer(&place, self.hop.way)?.action {
+            match self.step.rules.offer(&place, self.step.way)?.action {
                 Action::Session(fact @ SessionFact::SubscriptionId) => Some(*fact),
                 _ => None,
             }
@@ -147,7 +149,7 @@ impl<'m> Planner<'m> {
 
     /// When an unknown member is taken for one that only the target names: what the way back does with that decides.
     fn adoption(&self, place: &str) -> Adoption {
-        let back = self.hop.rules.offer(place, self.hop.way.back());
+        let back = self.step.rules.offer(place, self.step.way.back());
         match back.map(|offer| (offer.rule.carry, offer.action)) {
             Some((_, Action::Pass)) => Adoption::Always,
             None | Some((true, Action::Drop | Action::Implied(_) | Action::Custom(_))) => {
@@ -166,7 +168,7 @@ impl<'m> Planner<'m> {
         place: &str,
         problem: &str,
     ) -> Source {
-        let Hop { from, to, .. } = self.hop;
+        let Step { from, to, .. } = self.step;
         let opaque = matches!(to.resolve(&target.ty), Ty::Json);
         let plain =
             words::is_plain(from, &source.ty) && (opaque || words::is_plain(to, &target.ty));
@@ -202,7 +204,7 @@ impl<'m> Planner<'m> {
     /// A member that only the target names.
     pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
         if target.presence == Presence::Optional {
-            let Hop { rules, way, .. } = self.hop;
+            let Step { rules, way, .. } = self.step;
             let offer = rules.offer(place, way);
             return match offer.as_ref().map(|offer| (offer, offer.action)) {
                 Some((offer, Action::Adopt)) => {
@@ -217,7 +219,7 @@ impl<'m> Planner<'m> {
             };
         }
         let question = "what a member gets that the source does not name";
-        let offer = (self.hop.rules).offer(place, self.hop.way);
+        let offer = (self.step.rules).offer(place, self.step.way);
         if let Some(offer) = &offer {
             self.fills(place, offer, target);
         }
@@ -226,7 +228,7 @@ impl<'m> Planner<'m> {
             Some((rule, action)) => missing(rule, action),
             None if offered => self.unfilled(place),
             None => {
-                let [before, now] = self.hop.ids;
+                let [before, now] = self.step.ids;
                 let ty = &target.ty;
                 let open =
                     format!("it is {ty}, required in {now}, and {before} has no such member");
@@ -244,22 +246,22 @@ impl<'m> Planner<'m> {
             _ => return,
         };
         let limits = &target.constraints.values;
-        let problem = if words::admits(self.hop.to, &target.ty, value) == Some(false) {
+        let problem = if words::admits(self.step.to, &target.ty, value) == Some(false) {
             format!("{value} is not {}", target.ty)
         } else if let Some((name, bound)) = refused_by(limits, value) {
             format!("{value} does not keep `{name}: {bound}`")
         } else {
             return;
         };
-        let (rule, way) = (offer.rule, self.hop.way);
+        let (rule, way) = (offer.rule, self.step.way);
         let problem = format!("{problem}, which {place} has to be on the way {way}");
-        let error = (self.hop.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
-        self.unfit.push(error);
+        let error = (self.step.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
+        self.unsupported.push(error);
     }
 
     /// What fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
     fn filled(&mut self, target: &Member, place: &str, open: &str) -> Missing {
-        match words::default(self.hop.to, target) {
+        match words::default(self.step.to, target) {
             Some(value) => {
                 let action = format!("{{ default = {value} }}");
                 let answer = format!("an absent one becomes {value}, the default of the schema");
@@ -281,7 +283,7 @@ impl<'m> Planner<'m> {
     fn unfilled(&self, place: &str) -> Missing {
         let message = format!(
             "`{place}` must be there in {}, and nothing says what it is",
-            self.hop.ids[1]
+            self.step.ids[1]
         );
         let error = Reject {
             code: -32602,
@@ -305,7 +307,7 @@ impl<'m> Planner<'m> {
             action: Action::Drop,
             carried: source.presence == Presence::Optional,
         };
-        let offered = (self.hop.rules).offer(place, self.hop.way).is_some();
+        let offered = (self.step.rules).offer(place, self.step.way).is_some();
         match self.rule(place, Action::drops, question) {
             Some((rule, action)) => DroppedPlan {
                 rule: rule.id.clone(),
@@ -313,15 +315,15 @@ impl<'m> Planner<'m> {
                 // What the source always has is made anew on the way back, unless nothing can make it.
                 carried: rule.carry
                     && (plan.optional
-                        || rule.action(self.hop.way.back()).is_some_and(Action::stops)),
+                        || rule.action(self.step.way.back()).is_some_and(Action::stops)),
                 ..plan
             },
             None if offered => plan,
             None => {
-                let [before, now] = self.hop.ids;
+                let [before, now] = self.step.ids;
                 let (ty, presence) = (&source.ty, words::presence(&source.presence));
                 // What the way back fills in goes without saying.
-                let default = words::default(self.hop.from, source);
+                let default = words::default(self.step.from, source);
                 if let (Presence::Required, Some(value)) = (&source.presence, default) {
                     let open =
                         format!("{now} has no such member; it is {ty}, required in {before}");
@@ -355,10 +357,10 @@ impl<'m> Planner<'m> {
         from_key: &str,
     ) -> Source {
         let own = format!("{from_key}.{}", target.wire);
-        if let Some((rule, path)) = self.hop.rules.custom(&own, self.hop.way) {
+        if let Some((rule, path)) = self.step.rules.custom(&own, self.step.way) {
             return Source::Derived(hook(rule, path));
         }
-        if words::admits(self.hop.to, &target.ty, constant) == Some(true) {
+        if words::admits(self.step.to, &target.ty, constant) == Some(true) {
             return Source::Constant(constant.clone());
         }
         let open = format!("it was always {constant}, and is {}", target.ty);
@@ -414,7 +416,7 @@ impl<'m> Planner<'m> {
 
     /// Whether a row says that two constants are the names of one method.
     fn renames(&self, from: &Value, to: &Value) -> bool {
-        let Hop { rules, way, .. } = self.hop;
+        let Step { rules, way, .. } = self.step;
         rules.renamed_methods().any(|(_, old, new)| {
             let [before, after] = way.ends([old, new]);
             from == before && to == after

@@ -51,7 +51,7 @@ pub(super) fn methods(
                         return None;
                     };
                     let [up, down] = &mut *ways;
-                    match (up.step(old, new), down.step(new, old)) {
+                    match (up.transfer(old, new), down.transfer(new, old)) {
                         (Ok(up), Ok(down)) => Some([up, down]),
                         (Err(open), _) | (_, Err(open)) => {
                             let row = match [old, new] {

@@ -16,7 +16,7 @@ use super::exact;
 use super::limits::Limits;
 use super::open::{Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
-use super::plan::{Body, Conversion, End, Hook, PairPlan, RuleFacts, Step, StringPlan};
+use super::plan::{Body, Conversion, End, Hook, PairPlan, RuleFacts, StringPlan, Transfer};
 use super::rules::{Action, Offer, PairRules, Reject, Rule};
 use crate::Error;
 use crate::diff::Graph;
@@ -54,7 +54,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let limits = limits.map(|(old, new)| Limits::of([old, new]));
     let mut ways = Way::BOTH.map(|way| {
         let [from, to] = way.ends([old, new]);
-        Planner::new(Hop {
+        Planner::new(Step {
             ids: [from.id, to.id],
             restates: from.wire != to.wire,
             from: from.model,
@@ -93,7 +93,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let [mut up, mut down] = ways.map(|mut way| {
         way.run();
         found.extend(way.found);
-        errors.extend(way.unfit);
+        errors.extend(way.unsupported);
         way.done
             .sort_by(|a, b| (&a.from, &a.to).cmp(&(&b.from, &b.to)));
         way.done
@@ -144,7 +144,7 @@ fn facts(rules: &PairRules) -> Vec<RuleFacts> {
 
 /// One direction of a pair.
 #[derive(Clone, Copy)]
-struct Hop<'m> {
+struct Step<'m> {
     ids: [&'m str; 2],
     /// Whether messages call the two by different names.
     restates: bool,
@@ -157,7 +157,7 @@ struct Hop<'m> {
 }
 
 struct Planner<'m> {
-    hop: Hop<'m>,
+    step: Step<'m>,
     known: BTreeSet<(End, End)>,
     open: VecDeque<(End, End)>,
     /// The conversions that are planned.
@@ -167,22 +167,22 @@ struct Planner<'m> {
     /// What no rule answers.
     found: Findings,
     /// Rules that answer another question than the one at their place.
-    unfit: Vec<Error>,
+    unsupported: Vec<Error>,
 }
 
 /// What stands in the way, in words; the caller knows the place.
 type Problem = String;
 
 impl<'m> Planner<'m> {
-    fn new(hop: Hop<'m>) -> Self {
+    fn new(step: Step<'m>) -> Self {
         Self {
-            hop,
+            step,
             known: BTreeSet::new(),
             open: VecDeque::new(),
             done: Vec::new(),
             splits: BTreeMap::new(),
             found: Findings::default(),
-            unfit: Vec::new(),
+            unsupported: Vec::new(),
         }
     }
 
@@ -208,7 +208,7 @@ impl<'m> Planner<'m> {
     /// As [`Planner::finds`], where another row than a `[[rule]]` would settle it.
     fn notes(&mut self, place: &str, open: &str, answer: &str, row: Row) {
         self.found
-            .open(place, Some(self.hop.way), open, answer, row);
+            .open(place, Some(self.step.way), open, answer, row);
     }
 
     /// The rule about a place, if it answers the question there; one that does not is an error.
@@ -218,7 +218,7 @@ impl<'m> Planner<'m> {
         answers: fn(&Action) -> bool,
         question: &str,
     ) -> Option<(&'m Rule, &'m Action)> {
-        let Hop { rules, way, .. } = self.hop;
+        let Step { rules, way, .. } = self.step;
         let offer = rules.offer(place, way)?;
         rules.uses(&offer);
         if answers(offer.action) {
@@ -236,7 +236,7 @@ impl<'m> Planner<'m> {
 
     /// A rule at the right place that answers another question.
     fn misses(&mut self, place: &str, offer: &Offer<'_>, question: &str) {
-        let (way, rule) = (self.hop.way, offer.rule);
+        let (way, rule) = (self.step.way, offer.rule);
         let mut problem = format!("it does not say {question}: {place}, on the way {way}");
         if !rule.at.all().iter().any(|at| at == place) {
             let _ = write!(
@@ -244,31 +244,31 @@ impl<'m> Planner<'m> {
                 "; a [[rule]] with at = \"{place}\" before it would"
             );
         }
-        let error = (self.hop.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
-        self.unfit.push(error);
+        let error = (self.step.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
+        self.unsupported.push(error);
     }
 
     /// The rejection of what has no counterpart.
     fn refusal(&self, what: &str) -> Reject {
         Reject {
             code: -32602,
-            message: format!("{what} has no counterpart in {}", self.hop.ids[1]),
+            message: format!("{what} has no counterpart in {}", self.step.ids[1]),
         }
     }
 
     fn area(&self, from: &End, to: &End) -> String {
         let def = match (from, to) {
-            (End::Type(name), _) => self.hop.from.get(name),
-            (_, End::Type(name)) => self.hop.to.get(name),
+            (End::Type(name), _) => self.step.from.get(name),
+            (_, End::Type(name)) => self.step.to.get(name),
             _ => None,
         };
         def.map_or_else(|| "shared".to_owned(), |def| def.area.clone())
     }
 
     /// How a value of one type becomes a value of the other; asks for the conversions that it calls.
-    fn step(&mut self, from: &Ty, to: &Ty) -> Result<Step, Problem> {
-        let from = self.hop.from.resolve(from);
-        let to = self.hop.to.resolve(to);
+    fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, Problem> {
+        let from = self.step.from.resolve(from);
+        let to = self.step.to.resolve(to);
         Ok(match (from, to) {
             (Ty::Named(a), Ty::Named(b)) => {
                 if !self.belong_together(a, b) {
@@ -277,60 +277,60 @@ impl<'m> Planner<'m> {
                 self.call(End::Type(a.clone()), End::Type(b.clone()))
             }
             (Ty::Map(value), Ty::Named(b))
-                if **value == Ty::Json && self.is_object(self.hop.to, b) =>
+                if **value == Ty::Json && self.is_object(self.step.to, b) =>
             {
                 self.call(End::Map, End::Type(b.clone()))
             }
-            (Ty::JsonObject, Ty::Named(b)) if self.is_object(self.hop.to, b) => {
+            (Ty::JsonObject, Ty::Named(b)) if self.is_object(self.step.to, b) => {
                 self.call(End::Opaque, End::Type(b.clone()))
             }
             (Ty::Named(a), Ty::Map(value))
-                if **value == Ty::Json && self.is_object(self.hop.from, a) =>
+                if **value == Ty::Json && self.is_object(self.step.from, a) =>
             {
                 self.call(End::Type(a.clone()), End::Map)
             }
-            (Ty::Named(a), Ty::JsonObject) if self.is_object(self.hop.from, a) => {
+            (Ty::Named(a), Ty::JsonObject) if self.is_object(self.step.from, a) => {
                 self.call(End::Type(a.clone()), End::Opaque)
             }
-            (Ty::Array(a), Ty::Array(b)) => match self.step(a, b)? {
-                Step::Move => Step::Move,
-                step => Step::List(Box::new(step)),
+            (Ty::Array(a), Ty::Array(b)) => match self.transfer(a, b)? {
+                Transfer::Move => Transfer::Move,
+                transfer => Transfer::List(Box::new(transfer)),
             },
-            (Ty::Map(a), Ty::Map(b)) => match self.step(a, b)? {
-                Step::Move => Step::Move,
-                step => Step::Map(Box::new(step)),
+            (Ty::Map(a), Ty::Map(b)) => match self.transfer(a, b)? {
+                Transfer::Move => Transfer::Move,
+                transfer => Transfer::Map(Box::new(transfer)),
             },
-            (Ty::Nullable(a), Ty::Nullable(b)) => match self.step(a, b)? {
-                Step::Move => Step::Move,
-                step => Step::Nullable(Box::new(step)),
+            (Ty::Nullable(a), Ty::Nullable(b)) => match self.transfer(a, b)? {
+                Transfer::Move => Transfer::Move,
+                transfer => Transfer::Nullable(Box::new(transfer)),
             },
             (from, Ty::Nullable(to)) if !matches!(from, Ty::Json) => {
-                Step::OrNull(Box::new(self.step(from, to)?))
+                Transfer::OrNull(Box::new(self.transfer(from, to)?))
             }
-            (Ty::JsonObject | Ty::JsonArray, Ty::Json) => Step::Widen,
-            (a, b) if a == b => Step::Move,
+            (Ty::JsonObject | Ty::JsonArray, Ty::Json) => Transfer::Widen,
+            (a, b) if a == b => Transfer::Move,
             (a, b) => {
                 return Err(format!("it was {a}, and is {b}"));
             }
         })
     }
 
-    fn call(&mut self, from: End, to: End) -> Step {
+    fn call(&mut self, from: End, to: End) -> Transfer {
         let pair = (from.clone(), to.clone());
         if self.known.insert(pair.clone()) {
             self.open.push_back(pair);
         }
-        Step::Call { from, to }
+        Transfer::Call { from, to }
     }
 
     /// Whether two types that stand at the same place can be converted: they are one in two revisions, both are
     /// objects, or choices that have one in common, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
-        let Hop {
+        let Step {
             from: source,
             to: target,
             ..
-        } = self.hop;
+        } = self.step;
         let union = |model: &'m Model, name: &str| match model.shape(name) {
             Some(Shape::Union(union)) => Some(union),
             _ => None,
@@ -364,7 +364,7 @@ impl<'m> Planner<'m> {
 
     /// Whether two types are one, by their name or by a rule.
     fn is_one(&self, from: &str, to: &str) -> bool {
-        from == to || self.hop.rules.renamed(from, to, self.hop.way)
+        from == to || self.step.rules.renamed(from, to, self.step.way)
     }
 
     fn is_object(&self, model: &Model, name: &str) -> bool {
@@ -372,16 +372,16 @@ impl<'m> Planner<'m> {
     }
 
     fn body(&mut self, from: &End, to: &End) -> Body {
-        let Hop {
+        let Step {
             from: source,
             to: target,
             ..
-        } = self.hop;
+        } = self.step;
         let from_def = self.def(source, from);
         let to_def = self.def(target, to);
         if let Some((rule, path)) = from_def
             .zip(to_def)
-            .and_then(|(def, _)| self.hop.rules.custom(&def.doc_key, self.hop.way))
+            .and_then(|(def, _)| self.step.rules.custom(&def.doc_key, self.step.way))
         {
             return Body::Custom(hook(rule, path));
         }
@@ -404,7 +404,7 @@ impl<'m> Planner<'m> {
                 }
                 _ => self.recast(a, &b.name),
             },
-            // Steps ask for such a conversion of objects only.
+            // Transfers ask for such a conversion of objects only.
             (from, to) => {
                 match [from, to].map(|def| def.map_or(Some(&empty), |def| def.shape.object())) {
                     [Some(of), Some(target)] => self.object(from, of, to, target),
@@ -418,9 +418,9 @@ impl<'m> Planner<'m> {
     fn recast(&mut self, from: &TypeDef, to: &str) -> Body {
         let open = format!("it became `{to}`");
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
-        if plain(self.hop.from, &from.name) && plain(self.hop.to, to) {
+        if plain(self.step.from, &from.name) && plain(self.step.to, to) {
             // A newtype around the same scalar is the same text.
-            if !words::same_text(self.hop.from, &from.name, self.hop.to, to) {
+            if !words::same_text(self.step.from, &from.name, self.step.to, to) {
                 let answer = "the value is read again, and refused if it does not fit";
                 self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
             }
@@ -456,7 +456,7 @@ impl<'m> Planner<'m> {
                 rejected = match rule {
                     Some((rule, Action::Reject(error))) => Some((rule.id.clone(), error.clone())),
                     _ => {
-                        let open = format!("{} has no such value", self.hop.ids[1]);
+                        let open = format!("{} has no such value", self.step.ids[1]);
                         let error = self.refusal(&format!("`{value}`"));
                         self.finds(&place, &open, REFUSED, &rejection(&error));
                         Some((UNDECIDED.to_owned(), error))

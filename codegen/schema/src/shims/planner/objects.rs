@@ -3,7 +3,7 @@
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan};
 use super::super::rules::Action;
-use super::{Hop, Planner, hook};
+use super::{Planner, Step, hook};
 use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
 
 impl<'m> Planner<'m> {
@@ -31,7 +31,7 @@ impl<'m> Planner<'m> {
                 }
                 continue;
             }
-            let Hop { rules, way, .. } = self.hop;
+            let Step { rules, way, .. } = self.step;
             let (key, other) = ((from_key, from), (to_key, target));
             let renamed = match own {
                 None => rules.renamed_member(key, other, way),
@@ -74,7 +74,7 @@ impl<'m> Planner<'m> {
             foreign.clear();
         }
         let hooks = |key: &str, wanted: fn(&Action) -> Option<&String>| -> Vec<Hook> {
-            (self.hop.rules.decisions(key.to_owned(), self.hop.way))
+            (self.step.rules.decisions(key.to_owned(), self.step.way))
                 .filter_map(|(rule, action)| wanted(action).map(|path| hook(rule, path)))
                 .collect()
         };
@@ -105,9 +105,9 @@ impl<'m> Planner<'m> {
         defs: [Option<&TypeDef>; 2],
         [from_key, to_key]: [&str; 2],
     ) -> Vec<Fitted> {
-        let Hop {
+        let Step {
             rules, way, limits, ..
-        } = self.hop;
+        } = self.step;
         let (Some(limits), [Some(from), Some(to)]) = (limits, defs) else {
             return Vec::new();
         };
@@ -164,7 +164,7 @@ impl<'m> Planner<'m> {
             Some(ty) => format!("unknown members are {} there", ty),
             None => "there are no unknown members".to_owned(),
         };
-        let open = format!("in {} {open}", self.hop.ids[1]);
+        let open = format!("in {} {open}", self.step.ids[1]);
         let answer = "those that do not fit are left out, and recorded";
         self.finds(&place, &open, answer, "\"drop\"");
         plan

@@ -1,9 +1,9 @@
 //! What becomes of each variant of a union.
 
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Arm, ArmPlan, Becomes, Body, End, SplitPlan, Step};
+use super::super::plan::{Arm, ArmPlan, Becomes, Body, End, SplitPlan, Transfer};
 use super::super::rules::{Action, Reject};
-use super::{Hop, Planner, REFUSED, hook, rejection};
+use super::{Planner, REFUSED, Step, hook, rejection};
 use crate::diff::{Profile, pair};
 use crate::model::{Member, Model, Presence, Shape, Ty, TypeDef, Union, Variant};
 
@@ -19,8 +19,8 @@ impl<'m> Planner<'m> {
         match held[..] {
             [] => self.recast(def, to),
             [(variant, wanted)] => {
-                let step = self.call(End::Type(def.name.clone()), End::Type(wanted.clone()));
-                Body::IntoVariant(into(variant, step))
+                let transfer = self.call(End::Type(def.name.clone()), End::Type(wanted.clone()));
+                Body::IntoVariant(into(variant, transfer))
             }
             _ => match self.split(def, &held) {
                 Some(plan) => Body::Split(plan),
@@ -32,7 +32,7 @@ impl<'m> Planner<'m> {
     /// Tells the variants that a type became apart by a member that each has as another constant, one for every value
     /// that the type has there.
     fn split(&mut self, def: &TypeDef, held: &[(&Variant, &String)]) -> Option<SplitPlan> {
-        let Hop { from, to, .. } = self.hop;
+        let Step { from, to, .. } = self.step;
         let is_constant = |name: &str, wire: &str, value: &str| {
             let member = to.shape(name).and_then(Shape::object)?.member(wire)?;
             Some(matches!(&member.presence, Presence::Constant(it) if it == value))
@@ -60,8 +60,8 @@ impl<'m> Planner<'m> {
         let arms = arms.into_iter().map(|(value, (variant, name))| {
             let ends = (def.name.clone(), name.clone());
             self.splits.insert(ends, member.wire.clone());
-            let step = self.call(End::Type(def.name.clone()), End::Type(name.clone()));
-            (value.clone(), into(variant, step))
+            let transfer = self.call(End::Type(def.name.clone()), End::Type(name.clone()));
+            (value.clone(), into(variant, transfer))
         });
         let arms = arms.collect();
         Some(SplitPlan {
@@ -100,7 +100,7 @@ impl<'m> Planner<'m> {
                         Ty::Named(name) => format!("variant that holds `{name}`"),
                         _ => "such variant".to_owned(),
                     };
-                    let open = format!("{} has no {held}", self.hop.ids[1]);
+                    let open = format!("{} has no {held}", self.step.ids[1]);
                     let error = self.refusal(&format!("`{}`", variant.name));
                     self.decided_arm(&place, &open, error)
                 }
@@ -117,10 +117,10 @@ impl<'m> Planner<'m> {
                 true => Arm::Same(Becomes {
                     variant: Some(Union::UNKNOWN.to_owned()),
                     boxed: false,
-                    step: Step::Move,
+                    transfer: Transfer::Move,
                 }),
                 false => {
-                    let id = self.hop.ids[1];
+                    let id = self.step.ids[1];
                     let open = format!("{id} keeps no message of a method that it does not name");
                     let error = Reject {
                         code: -32601,
@@ -172,22 +172,22 @@ impl<'m> Planner<'m> {
     fn same_arm(&mut self, ty: &Ty, to: Result<Option<&Variant>, &str>) -> Option<Arm> {
         match to {
             Err(name) => {
-                let Ty::Named(own) = self.hop.from.resolve(ty) else {
+                let Ty::Named(own) = self.step.from.resolve(ty) else {
                     return None;
                 };
                 let own = own.clone();
-                let step = (self.is_one(&own, name))
+                let transfer = (self.is_one(&own, name))
                     .then(|| self.call(End::Type(own), End::Type(name.to_owned())))?;
                 Some(Arm::Same(Becomes {
                     variant: None,
                     boxed: false,
-                    step,
+                    transfer,
                 }))
             }
             Ok(variant) => {
                 let variant = variant?;
-                let step = self.step(ty, &variant.ty).ok()?;
-                Some(Arm::Same(into(variant, step)))
+                let transfer = self.transfer(ty, &variant.ty).ok()?;
+                Some(Arm::Same(into(variant, transfer)))
             }
         }
     }
@@ -200,11 +200,11 @@ impl<'m> Planner<'m> {
             types.map(|ty| Profile::of_type(model, ty)).collect()
         }
         let sides = [
-            profiles(self.hop.from, source),
-            profiles(self.hop.to, target),
+            profiles(self.step.from, source),
+            profiles(self.step.to, target),
         ];
-        let flipped = |pair: (usize, usize)| self.hop.way.of(pair, (pair.1, pair.0));
-        let [olds, news] = &self.hop.way.ends(sides);
+        let flipped = |pair: (usize, usize)| self.step.way.of(pair, (pair.1, pair.0));
+        let [olds, news] = &self.step.way.ends(sides);
         let pairs = pair(olds, news, false, |old, new| {
             let (from, to) = flipped((old, new));
             self.is_same(&source.variants[from].ty, &target.variants[to].ty)
@@ -213,7 +213,7 @@ impl<'m> Planner<'m> {
     }
 
     fn is_same(&self, from: &Ty, to: &Ty) -> bool {
-        match (self.hop.from.resolve(from), self.hop.to.resolve(to)) {
+        match (self.step.from.resolve(from), self.step.to.resolve(to)) {
             (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
             (Ty::Array(a), Ty::Array(b)) => match (&**a, &**b) {
                 (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
@@ -224,10 +224,10 @@ impl<'m> Planner<'m> {
     }
 }
 
-fn into(variant: &Variant, step: Step) -> Becomes {
+fn into(variant: &Variant, transfer: Transfer) -> Becomes {
     Becomes {
         variant: Some(variant.name.clone()),
         boxed: variant.boxed,
-        step,
+        transfer,
     }
 }

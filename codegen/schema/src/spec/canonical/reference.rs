@@ -11,16 +11,16 @@ use crate::pointer;
 pub(super) fn rewritten(pointer: &str) -> String {
     let mut position = Holds::Schema;
     let mut rewritten = String::new();
-    for step in pointer.split('/').skip(1) {
-        let (step, next) = match position {
-            Holds::Schema if step == "definitions" => ("$defs", Holds::Named),
-            Holds::Schema => (step, holds(step)),
-            Holds::Named | Holds::List => (step, Holds::Schema),
-            Holds::Data => (step, Holds::Data),
+    for segment in pointer.split('/').skip(1) {
+        let (segment, next) = match position {
+            Holds::Schema if segment == "definitions" => ("$defs", Holds::Named),
+            Holds::Schema => (segment, holds(segment)),
+            Holds::Named | Holds::List => (segment, Holds::Schema),
+            Holds::Data => (segment, Holds::Data),
         };
         position = next;
         rewritten.push('/');
-        rewritten.push_str(step);
+        rewritten.push_str(segment);
     }
     rewritten
 }

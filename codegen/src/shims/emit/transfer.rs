@@ -2,55 +2,60 @@
 
 use super::Emitter;
 use mcp_schema::shims::exact::target;
-use mcp_schema::shims::plan::Step;
+use mcp_schema::shims::plan::Transfer;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Emitter {
     /// A value of a member, converted; losses get the member's name.
-    pub(super) fn member(&self, step: &Step, wire: &str, value: TokenStream) -> TokenStream {
-        match self.is_exact(step) {
-            true => self.convert(step, value),
+    pub(super) fn member(
+        &self,
+        transfer: &Transfer,
+        wire: &str,
+        value: TokenStream,
+    ) -> TokenStream {
+        match self.is_exact(transfer) {
+            true => self.convert(transfer, value),
             false => {
-                let run = self.fallible(step, value);
+                let run = self.fallible(transfer, value);
                 quote!(cx.member(#wire, |cx| #run)?)
             }
         }
     }
 
     /// A value, converted, in a place where `?` works.
-    pub(super) fn convert(&self, step: &Step, value: TokenStream) -> TokenStream {
-        if !self.is_exact(step) {
-            let run = self.fallible(step, value);
+    pub(super) fn convert(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
+        if !self.is_exact(transfer) {
+            let run = self.fallible(transfer, value);
             return quote!(#run?);
         }
-        match step {
-            Step::Move => value,
-            Step::Widen => quote!(#value.into()),
-            Step::Call { .. } => {
-                let function = self.function_of(step);
+        match transfer {
+            Transfer::Move => value,
+            Transfer::Widen => quote!(#value.into()),
+            Transfer::Call { .. } => {
+                let function = self.function_of(transfer);
                 quote!(#function(#value))
             }
-            Step::List(inner) => {
+            Transfer::List(inner) => {
                 let each = self.each(inner);
                 quote!(#value.into_iter().map(#each).collect())
             }
-            Step::Map(inner) => {
+            Transfer::Map(inner) => {
                 let each = self.convert(inner, quote!(value));
                 quote!(#value.into_iter().map(|(name, value)| (name, #each)).collect())
             }
-            Step::Nullable(inner) => {
+            Transfer::Nullable(inner) => {
                 let each = self.each(inner);
                 quote!(#value.map(#each))
             }
-            Step::OrNull(inner) => {
+            Transfer::OrNull(inner) => {
                 let value = self.convert(inner, value);
                 quote!(Some(#value))
             }
         }
     }
 
-    pub(super) fn each(&self, inner: &Step) -> TokenStream {
+    pub(super) fn each(&self, inner: &Transfer) -> TokenStream {
         match self.function_of(inner) {
             Some(function) => function,
             None => {
@@ -61,40 +66,40 @@ impl Emitter {
     }
 
     /// As a `Result`.
-    pub(super) fn fallible(&self, step: &Step, value: TokenStream) -> TokenStream {
-        let function = |inner: &Step| self.each_fallible(inner);
-        match step {
-            Step::Call { .. } => {
-                let function = function(step);
+    pub(super) fn fallible(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
+        let function = |inner: &Transfer| self.each_fallible(inner);
+        match transfer {
+            Transfer::Call { .. } => {
+                let function = function(transfer);
                 quote!(#function(#value, cx))
             }
-            Step::List(inner) => {
+            Transfer::List(inner) => {
                 let function = function(inner);
                 quote!(cx.list(#value, #function))
             }
-            Step::Map(inner) => {
+            Transfer::Map(inner) => {
                 let function = function(inner);
                 quote!(cx.map(#value, #function))
             }
-            Step::Nullable(inner) => {
+            Transfer::Nullable(inner) => {
                 let run = self.fallible(inner, quote!(value));
                 quote!(match #value { Some(value) => #run.map(Some), None => Ok(None) })
             }
-            Step::OrNull(inner) => {
+            Transfer::OrNull(inner) => {
                 let run = self.fallible(inner, value);
                 quote!(#run.map(Some))
             }
-            Step::Move | Step::Widen => {
-                let value = self.convert(step, value);
+            Transfer::Move | Transfer::Widen => {
+                let value = self.convert(transfer, value);
                 quote!(Ok(#value))
             }
         }
     }
 
     /// A function that converts one item and may fail.
-    pub(super) fn each_fallible(&self, inner: &Step) -> TokenStream {
+    pub(super) fn each_fallible(&self, inner: &Transfer) -> TokenStream {
         match inner {
-            Step::Call { from, to } => {
+            Transfer::Call { from, to } => {
                 let name = &self.of(from, to).name;
                 quote!(#name)
             }
@@ -105,14 +110,14 @@ impl Emitter {
         }
     }
 
-    pub(super) fn is_exact(&self, step: &Step) -> bool {
-        target(step).is_none_or(|(from, to)| self.of(&from, &to).exact)
+    pub(super) fn is_exact(&self, transfer: &Transfer) -> bool {
+        target(transfer).is_none_or(|(from, to)| self.of(&from, &to).exact)
     }
 
-    /// The path of a function that cannot fail and does this step.
-    pub(super) fn function_of(&self, step: &Step) -> Option<TokenStream> {
-        match step {
-            Step::Call { from, to } if self.is_exact(step) => {
+    /// The path of a function that cannot fail and does this transfer.
+    pub(super) fn function_of(&self, transfer: &Transfer) -> Option<TokenStream> {
+        match transfer {
+            Transfer::Call { from, to } if self.is_exact(transfer) => {
                 let name = &self.of(from, to).name;
                 Some(quote!(#name))
             }
