@@ -15,8 +15,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 // One test alone in its process: another would allocate beside it.
 #[test]
 fn looking_and_settling_allocate_nothing() {
-    let legacy = r#"{"jsonrpc":"2.0","id":"a-1","method":"tools/call","params":{"name":"add","arguments":{"a":[1,{"b":2}],"text":"line\n"},"_meta":{"progressToken":7}}}"#;
-    let modern = r#"{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let handshake = r#"{"jsonrpc":"2.0","id":"a-1","method":"tools/call","params":{"name":"add","arguments":{"a":[1,{"b":2}],"text":"line\n"},"_meta":{"progressToken":7}}}"#;
+    let per_request = r#"{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let headers = Headers::from_pairs([
         ("MCP-Protocol-Version", "2026-07-28"),
         ("Mcp-Method", "tools/call"),
@@ -26,9 +26,9 @@ fn looking_and_settling_allocate_nothing() {
     let session = (None, Some(Revision::V2025_11_25));
     let post = (Some(&headers), None);
     for (text, (headers, session), revision) in [
-        (legacy, session, Revision::V2025_11_25),
-        (modern, session, Revision::V2026_07_28),
-        (modern, post, Revision::V2026_07_28),
+        (handshake, session, Revision::V2025_11_25),
+        (per_request, session, Revision::V2026_07_28),
+        (per_request, post, Revision::V2026_07_28),
     ] {
         let region = Region::new(ALLOCATOR);
         let seen = peek(black_box(text.as_bytes()));

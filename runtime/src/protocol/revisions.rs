@@ -26,16 +26,16 @@ impl RevisionSet {
     /// Returns the revisions that open with a handshake.
     #[must_use]
     pub fn handshake() -> Self {
-        Self::of_era(Lifecycle::Handshake)
+        Self::of_lifecycle(Lifecycle::Handshake)
     }
 
     /// Returns the revisions that are claimed by each request.
     #[must_use]
     pub fn per_request() -> Self {
-        Self::of_era(Lifecycle::PerRequest)
+        Self::of_lifecycle(Lifecycle::PerRequest)
     }
 
-    fn of_era(lifecycle: Lifecycle) -> Self {
+    fn of_lifecycle(lifecycle: Lifecycle) -> Self {
         (Revision::NEGOTIATED.iter().copied())
             .filter(|revision| revision.lifecycle() == lifecycle)
             .collect()

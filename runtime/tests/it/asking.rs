@@ -476,8 +476,8 @@ fn a_client_that_cannot_be_asked_is_told_so_in_the_code_of_its_revision() {
     fn codes(app: Revision) {
         let required = json!({"requiredCapabilities": {"roots": {}}});
         let server = server(app);
-        let modern = claim("tools/call", json!({"name": "t"}));
-        let error = unasked(&server, &mut Channel::new(), &modern);
+        let per_request = claim("tools/call", json!({"name": "t"}));
+        let error = unasked(&server, &mut Channel::new(), &per_request);
         assert_eq!(
             (&error["code"], &error["data"]),
             (&json!(-32021), &required)

@@ -1,7 +1,7 @@
 //! Random interleavings against a model: every request gets exactly one answer, in its own revision, and none gets
 //! another's.
 //!
-//! Five channels, each with a session of another revision and modern requests in between; batches, cancellations, ids
+//! Five channels, each with a session of another revision and per-request requests in between; batches, cancellations, ids
 //! taken twice, answers in any order, answers given twice. All of it drawn from a seed, which a failure prints.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,9 +31,9 @@ struct Line {
     cancelled: BTreeSet<String>,
 }
 
-fn list(id: &str, cursor: &str, modern: bool) -> Value {
+fn list(id: &str, cursor: &str, per_request: bool) -> Value {
     let mut params = json!({"cursor": cursor});
-    if modern {
+    if per_request {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -183,17 +183,17 @@ fn run(app: Revision, seed: u64, steps: usize) -> (usize, usize, usize) {
         let at = random.usize(..lines.len());
         let line = &mut lines[at];
         match random.usize(..10) {
-            // A request, of the session or of the modern lifecycle, whose id may be in use.
+            // A request, of the session or of the per-request lifecycle, whose id may be in use.
             0..=3 => {
                 serial += 1;
-                let modern = random.usize(..2) == 0;
+                let per_request = random.usize(..2) == 0;
                 let id = if random.usize(..2) == 0 {
                     format!("{}", random.usize(..30))
                 } else {
                     format!("\"{}\"", random.usize(..30))
                 };
                 let cursor = format!("page-{serial}");
-                let text = list(&id, &cursor, modern).to_string();
+                let text = list(&id, &cursor, per_request).to_string();
                 let received = server.receive(&mut line.channel, None, text.as_bytes(), NOW);
                 let calls = line.events(app, &received, &mut batches);
                 if line.open.contains_key(&id) {
@@ -207,7 +207,7 @@ fn run(app: Revision, seed: u64, steps: usize) -> (usize, usize, usize) {
                     assert!(calls.is_empty());
                 } else {
                     assert_eq!((received.reply, calls.len()), (None, 1));
-                    let revision = if modern {
+                    let revision = if per_request {
                         Revision::V2026_07_28
                     } else {
                         line.session

@@ -57,7 +57,7 @@ const fn speaks(revision: Revision) -> Found {
 }
 
 #[test]
-fn rung_1_get_and_delete_are_session_operations_unless_modern_alone() {
+fn rung_1_get_and_delete_are_session_operations_unless_per_request_alone() {
     assert!(takes_session_operations(None, RevisionSet::all()));
     assert!(takes_session_operations(None, RevisionSet::handshake()));
     assert!(!takes_session_operations(None, RevisionSet::per_request()));
@@ -123,7 +123,7 @@ fn rung_3_a_claim_comes_before_everything_else() {
 }
 
 #[test]
-fn rung_3_a_claim_of_a_handshake_revision_is_of_that_era() {
+fn rung_3_a_claim_of_a_handshake_revision_is_of_that_lifecycle() {
     let claim = |version: &str| {
         request(
             "tools/list",
@@ -161,7 +161,7 @@ fn rung_4_initialize_without_a_claim_is_a_handshake() {
 }
 
 #[test]
-fn rung_4_a_modern_only_server_names_its_revisions() {
+fn rung_4_a_per_request_only_server_names_its_revisions() {
     let initialize = request("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
     let refusal = settle(&initialize, None, None, RevisionSet::per_request()).unwrap_err();
     assert_eq!(
@@ -208,7 +208,7 @@ fn rung_5_without_a_claim_session_then_header_then_2025_03_26() {
 }
 
 #[test]
-fn rung_5_a_modern_header_without_a_claim_lacks_it() {
+fn rung_5_a_per_request_header_without_a_claim_lacks_it() {
     let list = request("tools/list", "{}");
     let header: &[_] = &[("mcp-protocol-version", "2026-07-28")];
     assert_eq!(over_http(&list, header), Err((-32602, 400)));
@@ -328,7 +328,7 @@ fn rung_8_a_claim_that_is_not_served_names_those_that_are() {
         refusal.error.data.unwrap().text(),
         format!(r#"{{"supported":{supported},"requested":"2099-01-01"}}"#)
     );
-    // A server of the handshake lifecycle alone does not answer like a modern one.
+    // A server of the handshake lifecycle alone does not answer like a per-request one.
     assert_eq!(
         found(&call, None, None, RevisionSet::handshake()),
         Err((-32602, 400))
@@ -393,7 +393,7 @@ fn rung_11_a_missing_capability_has_its_own_code() {
 }
 
 #[test]
-fn rung_12_session_and_event_headers_say_nothing_to_a_modern_request() {
+fn rung_12_session_and_event_headers_say_nothing_to_a_per_request_request() {
     let list = claiming("tools/list", "");
     let headers = [
         ("MCP-Protocol-Version", "2026-07-28"),

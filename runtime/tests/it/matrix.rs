@@ -1,4 +1,4 @@
-//! The compatibility matrix: clients of the handshake lifecycle, of the modern one and of both, with servers that serve the
+//! The compatibility matrix: clients of the handshake lifecycle, of the per-request one and of both, with servers that serve the
 //! one, the other and both. What the server's side of each meeting has to be, on stdio and over HTTP.
 
 use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
@@ -18,8 +18,8 @@ enum Meeting {
 
 /// What a client does next, by what it is answered.
 struct Client {
-    modern: bool,
-    legacy: bool,
+    per_request: bool,
+    handshake: bool,
 }
 
 /// The wire between them: headers are sent only where there are any.
@@ -69,7 +69,7 @@ impl Wire<'_> {
     }
 }
 
-/// As the specification has clients do it: the modern way first, the handshake if that is no modern server.
+/// As the specification has clients do it: the per-request way first, the handshake if that is no per-request server.
 fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting {
     let mut wire = Wire {
         app,
@@ -77,7 +77,7 @@ fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting 
         channel: Channel::new(),
         http,
     };
-    if client.modern {
+    if client.per_request {
         let received = wire.send(&claim("server/discover", json!({})), Some("2026-07-28"));
         let reply = received.reply.unwrap();
         let answer: Value = serde_json::from_str(reply.body.as_deref().unwrap()).unwrap();
@@ -91,11 +91,11 @@ fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting 
             assert_eq!(wire.channel.session_revision(), None);
             return Meeting::Speak(Revision::V2026_07_28);
         }
-        // No server of the handshake lifecycle may look like a modern one, or the client would not fall back.
+        // No server of the handshake lifecycle may look like a per-request one, or the client would not fall back.
         let code = answer["error"]["code"].as_i64().unwrap();
         assert!(![-32020, -32021, -32022].contains(&code), "{answer}");
         assert_ne!((reply.status, code), (404, -32601));
-        if !client.legacy {
+        if !client.handshake {
             return Meeting::Part;
         }
     }
@@ -117,7 +117,7 @@ fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting 
     assert!(reply.opens_session);
     assert_ne!(
         version, "2026-07-28",
-        "a modern revision was offered in a handshake"
+        "a per-request revision was offered in a handshake"
     );
     let header = Some(version.as_str());
     wire.send(
@@ -134,39 +134,57 @@ fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting 
 }
 
 fn every_meeting(app: Revision) {
-    let legacy = Client {
-        modern: false,
-        legacy: true,
+    let handshake = Client {
+        per_request: false,
+        handshake: true,
     };
-    let modern = Client {
-        modern: true,
-        legacy: false,
+    let per_request = Client {
+        per_request: true,
+        handshake: false,
     };
     let both = Client {
-        modern: true,
-        legacy: true,
+        per_request: true,
+        handshake: true,
     };
     let (old, new) = (Revision::V2025_06_18, Revision::V2026_07_28);
     for http in [false, true] {
-        let legacy_server = server(app).serving(RevisionSet::handshake());
+        let handshake_server = server(app).serving(RevisionSet::handshake());
         assert_eq!(
-            meet(app, &legacy, &legacy_server, http),
+            meet(app, &handshake, &handshake_server, http),
             Meeting::Speak(old)
         );
-        assert_eq!(meet(app, &modern, &legacy_server, http), Meeting::Part);
-        assert_eq!(meet(app, &both, &legacy_server, http), Meeting::Speak(old));
-
-        let modern_server = server(app).serving(RevisionSet::per_request());
-        assert_eq!(meet(app, &legacy, &modern_server, http), Meeting::Part);
         assert_eq!(
-            meet(app, &modern, &modern_server, http),
+            meet(app, &per_request, &handshake_server, http),
+            Meeting::Part
+        );
+        assert_eq!(
+            meet(app, &both, &handshake_server, http),
+            Meeting::Speak(old)
+        );
+
+        let per_request_server = server(app).serving(RevisionSet::per_request());
+        assert_eq!(
+            meet(app, &handshake, &per_request_server, http),
+            Meeting::Part
+        );
+        assert_eq!(
+            meet(app, &per_request, &per_request_server, http),
             Meeting::Speak(new)
         );
-        assert_eq!(meet(app, &both, &modern_server, http), Meeting::Speak(new));
+        assert_eq!(
+            meet(app, &both, &per_request_server, http),
+            Meeting::Speak(new)
+        );
 
         let dual_server = server(app);
-        assert_eq!(meet(app, &legacy, &dual_server, http), Meeting::Speak(old));
-        assert_eq!(meet(app, &modern, &dual_server, http), Meeting::Speak(new));
+        assert_eq!(
+            meet(app, &handshake, &dual_server, http),
+            Meeting::Speak(old)
+        );
+        assert_eq!(
+            meet(app, &per_request, &dual_server, http),
+            Meeting::Speak(new)
+        );
         assert_eq!(meet(app, &both, &dual_server, http), Meeting::Speak(new));
     }
 }
@@ -177,7 +195,7 @@ fn handlers_of_the_handshake_era_meet_every_client() {
 }
 
 #[test]
-fn handlers_of_the_modern_era_meet_every_client() {
+fn handlers_of_the_per_request_era_meet_every_client() {
     every_meeting(Revision::V2026_07_28);
 }
 
@@ -192,14 +210,14 @@ fn both_eras_at_once_on_one_channel() {
     };
     wire.send(&initialize("2024-11-05"), None);
     for _ in 0..3 {
-        let modern = wire.call(&claim("tools/call", json!({"name": "t"})), "2026-07-28");
-        assert_eq!(modern["result"]["resultType"], "complete");
-        let legacy = wire.call(
+        let per_request = wire.call(&claim("tools/call", json!({"name": "t"})), "2026-07-28");
+        assert_eq!(per_request["result"]["resultType"], "complete");
+        let handshake = wire.call(
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#,
             "2024-11-05",
         );
         assert_eq!(
-            legacy["result"],
+            handshake["result"],
             json!({"content": [{"type": "text", "text": "done"}]})
         );
     }

@@ -76,10 +76,10 @@ impl Pair {
 
 fn they_pass(app: Revision, peer: Revision) {
     let mut pair = Pair::new(app, peer);
-    let is_modern = peer.lifecycle() == Lifecycle::PerRequest;
+    let is_per_request = peer.lifecycle() == Lifecycle::PerRequest;
     let params = || Some(Json::from_text(TEXT).unwrap());
 
-    // A request of the client, with what a modern one says of itself, and its answer.
+    // A request of the client, with what a per-request one says of itself, and its answer.
     let claims = r#"{"z":1.0,"a":1e2,"_meta":{"acme":[1.50],"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}"#;
     let claimed = Some(Json::from_text(claims).unwrap());
     pair.client
@@ -96,7 +96,7 @@ fn they_pass(app: Revision, peer: Revision) {
     );
     assert_eq!(
         text.contains("protocolVersion"),
-        is_modern,
+        is_per_request,
         "{peer}: {text}"
     );
     // What it says meanwhile goes with it.
@@ -131,14 +131,14 @@ fn they_pass(app: Revision, peer: Revision) {
         .notify(To::Session, "acme/hello", params().as_ref(), NOW);
     assert_eq!(fate.fate, Fate::Sent);
     pair.run();
-    if !is_modern {
+    if !is_per_request {
         let Some(Event::CustomNotification(notice)) = pair.at_server.pop() else {
             panic!("{peer}: {:?}", pair.at_server)
         };
         assert_eq!(notice.params.text(), TEXT);
     }
 
-    // What the server says by itself, a modern client does not take.
+    // What the server says by itself, a per-request client does not take.
     let fate = pair
         .server
         .notify(To::Session, "acme/news", params().as_ref(), NOW);
@@ -146,7 +146,7 @@ fn they_pass(app: Revision, peer: Revision) {
         .server
         .ask(OutgoingRequest::new("acme/who", params()), NOW);
     pair.run();
-    if is_modern {
+    if is_per_request {
         assert_eq!(fate.fate, Fate::Dropped("no-session"));
         assert!(matches!(asked, Err(Fate::Refused(_))), "{asked:?}");
         return;

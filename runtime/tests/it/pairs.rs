@@ -249,9 +249,13 @@ fn check(client: Revision, answers: &[Answer], what: &str) {
     assert_eq!(value(3)["messages"][0]["content"]["text"], "Ada", "{what}");
     assert_eq!(value(4)["completion"]["values"], json!(["A"]), "{what}");
     assert_eq!(value(5)["nextCursor"], "c", "{what}");
-    let modern = client.lifecycle() == Lifecycle::PerRequest;
+    let per_request = client.lifecycle() == Lifecycle::PerRequest;
     for index in 0..6 {
-        assert_eq!(value(index).get("resultType").is_some(), modern, "{what}");
+        assert_eq!(
+            value(index).get("resultType").is_some(),
+            per_request,
+            "{what}"
+        );
     }
     let Answer::Error(error) = &answers[6] else {
         panic!("{what}: {:?}", answers[6])
@@ -260,7 +264,7 @@ fn check(client: Revision, answers: &[Answer], what: &str) {
     let code = error.code.as_i64().unwrap();
     assert!([-32002, -32602].contains(&code), "{what}: {code}");
     assert!(
-        !modern || code == -32602,
+        !per_request || code == -32602,
         "{what}: a code that the application's revision does not send"
     );
 }
@@ -271,7 +275,7 @@ fn apps(client: Revision, server: Revision) {
             let what = format!("client {client}, server {server} serving {served}, {over:?}");
             let (answers, spoken) = talk(client, server, over, RevisionSet::all(), served);
             check(client, &answers, &what);
-            // A modern server is spoken to in its revision; a legacy one in its latest.
+            // A per-request server is spoken to in its revision; a handshake one in its latest.
             assert_eq!(spoken, served.iter().next(), "{what}");
         }
     }
@@ -337,10 +341,10 @@ fn two_sets_come_together_exactly_where_a_common_revision_is_to_be_found() {
 ///
 /// A handshake server counter-offers its latest revision alone, so an older common one that the client did not offer is missed.
 fn reachable(ours: RevisionSet, theirs: RevisionSet) -> bool {
-    let modern = !ours.and(theirs).and(RevisionSet::per_request()).is_empty();
+    let per_request = !ours.and(theirs).and(RevisionSet::per_request()).is_empty();
     let offer = ours.latest(Lifecycle::Handshake);
     let counter = theirs.latest(Lifecycle::Handshake);
-    modern
+    per_request
         || offer.is_some_and(|offer| theirs.contains(offer))
         || counter.is_some_and(|counter| ours.contains(counter))
 }

@@ -15,9 +15,9 @@ const SUBSCRIBE: &str =
 
 #[test]
 fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
-    let modern = server(Revision::V2026_07_28);
-    let mut channel = open_bare(&modern, "2025-11-25");
-    let received = modern.receive(&mut channel, None, SUBSCRIBE.as_bytes(), NOW);
+    let per_request = server(Revision::V2026_07_28);
+    let mut channel = open_bare(&per_request, "2025-11-25");
+    let received = per_request.receive(&mut channel, None, SUBSCRIBE.as_bytes(), NOW);
     let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
         panic!("{received:?}")
     };
@@ -32,19 +32,19 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
     assert!(received.reply.unwrap().body.unwrap().contains("-32601"));
     assert_eq!(channel.pending(), 0);
 
-    let legacy = server(Revision::V2025_11_25);
+    let handshake = server(Revision::V2025_11_25);
     let listen = claim(
         "subscriptions/listen",
         json!({"notifications": {"toolsListChanged": true}}),
     );
     let mut channel = Channel::bare();
-    let answer = get(&legacy, &mut channel, &listen);
+    let answer = get(&handshake, &mut channel, &listen);
     assert_eq!(answer["error"]["code"], -32601);
     let retry = claim(
         "tools/call",
         json!({"name": "t", "requestState": "s", "inputResponses": {}}),
     );
-    let received = legacy.receive(&mut channel, None, retry.as_bytes(), NOW);
+    let received = handshake.receive(&mut channel, None, retry.as_bytes(), NOW);
     let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
         panic!("{received:?}")
     };
@@ -53,10 +53,10 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
 
 #[test]
 fn without_an_adapter_what_the_server_wants_is_named_too() {
-    let modern = server(Revision::V2026_07_28);
-    let mut channel = open_bare(&modern, "2025-11-25");
-    let received = modern.receive(&mut channel, None, CALL.as_bytes(), NOW);
-    let output = modern.answer(
+    let per_request = server(Revision::V2026_07_28);
+    let mut channel = open_bare(&per_request, "2025-11-25");
+    let received = per_request.receive(&mut channel, None, CALL.as_bytes(), NOW);
+    let output = per_request.answer(
         &mut channel,
         calls(&received)[0].token,
         Ok(input_required()),
@@ -71,10 +71,10 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     );
     assert_eq!(text_of(&output)["error"]["code"], -32603);
 
-    // Towards a modern client a server has neither requests nor notifications of its own accord.
-    let legacy = server(Revision::V2025_11_25);
+    // Towards a per-request client a server has neither requests nor notifications of its own accord.
+    let handshake = server(Revision::V2025_11_25);
     let mut channel = Channel::bare();
-    let (_, output) = legacy.ask(&mut channel, None, "roots/list", None, NOW);
+    let (_, output) = handshake.ask(&mut channel, None, "roots/list", None, NOW);
     let Fate::NeedsAdapter(needs) = output.fate else {
         panic!()
     };
@@ -86,7 +86,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
             "2025-11-25..2026-07-28"
         )
     );
-    let output = legacy.notify(
+    let output = handshake.notify(
         &mut channel,
         To::Session,
         "notifications/tools/list_changed",
@@ -108,13 +108,13 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
 
     // A result of a task towards a client that knows none.
     let task = Json::from_text(r#"{"task":{"taskId":"t","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null}}"#).unwrap();
-    let received = legacy.receive(
+    let received = handshake.receive(
         &mut channel,
         None,
         claim("tools/call", json!({"name": "t"})).as_bytes(),
         NOW,
     );
-    let output = legacy.answer(&mut channel, calls(&received)[0].token, Ok(task), NOW);
+    let output = handshake.answer(&mut channel, calls(&received)[0].token, Ok(task), NOW);
     let Fate::NeedsAdapter(needs) = output.fate else {
         panic!()
     };

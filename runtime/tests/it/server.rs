@@ -12,10 +12,10 @@ use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet};
 use serde_json::json;
 
 #[test]
-fn initialize_gets_what_it_asks_for_and_never_a_modern_revision() {
+fn initialize_gets_what_it_asks_for_and_never_a_per_request_revision() {
     let server = server(Revision::V2026_07_28);
-    let legacy = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-    for version in legacy {
+    let handshake = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+    for version in handshake {
         let answer = get(&server, &mut Channel::new(), &initialize(version));
         assert_eq!(answer["result"]["protocolVersion"], version);
         assert_eq!(answer["result"]["serverInfo"]["name"], "tester");
@@ -436,7 +436,7 @@ fn a_profile_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_legacy_only_server_lets_a_probe_fall_back() {
+fn a_handshake_only_server_lets_a_probe_fall_back() {
     let server = server(Revision::V2025_11_25).serving(RevisionSet::handshake());
     let answer = get(
         &server,
@@ -446,17 +446,20 @@ fn a_legacy_only_server_lets_a_probe_fall_back() {
     let code = answer["error"]["code"].as_i64().unwrap();
     assert!(
         ![-32020, -32021, -32022].contains(&code),
-        "{code} is the mark of a modern server"
+        "{code} is the mark of a per-request server"
     );
 }
 
 #[test]
 fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
-    let legacy = r#"{"jsonrpc":"2.0","id":1,"method":"acme/greet","params":{"to":["Ada",1.0]}}"#;
+    let handshake = r#"{"jsonrpc":"2.0","id":1,"method":"acme/greet","params":{"to":["Ada",1.0]}}"#;
     let notice = r#"{"jsonrpc":"2.0","method":"acme/hello","params":{"x":1e2}}"#;
     let strict = server(Revision::V2025_11_25);
     let mut channel = open(&strict, "2025-11-25");
-    assert_eq!(get(&strict, &mut channel, legacy)["error"]["code"], -32601);
+    assert_eq!(
+        get(&strict, &mut channel, handshake)["error"]["code"],
+        -32601
+    );
 
     let server =
         server(Revision::V2025_11_25).told(mcp_revisions::sansio::Server::with_other_methods);
@@ -469,8 +472,8 @@ fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
         (told.method.as_str(), told.params.text()),
         ("acme/hello", r#"{"x":1e2}"#)
     );
-    let modern = claim("acme/greet", json!({"to": ["Ada", 1.0]}));
-    for text in [legacy.to_owned(), modern] {
+    let per_request = claim("acme/greet", json!({"to": ["Ada", 1.0]}));
+    for text in [handshake.to_owned(), per_request] {
         let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
         let [Event::CustomRequest(call)] = received.events.as_slice() else {
             panic!("{received:?}")

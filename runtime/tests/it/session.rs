@@ -9,7 +9,7 @@ use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, LogLevel, To};
 use serde_json::{Value, json};
 
 #[test]
-fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
+fn what_a_session_knows_stands_in_every_request_for_a_per_request_application() {
     let server = server(Revision::V2026_07_28);
     let mut channel = open(&server, "2025-06-18");
     let level =
@@ -35,7 +35,7 @@ fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
 }
 
 #[test]
-fn nothing_of_a_session_is_told_with_a_modern_request() {
+fn nothing_of_a_session_is_told_with_a_per_request_request() {
     let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
     let level =

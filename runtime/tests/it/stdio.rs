@@ -41,14 +41,14 @@ fn by_id(messages: &[Value], id: i64) -> &Value {
     message
 }
 
-fn modern(id: i64, name: &str) -> String {
+fn per_request(id: i64, name: &str) -> String {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": id});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": {"a": 1, "b": 2}, "_meta": meta}}).to_string()
 }
 
 #[tokio::test]
 async fn a_stream_that_only_its_client_could_end_ends_with_its_input() {
-    let listen = modern(1, "t")
+    let listen = per_request(1, "t")
         .replace("tools/call", "subscriptions/listen")
         .replace(
             r#""name":"t""#,
@@ -69,14 +69,14 @@ async fn a_stream_that_only_its_client_could_end_ends_with_its_input() {
 #[tokio::test]
 async fn every_request_has_its_line_whatever_comes_between() {
     let input = [
-        modern(1, "add"),
+        per_request(1, "add"),
         String::new(),
         "not json".to_owned(),
         "   ".to_owned(),
         r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#.to_owned(),
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\"}\r".to_owned(),
         "\u{feff}{}".to_owned(),
-        modern(4, "pixel"),
+        per_request(4, "pixel"),
         // The last one without a line end.
         r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#.to_owned(),
     ];
@@ -115,7 +115,7 @@ async fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
         ..Limits::default()
     };
     let server = handlers::server().unwrap().with_limits(limits);
-    let input = format!("{}\n{}\n", "x".repeat(5_000_000), modern(1, "add"));
+    let input = format!("{}\n{}\n", "x".repeat(5_000_000), per_request(1, "add"));
     let answers = lines(server, handlers::handle, input.as_bytes()).await;
     assert_eq!(answers.len(), 2);
     assert!(
@@ -136,7 +136,7 @@ async fn line_breaks_in_opaque_json_do_not_break_the_line() {
     let answers = lines(
         handlers::server().unwrap(),
         handler,
-        modern(1, "x").as_bytes(),
+        per_request(1, "x").as_bytes(),
     )
     .await;
     assert_eq!(
@@ -151,7 +151,7 @@ async fn progress_comes_before_the_answer_and_only_if_it_was_asked_for() {
     let answers = lines(
         handlers::server().unwrap(),
         handlers::handle,
-        modern(1, "count").as_bytes(),
+        per_request(1, "count").as_bytes(),
     )
     .await;
     let kinds: Vec<_> = answers
@@ -216,7 +216,7 @@ async fn a_cancelled_call_is_not_answered() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     let input = format!(
         "{}\n{cancel}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"server/discover\"}}",
-        modern(1, "x")
+        per_request(1, "x")
     );
     let answers = lines(handlers::server().unwrap(), handler, input.as_bytes()).await;
     assert_eq!(answers.len(), 1, "{answers:?}");
@@ -286,7 +286,7 @@ async fn what_nobody_reads_holds_up_whoever_says_it() {
     ));
     // A token as long as they may be, in every notification.
     let token = "t".repeat(1_000);
-    let call = modern(1, "x").replace(
+    let call = per_request(1, "x").replace(
         r#""progressToken":1"#,
         &format!(r#""progressToken":"{token}""#),
     );
@@ -393,7 +393,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     let server = handlers::server().unwrap();
     let serving = tokio::spawn(stdio::serve_on(server, handler, input, output));
     for id in 0..CALLS {
-        let call = modern(id as i64, "add") + "\n";
+        let call = per_request(id as i64, "add") + "\n";
         to.write_all(call.as_bytes()).await.unwrap();
     }
     while called.load(Ordering::SeqCst) < CALLS {

@@ -1,6 +1,6 @@
 //! Every revision of a peer with every revision of an application, through one endpoint and with every method.
 //!
-//! On one channel there is a handshake session, and between its requests come those of the modern lifecycle.
+//! On one channel there is a handshake session, and between its requests come those of the per-request lifecycle.
 //! Params are drawn from the peer's model and must reach the application as params of its own revision; results are
 //! drawn from the application's model, come in another order than their requests, and must reach the peer as results of
 //! its revision. Both are judged by the schema, by the `jsonschema` crate.
@@ -69,15 +69,19 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
         peers.filter(move |peer| peer.revision.lifecycle() == lifecycle)
     };
     let peers = || {
-        let legacy = of(Lifecycle::Handshake);
-        legacy.flat_map(|legacy| of(Lifecycle::PerRequest).map(move |modern| (legacy, modern)))
+        let handshake = of(Lifecycle::Handshake);
+        handshake.flat_map(|handshake| {
+            of(Lifecycle::PerRequest).map(move |per_request| (handshake, per_request))
+        })
     };
     let jobs: Vec<_> = (voices.iter())
-        .flat_map(|app| peers().map(move |(legacy, modern)| (app, legacy, modern)))
+        .flat_map(|app| peers().map(move |(handshake, per_request)| (app, handshake, per_request)))
         .collect();
-    let done = parallel::map(&jobs, |&(app, peer, modern)| one_channel(app, peer, modern));
+    let done = parallel::map(&jobs, |&(app, peer, per_request)| {
+        one_channel(app, peer, per_request)
+    });
     let mut failures = Vec::new();
-    for ((app, peer, modern), counts) in jobs.iter().zip(done) {
+    for ((app, peer, per_request), counts) in jobs.iter().zip(done) {
         let Counts {
             calls,
             answers,
@@ -89,7 +93,7 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
             "application {}, peers {} and {}: {} methods, {calls} calls, {answers} results, errors {errors:?}",
             app.revision,
             peer.revision,
-            modern.revision,
+            per_request.revision,
             methods.len(),
         );
         // A draft may demand what nobody has said yet how it comes to be.
@@ -99,8 +103,8 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
             "too little was tried"
         );
         failures.extend(found.into_iter().map(|what| {
-            let [app, peer, modern] = [app, peer, modern].map(|voice| voice.revision);
-            format!("app {app} peers {peer} and {modern}: {what}")
+            let [app, peer, per_request] = [app, peer, per_request].map(|voice| voice.revision);
+            format!("app {app} peers {peer} and {per_request}: {what}")
         }));
     }
     let shown: Vec<_> = failures.iter().take(20).cloned().collect();
@@ -112,9 +116,9 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
     );
 }
 
-/// The application, its legacy peer and its modern one.
-fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Counts {
-    let round = format!("{} {}", app.revision, legacy.revision);
+/// The application, its handshake peer and its per-request one.
+fn one_channel(app: &Voice<'_>, handshake: &Voice<'_>, per_request: &Voice<'_>) -> Counts {
+    let round = format!("{} {}", app.revision, handshake.revision);
     let mut random = Random::new(seed(&[&round]));
     let capabilities = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
     let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
@@ -129,18 +133,18 @@ fn one_channel(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<'_>) -> Count
         });
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": legacy.revision.protocol_version(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
+        "protocolVersion": handshake.revision.protocol_version(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
     let received = server.receive(&mut channel, None, initialize.to_string().as_bytes(), NOW);
     let body: Value = serde_json::from_str(&received.reply.unwrap().body.unwrap()).unwrap();
     let mut counts = Counts::default();
     counts.failures.extend(
-        legacy
+        handshake
             .judged(Some("InitializeResult"), &body["result"].to_string())
             .err(),
     );
     let mut waiting: Vec<(IncomingRequest, usize)> = Vec::new();
-    let mut requests = requests(legacy, &round);
-    requests.extend(self::requests(modern, &round));
+    let mut requests = requests(handshake, &round);
+    requests.extend(self::requests(per_request, &round));
     random.shuffle(&mut requests);
     let results: BTreeMap<&str, Vec<String>> = methods(app)
         .map(|method| (method.name, completed(app.samples(method.result, &round))))

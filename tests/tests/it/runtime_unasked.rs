@@ -48,10 +48,10 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let voices = voices(&models);
-    let legacy = |peer: &&Voice<'_>| peer.revision.lifecycle() == Lifecycle::Handshake;
+    let handshake = |peer: &&Voice<'_>| peer.revision.lifecycle() == Lifecycle::Handshake;
     let jobs: Vec<(&Voice<'_>, &Voice<'_>)> = voices
         .iter()
-        .flat_map(|app| voices.iter().filter(legacy).map(move |peer| (app, peer)))
+        .flat_map(|app| voices.iter().filter(handshake).map(move |peer| (app, peer)))
         .collect();
     let done = parallel::map(&jobs, |&(app, peer)| one_session(app, peer));
     let mut failures = Vec::new();
@@ -74,7 +74,7 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
     );
 }
 
-/// The application and its legacy peer.
+/// The application and its handshake peer.
 fn one_session(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {
     let capabilities = Json::from_text(r#"{"tools":{},"logging":{}}"#).unwrap();
     let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();

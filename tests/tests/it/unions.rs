@@ -106,7 +106,7 @@ fn a_string_schema_with_choices_is_an_enum_schema() {
 }
 
 #[test]
-fn names_of_choices_make_the_legacy_enum_schema() {
+fn names_of_choices_make_the_handshake_enum_schema() {
     type Schema = v2025_11_25::EnumSchema;
     let text = r#"{"type":"string","enum":["r"],"enumNames":["red"]}"#;
     expect!(read::<Schema>(text), Schema::LegacyTitled(it) => assert_eq!(it.enum_names.unwrap(), ["red"]));

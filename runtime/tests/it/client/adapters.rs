@@ -256,7 +256,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
 }
 
 #[test]
-fn a_modern_application_listens_to_an_older_server() {
+fn a_per_request_application_listens_to_an_older_server() {
     let mut client = client(Revision::V2026_07_28, "2025-06-18");
     hear(&mut client);
     let filter = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["file:///a"]});
@@ -315,7 +315,7 @@ fn a_modern_application_listens_to_an_older_server() {
 }
 
 #[test]
-fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
+fn a_level_that_is_set_once_goes_with_every_request_to_a_per_request_server() {
     let mut client = client(Revision::V2025_11_25, "2026-07-28");
     hear(&mut client);
     let set = OutgoingRequest::new(

@@ -29,7 +29,7 @@ fn answer(client: &mut End, post: Exchange, session: Option<&str>, message: &Val
     );
 }
 
-fn modern() -> End {
+fn per_request() -> End {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, probe) = hear(&mut client).only();
@@ -46,7 +46,7 @@ fn modern() -> End {
 }
 
 /// A client in a session; every POST so far is answered.
-fn legacy(version: &str, session: Option<&str>) -> End {
+fn handshake(version: &str, session: Option<&str>) -> End {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, _) = hear(&mut client).only();
@@ -101,7 +101,7 @@ fn no_header_of_a_request_ends_its_line() {
         let mut texts = headers.flat_map(|(name, value)| [name, value]);
         assert!(texts.all(|text| is_text(text)), "{sent:?}");
     };
-    let mut client = modern();
+    let mut client = per_request();
     for text in ["a\nX: y", "a\0", "\u{7f}"] {
         let call = call(text).with_param_header("Region", text);
         client.ask(call.with_param_header(text, "eu"), NOW).unwrap();
@@ -123,8 +123,8 @@ fn no_header_of_a_request_ends_its_line() {
 }
 
 #[test]
-fn headers_of_a_modern_request_repeat_its_body() {
-    let mut client = modern();
+fn headers_of_a_per_request_request_repeat_its_body() {
+    let mut client = per_request();
     let name = "größe";
     let cases = [
         (call("add"), "tools/call", Some("add")),
@@ -172,7 +172,7 @@ fn headers_of_a_session_are_those_of_its_revision() {
         ("2025-06-18", true),
         ("2025-11-25", true),
     ] {
-        let mut client = legacy(version, Some("s-1"));
+        let mut client = handshake(version, Some("s-1"));
         client
             .ask(call("add").with_param_header("Region", "x"), NOW)
             .unwrap();
@@ -190,7 +190,7 @@ fn headers_of_a_session_are_those_of_its_revision() {
 
 #[test]
 fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
-    let mut client = legacy("2025-06-18", Some("s-1"));
+    let mut client = handshake("2025-06-18", Some("s-1"));
     let token = client.ask(call("add"), NOW).unwrap();
     let (send, _) = hear(&mut client).only();
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "Session not found"}});
@@ -233,7 +233,7 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
 
 #[test]
 fn a_server_that_forgets_every_session_is_not_asked_forever() {
-    let mut client = legacy("2025-06-18", Some("s"));
+    let mut client = handshake("2025-06-18", Some("s"));
     client.ask(call("add"), NOW).unwrap();
     let (mut posts, mut answers, mut calls) = (0, Vec::new(), 0);
     while answers.is_empty() {
@@ -275,7 +275,7 @@ fn a_status_without_an_answer_is_the_answer() {
         (202, ""),
         (200, "{}"),
     ] {
-        let mut client = modern();
+        let mut client = per_request();
         client.ask(list(), NOW).unwrap();
         let (send, _) = hear(&mut client).only();
         client.answered(send.exchange, status, None, Some(body.as_bytes()), NOW);
@@ -293,7 +293,7 @@ fn a_status_without_an_answer_is_the_answer() {
 
 #[test]
 fn an_answer_in_a_stream_that_cannot_be_read_ends_its_call_and_the_stream() {
-    let mut client = modern();
+    let mut client = per_request();
     client.ask(list(), NOW).unwrap();
     let (send, message) = hear(&mut client).only();
     client.answered(send.exchange, 200, None, None, NOW);
@@ -310,7 +310,7 @@ fn an_answer_in_a_stream_that_cannot_be_read_ends_its_call_and_the_stream() {
 
 #[test]
 fn an_error_with_a_status_is_the_servers_answer() {
-    let mut client = modern();
+    let mut client = per_request();
     client.ask(list(), NOW).unwrap();
     let (send, message) = hear(&mut client).only();
     let body = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "gone"}});
@@ -326,7 +326,7 @@ fn an_error_with_a_status_is_the_servers_answer() {
 
 #[test]
 fn a_stream_brings_notifications_first_and_then_the_answer() {
-    let mut client = modern();
+    let mut client = per_request();
     let token = client
         .ask(call("slow").with_log_level("info"), NOW)
         .unwrap();
@@ -352,7 +352,7 @@ fn a_stream_brings_notifications_first_and_then_the_answer() {
 
 #[test]
 fn a_stream_that_ends_early_is_the_answer() {
-    let mut client = modern();
+    let mut client = per_request();
     client.ask(call("slow"), NOW).unwrap();
     let (send, _) = hear(&mut client).only();
     client.answered(send.exchange, 200, None, None, NOW);
@@ -364,8 +364,8 @@ fn a_stream_that_ends_early_is_the_answer() {
 }
 
 #[test]
-fn a_modern_request_is_cancelled_by_closing_its_stream() {
-    let mut client = modern();
+fn a_per_request_request_is_cancelled_by_closing_its_stream() {
+    let mut client = per_request();
     let token = client.ask(call("slow"), NOW).unwrap();
     hear(&mut client);
     client.cancel(token, None, NOW);
@@ -373,7 +373,7 @@ fn a_modern_request_is_cancelled_by_closing_its_stream() {
     assert_eq!((heard.closed, heard.sent.len()), (1, 0));
     assert!(heard.answer().is_err());
 
-    let mut old = legacy("2025-11-25", None);
+    let mut old = handshake("2025-11-25", None);
     let token = old.ask(call("slow"), NOW).unwrap();
     hear(&mut old);
     old.cancel(token, None, NOW);
@@ -386,7 +386,7 @@ fn a_modern_request_is_cancelled_by_closing_its_stream() {
 
 #[test]
 fn a_notification_that_is_not_accepted_is_reported() {
-    let mut client = legacy("2025-11-25", None);
+    let mut client = handshake("2025-11-25", None);
     let _ = client.notify(To::Session, "notifications/roots/list_changed", None, NOW);
     let (send, _) = hear(&mut client).only();
     client.answered(send.exchange, 400, None, Some(b""), NOW);
@@ -433,7 +433,7 @@ fn one_post_cannot_answer_for_another() {
 
 #[test]
 fn headers_repeat_what_the_tools_were_seen_to_ask_for() {
-    let mut client = modern();
+    let mut client = per_request();
     client.ask(list(), NOW).unwrap();
     let (send, sent) = hear(&mut client).only();
     let schema = |word: Value| json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": word}, "a": {"type": "integer"}}});

@@ -14,11 +14,11 @@ use crate::client::{
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Found {
-    Modern,
-    Legacy,
+    PerRequest,
+    Handshake,
     Nothing,
 }
-use Found::{Legacy, Modern, Nothing};
+use Found::{Handshake, Nothing, PerRequest};
 
 /// What the client takes the server for, by what it does next.
 fn found(client: &mut End) -> Found {
@@ -30,8 +30,8 @@ fn found(client: &mut End) -> Found {
         .collect::<Vec<_>>()
         .as_slice()
     {
-        ["tools/list"] => Modern,
-        ["initialize"] => Legacy,
+        ["tools/list"] => PerRequest,
+        ["initialize"] => Handshake,
         [] => {
             assert_eq!(heard.answers().len(), 1, "the request that waited is told");
             assert_eq!(client.verdict(), None);
@@ -56,51 +56,51 @@ pub(crate) fn probed(client: &mut End) -> (mcp_revisions::sansio::client::Exchan
 #[test]
 fn stdio_each_answer_to_the_probe() {
     let cases = [
-        (json!({"result": discovered()}), Modern),
+        (json!({"result": discovered()}), PerRequest),
         (
             json!({"error": {"code": -32020, "message": "headers"}}),
-            Modern,
+            PerRequest,
         ),
         (
             json!({"error": {"code": -32021, "message": "capability"}}),
-            Modern,
+            PerRequest,
         ),
         (
             json!({"error": {"code": -32022, "message": "version"}}),
-            Modern,
+            PerRequest,
         ),
         (
             json!({"error": {"code": -32022, "message": "version", "data": {"supported": ["2025-06-18"]}}}),
-            Legacy,
+            Handshake,
         ),
         (
             json!({"error": {"code": -32601, "message": "unknown"}}),
-            Legacy,
+            Handshake,
         ),
         (
             json!({"error": {"code": -32600, "message": "not initialized"}}),
-            Legacy,
+            Handshake,
         ),
         (
             json!({"error": {"code": -32602, "message": "params"}}),
-            Legacy,
+            Handshake,
         ),
         (
             json!({"error": {"code": -32603, "message": "crash"}}),
-            Legacy,
+            Handshake,
         ),
         (
             json!({"error": {"code": -32000, "message": "first initialize"}}),
-            Legacy,
+            Handshake,
         ),
         (
             json!({"error": {"code": -32002, "message": "not ready"}}),
-            Legacy,
+            Handshake,
         ),
-        (json!({"result": {}}), Legacy),
+        (json!({"result": {}}), Handshake),
         (
             json!({"result": {"supportedVersions": "2026-07-28"}}),
-            Legacy,
+            Handshake,
         ),
     ];
     for (answer, expected) in cases {
@@ -117,7 +117,7 @@ fn stdio_each_answer_to_the_probe() {
 }
 
 #[test]
-fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
+fn stdio_silence_is_handshake_when_the_time_is_over_and_not_before() {
     let mut client = open(
         Revision::V2025_11_25,
         options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
@@ -128,7 +128,7 @@ fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
     client.wake(deadline - Duration::from_millis(1));
     assert!(client.poll().is_none(), "too early");
     client.wake(deadline);
-    assert_eq!(found(&mut client), Legacy);
+    assert_eq!(found(&mut client), Handshake);
     assert_eq!(client.wake_at(), None);
 
     // The answer that comes after all is one to nothing: the handshake goes on.
@@ -143,7 +143,7 @@ fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
 }
 
 #[test]
-fn stdio_a_server_that_ends_is_started_again_and_legacy() {
+fn stdio_a_server_that_ends_is_started_again_and_handshake() {
     let mut client = client(Channel::Stdio);
     probed(&mut client);
     client.closed(NOW);
@@ -174,24 +174,24 @@ fn http_each_answer_to_the_probe() {
     let failed = |code: i64| message(json!({"error": {"code": code, "message": "no"}}));
     let discovered = message(json!({"result": discovered()}));
     let cases = [
-        (200, discovered.clone(), Modern),
-        (400, failed(-32020), Modern),
-        (400, failed(-32021), Modern),
-        (400, failed(-32022), Modern),
-        (200, failed(-32022), Modern),
-        (404, failed(-32601), Modern),
-        (200, failed(-32601), Legacy),
-        (400, failed(-32601), Legacy),
-        (400, failed(-32600), Legacy),
-        (400, failed(-32602), Legacy),
-        (400, failed(-32000), Legacy),
-        (404, failed(-32001), Legacy),
-        (400, "Bad Request".to_owned(), Legacy),
-        (404, String::new(), Legacy),
-        (405, String::new(), Legacy),
-        (406, "<html>".to_owned(), Legacy),
-        (415, String::new(), Legacy),
-        (202, String::new(), Legacy),
+        (200, discovered.clone(), PerRequest),
+        (400, failed(-32020), PerRequest),
+        (400, failed(-32021), PerRequest),
+        (400, failed(-32022), PerRequest),
+        (200, failed(-32022), PerRequest),
+        (404, failed(-32601), PerRequest),
+        (200, failed(-32601), Handshake),
+        (400, failed(-32601), Handshake),
+        (400, failed(-32600), Handshake),
+        (400, failed(-32602), Handshake),
+        (400, failed(-32000), Handshake),
+        (404, failed(-32001), Handshake),
+        (400, "Bad Request".to_owned(), Handshake),
+        (404, String::new(), Handshake),
+        (405, String::new(), Handshake),
+        (406, "<html>".to_owned(), Handshake),
+        (415, String::new(), Handshake),
+        (202, String::new(), Handshake),
         (401, failed(-32022), Nothing),
         (403, failed(-32022), Nothing),
         (401, String::new(), Nothing),
@@ -240,7 +240,7 @@ fn http_a_probe_may_be_answered_by_a_stream() {
         result(&id, discovered()).to_string().as_bytes(),
         NOW,
     );
-    assert_eq!(found(&mut client), Modern);
+    assert_eq!(found(&mut client), PerRequest);
     client.ended(post, NOW);
     assert!(client.poll().is_none());
 }
@@ -338,7 +338,8 @@ fn a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() {
 }
 
 #[test]
-fn a_dual_era_server_whose_modern_revision_is_unknown_is_spoken_to_in_its_newest_legacy_one() {
+fn a_dual_era_server_whose_per_request_revision_is_unknown_is_spoken_to_in_its_newest_handshake_one()
+ {
     let mut client = client(Channel::Stdio);
     let (_, id) = probed(&mut client);
     let mut answer = discovered();
@@ -350,21 +351,21 @@ fn a_dual_era_server_whose_modern_revision_is_unknown_is_spoken_to_in_its_newest
 
 #[test]
 fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
-    let mut legacy = open(
+    let mut handshake = open(
         Revision::V2025_11_25,
         options(Channel::Http).with_revisions(RevisionSet::handshake()),
     );
-    legacy.ask(list(), NOW).unwrap();
-    assert_eq!(hear(&mut legacy).methods(), ["initialize"]);
+    handshake.ask(list(), NOW).unwrap();
+    assert_eq!(hear(&mut handshake).methods(), ["initialize"]);
 
-    let mut modern = open(
+    let mut per_request = open(
         Revision::V2025_11_25,
         options(Channel::Stdio).with_revisions(RevisionSet::per_request()),
     );
-    let (_, id) = probed(&mut modern);
-    say(&mut modern, &error(&id, -32601, Value::Null));
+    let (_, id) = probed(&mut per_request);
+    say(&mut per_request, &error(&id, -32601, Value::Null));
     assert_eq!(
-        hear(&mut modern).answer(),
+        hear(&mut per_request).answer(),
         Err("no revision in common with the server".to_owned())
     );
 

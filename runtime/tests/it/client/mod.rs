@@ -146,14 +146,14 @@ pub(crate) fn discovered() -> Value {
         "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
         "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
         "instructions": "be kind",
-        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "2"}},
+        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "per-request", "version": "2"}},
     })
 }
 
 pub(crate) fn initialized(version: &str) -> Value {
     json!({
         "protocolVersion": version, "capabilities": {"tools": {}, "logging": {}},
-        "serverInfo": {"name": "legacy", "version": "1"}, "instructions": "be kind",
+        "serverInfo": {"name": "handshake", "version": "1"}, "instructions": "be kind",
     })
 }
 

@@ -31,14 +31,14 @@ fn asked(client: &mut End, content: &str) -> Result<InputRequired, String> {
     }
 }
 
-fn modern(app: Revision) -> End {
+fn per_request(app: Revision) -> End {
     let mut client = open(app, options(Channel::Stdio));
     settle(&mut client, "2026-07-28");
     client
 }
 
 fn round(app: Revision) {
-    let mut client = modern(app);
+    let mut client = per_request(app);
     let content = format!(
         r#","requestState":{STATE},"inputRequests":{{"who":{}}}"#,
         question()
@@ -97,7 +97,7 @@ fn the_same_request_goes_again_with_answers_and_state() {
 
 #[test]
 fn a_question_that_the_application_cannot_be_asked_says_so() {
-    let mut client = modern(Revision::V2024_11_05);
+    let mut client = per_request(Revision::V2024_11_05);
     let input = asked(
         &mut client,
         &format!(r#","inputRequests":{{"who":{}}}"#, question()),
@@ -116,7 +116,7 @@ fn a_question_that_the_application_cannot_be_asked_says_so() {
 
 #[test]
 fn state_and_answers_are_sent_only_where_they_were_given_or_asked_for() {
-    let mut client = modern(Revision::V2026_07_28);
+    let mut client = per_request(Revision::V2026_07_28);
     let input = asked(&mut client, r#","requestState":"s""#).unwrap();
     client.retry(input.retry, [], NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
@@ -150,7 +150,7 @@ fn what_asks_for_nothing_or_nonsense_is_invalid() {
         r#","inputRequests":[]"#,
         r#","inputRequests":{"a":{}}"#,
     ] {
-        let mut client = modern(Revision::V2025_11_25);
+        let mut client = per_request(Revision::V2025_11_25);
         let failure = asked(&mut client, content).unwrap_err();
         assert!(failure.contains("InvalidResult"), "{content}: {failure}");
     }

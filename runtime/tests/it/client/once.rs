@@ -23,9 +23,9 @@ impl Server {
     /// What answers a message, if anything does.
     fn answer(self, message: &Value) -> Option<Value> {
         let id = message.get("id")?;
-        let modern = self.version == "2026-07-28";
+        let per_request = self.version == "2026-07-28";
         Some(match message["method"].as_str() {
-            Some("server/discover") if modern => result(id, discovered()),
+            Some("server/discover") if per_request => result(id, discovered()),
             Some("server/discover") => error(id, -32601, Value::Null),
             Some("initialize") => result(id, initialized(self.version)),
             Some("tools/list") if message["params"]["cursor"].as_str().unwrap().ends_with('7') => {
@@ -33,7 +33,7 @@ impl Server {
             }
             Some("tools/list") => {
                 let mut list = json!({"tools": [], "nextCursor": message["params"]["cursor"]});
-                if modern {
+                if per_request {
                     list["resultType"] = json!("complete");
                     list["ttlMs"] = json!(0);
                     list["cacheScope"] = json!("private");

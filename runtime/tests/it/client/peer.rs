@@ -23,7 +23,7 @@ fn elicit(id: &Value) -> Value {
 }
 
 #[test]
-fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
+fn a_request_of_a_handshake_server_is_asked_and_answered_in_both_revisions() {
     // The application speaks the latest revision, where such a question is part of a result.
     let mut client = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
@@ -104,7 +104,7 @@ fn a_sign_of_life_is_given_without_the_application() {
 }
 
 #[test]
-fn a_modern_server_may_not_ask() {
+fn a_per_request_server_may_not_ask() {
     let mut client = settled("2026-07-28");
     say(&mut client, &elicit(&json!(1)));
     say(

@@ -9,7 +9,7 @@ use crate::client::{End, Heard, NOW, error, hear, open, profile, result};
 
 const HEADER_MISMATCH: i64 = -32020;
 
-fn modern() -> End {
+fn per_request() -> End {
     let options = Options::new(Channel::Http, profile());
     open(
         Revision::V2026_07_28,
@@ -59,7 +59,7 @@ fn region(post: &Post) -> Option<&str> {
 
 #[test]
 fn calls_refused_for_their_headers_are_sent_again_once_the_tools_are_known() {
-    let mut client = modern();
+    let mut client = per_request();
     let (first, post_one, one) = call(&mut client);
     let (second, post_two, two) = call(&mut client);
     assert_eq!((region(&post_one), region(&post_two)), (None, None));
@@ -98,7 +98,7 @@ fn calls_refused_for_their_headers_are_sent_again_once_the_tools_are_known() {
 #[test]
 fn a_list_that_is_not_to_be_had_leaves_the_call_refused() {
     for is_refused in [true, false] {
-        let mut client = modern();
+        let mut client = per_request();
         let (token, post, message) = call(&mut client);
         let (list, listing) = refuse(&mut client, &post, &message).only();
         let heard = match is_refused {
@@ -123,7 +123,7 @@ fn a_list_that_is_not_to_be_had_leaves_the_call_refused() {
 
 #[test]
 fn a_call_that_is_given_up_meanwhile_is_not_sent_again() {
-    let mut client = modern();
+    let mut client = per_request();
     let (token, post, message) = call(&mut client);
     let (list, listing) = refuse(&mut client, &post, &message).only();
     client.cancel(token, None, NOW);
@@ -136,7 +136,7 @@ fn a_call_that_is_given_up_meanwhile_is_not_sent_again() {
 
 #[test]
 fn a_list_without_an_end_is_left_after_a_hundred_pages() {
-    let mut client = modern();
+    let mut client = per_request();
     let (_, post, message) = call(&mut client);
     let (mut list, mut listing) = refuse(&mut client, &post, &message).only();
     let mut pages = 0;
@@ -151,7 +151,7 @@ fn a_list_without_an_end_is_left_after_a_hundred_pages() {
 
 #[test]
 fn a_connection_that_ends_meanwhile_ends_the_calls_that_wait_for_the_list() {
-    let mut client = modern();
+    let mut client = per_request();
     let (token, post, message) = call(&mut client);
     refuse(&mut client, &post, &message).only();
     client.closed(NOW);
@@ -164,7 +164,7 @@ fn a_connection_that_ends_meanwhile_ends_the_calls_that_wait_for_the_list() {
 
 #[test]
 fn the_headers_of_ten_thousand_tools_are_known_and_no_more() {
-    let mut client = modern();
+    let mut client = per_request();
     client
         .ask(OutgoingRequest::new("tools/list", None), NOW)
         .unwrap();

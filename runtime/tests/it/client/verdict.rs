@@ -31,7 +31,7 @@ fn a_verdict_spares_the_probe() {
 }
 
 #[test]
-fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
+fn a_per_request_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
     // The server was exchanged for one of the handshake lifecycle.
     let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
     let mut client = open(Revision::V2025_11_25, options);

@@ -3,30 +3,30 @@
 use serde_json::{Value, json};
 
 use crate::compat::wire::Wire;
-use crate::compat::{legacy, modern};
+use crate::compat::{handshake, per_request};
 
 /// Everything of either lifecycle, one after the other, on what the other has left.
 pub(crate) async fn all(wire: &mut Wire, version: &str) {
-    modern::send(wire, 0, "server/discover", json!({})).await;
+    per_request::send(wire, 0, "server/discover", json!({})).await;
     let discovered = wire.answer(0).await;
     let supported = &discovered["result"]["supportedVersions"];
     let supports = |version: &str| supported.as_array().unwrap().contains(&json!(version));
     assert!(supports("2026-07-28"), "{}: {discovered}", wire.place);
-    modern::all(wire).await;
+    per_request::all(wire).await;
     wire.forget();
-    legacy::all(wire, version).await;
+    handshake::all(wire, version).await;
     between(wire).await;
     wire.forget();
     // The session has left nothing that a request without one could hear.
-    modern::all(wire).await;
+    per_request::all(wire).await;
 }
 
 /// While a question to the session waits for its answer, a request of the other lifecycle is asked in a result, and goes on.
 async fn between(wire: &mut Wire) {
     let roots = |name: &str| json!({"roots": [{"uri": format!("file:///{name}")}]});
-    legacy::start(wire, 60, "ask", json!({"what": "roots"})).await;
+    handshake::start(wire, 60, "ask", json!({"what": "roots"})).await;
     let asked = wire.method("roots/list").await;
-    let call = modern::call(wire, 61, "ask", json!({"what": "roots"})).await;
+    let call = per_request::call(wire, 61, "ask", json!({"what": "roots"})).await;
     assert_eq!(
         call["result"]["resultType"], "input_required",
         "{}",
@@ -35,20 +35,21 @@ async fn between(wire: &mut Wire) {
     let requests = call["result"]["inputRequests"].as_object().unwrap();
     let name = requests.keys().next().unwrap();
     let params = json!({"name": "ask", "arguments": {"what": "roots"},
-        "requestState": call["result"]["requestState"], "inputResponses": {name: roots("modern")}});
-    modern::send(wire, 62, "tools/call", params).await;
-    let heard = |answer: &Value| -> Value { serde_json::from_str(legacy::text(answer)).unwrap() };
+        "requestState": call["result"]["requestState"], "inputResponses": {name: roots("per-request")}});
+    per_request::send(wire, 62, "tools/call", params).await;
+    let heard =
+        |answer: &Value| -> Value { serde_json::from_str(handshake::text(answer)).unwrap() };
     assert_eq!(
         heard(&wire.answer(62).await),
-        roots("modern"),
+        roots("per-request"),
         "{}",
         wire.place
     );
-    wire.send(json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots("legacy")}))
+    wire.send(json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots("handshake")}))
         .await;
     assert_eq!(
         heard(&wire.answer(60).await),
-        roots("legacy"),
+        roots("handshake"),
         "{}",
         wire.place
     );

@@ -3,8 +3,8 @@
 
 mod dual;
 mod handlers;
-mod legacy;
-mod modern;
+mod handshake;
+mod per_request;
 mod wire;
 
 use mcp_revisions::{Lifecycle, Revision};
@@ -18,13 +18,13 @@ async fn every_client(app: Revision) {
             .map(|it| it.protocol_version())
         {
             let place = format!("handlers of {app}, client of {version}, {over}");
-            legacy::all(&mut Wire::open(app, over, &place), version).await;
+            handshake::all(&mut Wire::open(app, over, &place), version).await;
             let place = format!("{place}, of the other lifecycle, too");
             dual::all(&mut Wire::open(app, over, &place), version).await;
         }
-        let place = format!("handlers of {app}, modern client, {over}");
+        let place = format!("handlers of {app}, per-request client, {over}");
         let mut wire = Wire::open(app, over, &place);
-        modern::all(&mut wire).await;
+        per_request::all(&mut wire).await;
         // Who has no session hears nothing but on its streams.
         let left = wire.left(|it| it["method"] == "notifications/resources/updated");
         assert_eq!(left, 0, "{place}");

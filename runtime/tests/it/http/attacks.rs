@@ -15,7 +15,7 @@ use mcp_revisions::{Limits, Revision};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::http::{MODERN, Post, call, events, initialize, message, open, server};
+use crate::http::{PER_REQUEST, Post, call, events, initialize, message, open, server};
 use crate::support::handlers;
 
 /// Longer than anything here takes.
@@ -105,7 +105,7 @@ async fn initialize_with_a_claim_inside_a_session_is_a_session_of_its_own() {
     let service = Service::new(server(), handlers::handle);
     let first = open(&service, "2025-03-26").await;
     let mut ids = vec![first.clone()];
-    for version in ["2025-11-25", MODERN] {
+    for version in ["2025-11-25", PER_REQUEST] {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
             "_meta": {"io.modelcontextprotocol/protocolVersion": version}});
         let again = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
@@ -360,7 +360,7 @@ async fn a_stream_of_changes_that_is_not_read_is_ended() {
     let handler = Telling::default();
     let service = Service::new(telling(), handler.clone());
     let params = json!({"notifications": {"toolsListChanged": true}});
-    let stream = Post::modern("subscriptions/listen", params)
+    let stream = Post::per_request("subscriptions/listen", params)
         .to(&service)
         .await;
     assert_eq!(stream.status(), StatusCode::OK);
@@ -374,7 +374,7 @@ async fn a_stream_of_changes_that_is_not_read_is_ended() {
 async fn a_server_that_stops_tells_those_who_listen() {
     let service = Service::new(telling(), Telling::default());
     let params = json!({"notifications": {"toolsListChanged": true}});
-    let stream = Post::modern("subscriptions/listen", params)
+    let stream = Post::per_request("subscriptions/listen", params)
         .to(&service)
         .await;
     service.close();
@@ -442,6 +442,8 @@ async fn handlers_may_speak_while_they_are_told() {
         }
     };
     let talk = tokio::spawn(tokio::time::timeout(LONG, talk));
-    talk.await.unwrap().expect("the lane is locked for ever");
+    talk.await
+        .unwrap()
+        .expect("the connection is locked for ever");
     assert_eq!(handler.told.load(Ordering::SeqCst), 2);
 }

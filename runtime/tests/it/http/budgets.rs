@@ -42,7 +42,7 @@ async fn requests_that_are_worked_on_count_against_the_bytes_of_all() {
     let post = || {
         let text = "x".repeat(30_000);
         let arguments = json!({"text": text});
-        Post::modern(
+        Post::per_request(
             "tools/call",
             json!({"name": "t", "arguments": arguments, "_meta": {"progressToken": "p"}}),
         )
@@ -78,7 +78,7 @@ async fn curious(_: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
 
 /// A call of a client that can be asked for its roots.
 fn askable(arguments: Value) -> Post {
-    let mut post = Post::modern("tools/call", json!({"name": "t", "arguments": arguments}));
+    let mut post = Post::per_request("tools/call", json!({"name": "t", "arguments": arguments}));
     post.body = post.body.replace(
         r#""io.modelcontextprotocol/clientCapabilities":{}"#,
         r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
@@ -130,7 +130,7 @@ async fn a_client_that_has_many_requests_worked_on_leaves_room_for_the_others() 
     let call = || {
         let arguments = json!({"text": "x".repeat(30_000)});
         let params = json!({"name": "t", "arguments": arguments, "_meta": {"progressToken": "p"}});
-        Post::modern("tools/call", params)
+        Post::per_request("tools/call", params)
     };
     let mut at_work = Vec::new();
     for status in [200, 200, 503, 503] {
@@ -153,7 +153,7 @@ async fn a_client_that_reads_no_answers_leaves_room_for_those_of_others() {
     let options = Options::new().with_unread_bytes(256 << 10);
     let service = Service::with_options(server().with_limits(small()), handler, options);
     let [greedy, other] = ["greedy", "other"].map(|name| Principal(name.to_owned()));
-    let call = || Post::modern("tools/call", json!({"name": "t"}));
+    let call = || Post::per_request("tools/call", json!({"name": "t"}));
     let unread = send_as(&service, &greedy, call()).await;
     let mut refused = Vec::new();
     for _ in 0..20 {
@@ -192,7 +192,7 @@ async fn headers_are_checked_by_the_tools_that_the_caller_has() {
     };
     let service = Service::new(server(), handler);
     let params = json!({"name": "t", "arguments": {"region": "eu"}});
-    let call = || Post::modern("tools/call", params.clone());
+    let call = || Post::per_request("tools/call", params.clone());
     let [ada, bob] = ["ada", "bob"].map(|name| Principal(name.to_owned()));
     let bobs = send_as(&service, &bob, call()).await;
     assert_eq!(bobs.status(), StatusCode::OK);
@@ -225,7 +225,7 @@ async fn parked_calls_of_all_clients_have_one_limit() {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("the parked calls stay for ever");
+    panic!("the suspended calls stay for ever");
 }
 
 /// However small its calls are.
@@ -270,7 +270,7 @@ async fn a_list_of_tools_that_came_too_late_is_asked_for_again_soon() {
     };
     let service = Service::new(server(), handler);
     let call = || {
-        Post::modern(
+        Post::per_request(
             "tools/call",
             json!({"name": "t", "arguments": {"region": "eu"}}),
         )
@@ -297,7 +297,7 @@ async fn handlers_list_their_tools_once_for_the_calls_of_a_minute() {
     };
     let service = Service::new(server(), handler);
     for _ in 0..3 {
-        let call = Post::modern("tools/call", json!({"name": "t"}));
+        let call = Post::per_request("tools/call", json!({"name": "t"}));
         assert_eq!(call.to(&service).await.status(), StatusCode::OK);
     }
     assert_eq!(lists.load(Ordering::Relaxed), 1);

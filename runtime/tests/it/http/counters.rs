@@ -65,8 +65,8 @@ async fn an_operator_reads_requests_by_revision_losses_by_rule_sessions_and_what
         let list = request(id, "tools/list", json!({}));
         message(in_session(&old, &list).to(&service).await).await;
     }
-    let modern = Post::modern("tools/list", json!({}));
-    message(modern.to(&service).await).await;
+    let per_request = Post::per_request("tools/list", json!({}));
+    message(per_request.to(&service).await).await;
     let counters = service.counters();
     let requests = [(Revision::V2025_03_26, 2), (Revision::LATEST, 1)];
     assert_eq!(counters.requests, requests.into_iter().collect());
@@ -74,14 +74,14 @@ async fn an_operator_reads_requests_by_revision_losses_by_rule_sessions_and_what
     assert_eq!(counters.losses["output-schema"], 2, "{counters:?}");
     assert_eq!(counters.sessions, 2);
 
-    let mut asks = Post::modern("tools/call", json!({"name": "asks"}));
+    let mut asks = Post::per_request("tools/call", json!({"name": "asks"}));
     asks.allow("roots");
     let asked = message(asks.to(&service).await).await;
     assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
     assert_eq!(service.counters().suspended_requests, 1);
 
     let params = json!({"name": "waits", "_meta": {"progressToken": "p"}});
-    let unread = Post::modern("tools/call", params).to(&service).await;
+    let unread = Post::per_request("tools/call", params).to(&service).await;
     let counters = until(&service, |it| it.unread_bytes > 0).await;
     assert!(counters.request_bytes > 0, "{counters:?}");
     drop(unread);
@@ -93,7 +93,7 @@ async fn an_operator_reads_requests_by_revision_losses_by_rule_sessions_and_what
 #[tokio::test]
 async fn requests_of_methods_that_no_revision_has_are_counted_too() {
     let service = Service::new(server().with_other_methods(), slow);
-    let greet = Post::modern("acme/greet", json!({}));
+    let greet = Post::per_request("acme/greet", json!({}));
     message(greet.to(&service).await).await;
     let requests = [(Revision::LATEST, 1)].into_iter().collect();
     assert_eq!(service.counters().requests, requests);

@@ -225,8 +225,8 @@ async fn what_is_no_message_is_refused_at_once_and_a_revision_without_sessions_i
     assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
     assert_eq!(message(refused).await["error"]["code"], -32700);
     // Who tries a newer revision first hears where it looks for answers that there is none.
-    let modern = Post::modern("server/discover", json!({}));
-    client.send(modern).await;
+    let per_request = Post::per_request("server/discover", json!({}));
+    client.send(per_request).await;
     let refused = client.next().await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     client.send(add()).await;

@@ -421,7 +421,7 @@ async fn pages_of_allowed_origins_may_send_and_read_and_others_may_not() {
             .get("access-control-allow-origin")
             .is_none()
     );
-    let post = Post::modern("tools/list", json!({})).with("Origin", "https://app.example.com");
+    let post = Post::per_request("tools/list", json!({})).with("Origin", "https://app.example.com");
     let answer = post.to(&service).await;
     assert_eq!(
         answer.headers()["access-control-allow-origin"],

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 pub(crate) const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-pub(crate) const MODERN: &str = "2026-07-28";
+pub(crate) const PER_REQUEST: &str = "2026-07-28";
 
 pub(crate) fn server() -> Server {
     handlers::server().unwrap()
@@ -51,9 +51,9 @@ impl Post {
         }
     }
 
-    /// A modern request with the headers that it has to have.
-    pub(crate) fn modern(method: &str, mut params: Value) -> Self {
-        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+    /// A per-request request with the headers that it has to have.
+    pub(crate) fn per_request(method: &str, mut params: Value) -> Self {
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(PER_REQUEST);
         params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
         let name = params
             .get("name")
@@ -62,7 +62,7 @@ impl Post {
             .map(str::to_owned);
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let post = Self::of(&message)
-            .with("MCP-Protocol-Version", MODERN)
+            .with("MCP-Protocol-Version", PER_REQUEST)
             .with("Mcp-Method", method);
         match name {
             Some(name) => post.with("Mcp-Name", &name),
@@ -83,7 +83,7 @@ impl Post {
         self
     }
 
-    /// Declares a capability of a modern client.
+    /// Declares a capability of a per-request client.
     pub(crate) fn allow(&mut self, capability: &str) {
         let none = r#""io.modelcontextprotocol/clientCapabilities":{"#;
         let one = format!(r#"{none}"{capability}":{{}}"#);

@@ -7,7 +7,7 @@ use mcp_revisions::{Limits, RevisionSet};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::http::{MODERN, Post, VERSIONS, body, call, initialize, message, open, server};
+use crate::http::{PER_REQUEST, Post, VERSIONS, body, call, initialize, message, open, server};
 use crate::support::handlers;
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn one_service_serves_every_revision_at_once() {
         assert_eq!(structured, *version >= "2025-06-18", "{version}: {answer}");
         assert_eq!(answer["result"].get("resultType"), None);
     }
-    let response = Post::modern("tools/call", json!({"name": "weather"}))
+    let response = Post::per_request("tools/call", json!({"name": "weather"}))
         .to(&service)
         .await;
     assert_eq!(response.status(), StatusCode::OK);
@@ -43,7 +43,7 @@ async fn one_service_serves_every_revision_at_once() {
 async fn headers_that_do_not_repeat_the_body_are_refused() {
     let service = Service::new(server(), handlers::handle);
     let good = || {
-        Post::modern(
+        Post::per_request(
             "tools/call",
             json!({"name": "add", "arguments": {"a": 1, "b": 2}}),
         )
@@ -78,11 +78,11 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
     }
 }
 
-/// What a modern call comes to with these headers more, whatever their bytes.
+/// What a per-request call comes to with these headers more, whatever their bytes.
 async fn with_more(more: &[(&'static str, &[u8])]) -> (StatusCode, String) {
     let service = Service::new(server(), handlers::handle);
     let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
-    let mut request = Post::modern("tools/call", params).request(Method::POST);
+    let mut request = Post::per_request("tools/call", params).request(Method::POST);
     for (name, value) in more {
         let value = http::HeaderValue::from_bytes(value).unwrap();
         request.headers_mut().append(*name, value);
@@ -128,7 +128,7 @@ async fn a_host_that_is_not_served_is_refused_and_the_error_says_how_to_serve_it
         ("mcp.example.com.evil.com", false),
     ];
     for (host, served) in cases {
-        let post = Post::modern("tools/list", json!({})).with("Host", host);
+        let post = Post::per_request("tools/list", json!({})).with("Host", host);
         let response = post.to(&service).await;
         assert_eq!(response.status() == StatusCode::OK, served, "{host}");
         if !served {
@@ -138,7 +138,7 @@ async fn a_host_that_is_not_served_is_refused_and_the_error_says_how_to_serve_it
         }
     }
     let long = "x".repeat(5_000);
-    let post = Post::modern("tools/list", json!({})).with("Host", &long);
+    let post = Post::per_request("tools/list", json!({})).with("Host", &long);
     assert!(body(post.to(&service).await).await.len() < 500);
 }
 
@@ -159,8 +159,8 @@ async fn errors_of_the_protocol_have_their_status() {
         (list(meta(claim("2031-01-01")), "2031-01-01"), 400, -32022),
         (
             list(
-                meta(json!({"io.modelcontextprotocol/protocolVersion": MODERN})),
-                MODERN,
+                meta(json!({"io.modelcontextprotocol/protocolVersion": PER_REQUEST})),
+                PER_REQUEST,
             ),
             400,
             -32602,
@@ -168,21 +168,21 @@ async fn errors_of_the_protocol_have_their_status() {
         (
             list(
                 Post::of(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})),
-                MODERN,
+                PER_REQUEST,
             ),
             400,
             -32602,
         ),
-        (Post::modern("tools/fly", json!({})), 404, -32601),
-        (Post::modern("initialize", json!({})), 404, -32601),
-        (Post::modern("ping", json!({})), 404, -32601),
+        (Post::per_request("tools/fly", json!({})), 404, -32601),
+        (Post::per_request("initialize", json!({})), 404, -32601),
+        (Post::per_request("ping", json!({})), 404, -32601),
         (
-            Post::modern("logging/setLevel", json!({"level": "info"})),
+            Post::per_request("logging/setLevel", json!({"level": "info"})),
             404,
             -32601,
         ),
         (
-            Post::modern("tools/call", json!({"name": "nobody"})),
+            Post::per_request("tools/call", json!({"name": "nobody"})),
             200,
             -32602,
         ),
@@ -212,15 +212,15 @@ async fn errors_of_the_protocol_have_their_status() {
 }
 
 #[tokio::test]
-async fn get_and_delete_mean_nothing_to_the_modern_era() {
-    let modern = Service::new(
+async fn get_and_delete_mean_nothing_to_the_per_request_lifecycle() {
+    let per_request = Service::new(
         server().serving(RevisionSet::per_request()),
         handlers::handle,
     );
     let dual = Service::new(server(), handlers::handle);
     for method in [Method::GET, Method::DELETE, Method::PUT] {
         let post = || Post::of(&json!(0)).with("Mcp-Session-Id", "s");
-        let response = modern
+        let response = per_request
             .clone()
             .oneshot(post().request(method.clone()))
             .await
@@ -229,7 +229,11 @@ async fn get_and_delete_mean_nothing_to_the_modern_era() {
         assert_eq!(response.headers()["allow"], "POST");
         let response = dual
             .clone()
-            .oneshot(post().with("MCP-Protocol-Version", MODERN).request(method))
+            .oneshot(
+                post()
+                    .with("MCP-Protocol-Version", PER_REQUEST)
+                    .request(method),
+            )
             .await
             .unwrap();
         assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
@@ -238,7 +242,7 @@ async fn get_and_delete_mean_nothing_to_the_modern_era() {
 }
 
 #[tokio::test]
-async fn a_modern_server_names_its_revisions_to_a_handshake() {
+async fn a_per_request_server_names_its_revisions_to_a_handshake() {
     let service = Service::new(
         server().serving(RevisionSet::per_request()),
         handlers::handle,
@@ -297,7 +301,7 @@ async fn origins_are_checked_before_anything_else() {
     ];
     for (origin, allowed) in cases {
         for post in [
-            Post::modern("tools/list", json!({})),
+            Post::per_request("tools/list", json!({})),
             initialize("2025-11-25"),
         ] {
             let post = match origin {
@@ -328,7 +332,7 @@ async fn what_is_no_json_or_too_long_is_refused() {
         ..Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);
-    let post = Post::modern("tools/list", json!({}));
+    let post = Post::per_request("tools/list", json!({}));
     assert_eq!(
         post.with("Content-Type", "text/plain")
             .to(&service)
@@ -336,10 +340,10 @@ async fn what_is_no_json_or_too_long_is_refused() {
             .status(),
         StatusCode::UNSUPPORTED_MEDIA_TYPE
     );
-    let post = Post::modern("tools/list", json!({}))
+    let post = Post::per_request("tools/list", json!({}))
         .with("Content-Type", "Application/JSON; charset=utf-8");
     assert_eq!(post.to(&service).await.status(), StatusCode::OK);
-    let long = Post::modern("tools/list", json!({"cursor": "x".repeat(2000)}));
+    let long = Post::per_request("tools/list", json!({"cursor": "x".repeat(2000)}));
     let refused = long.to(&service).await;
     assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
     let why = message(refused).await["error"]["message"].to_string();
@@ -364,7 +368,7 @@ async fn it_goes_into_axum() {
     let router = axum::Router::new().route_service("/mcp", service);
     let response = router
         .clone()
-        .oneshot(Post::modern("tools/list", json!({})).request(Method::POST))
+        .oneshot(Post::per_request("tools/list", json!({})).request(Method::POST))
         .await
         .unwrap();
     assert_eq!(response.status(), StatusCode::OK);

@@ -26,7 +26,7 @@ use crate::support::handlers;
 const KEY: [u8; 32] = [7; 32];
 
 #[tokio::test]
-async fn modern_requests_are_answered_alike_by_either() {
+async fn per_request_requests_are_answered_alike_by_either() {
     let replicas =
         [0, 1].map(|_| Service::new(server().with_request_state_key(KEY), handlers::handle));
     for (method, params) in [
@@ -42,7 +42,8 @@ async fn modern_requests_are_answered_alike_by_either() {
     ] {
         let mut answers = Vec::new();
         for replica in &replicas {
-            answers.push(message(Post::modern(method, params.clone()).to(replica).await).await);
+            answers
+                .push(message(Post::per_request(method, params.clone()).to(replica).await).await);
         }
         assert_eq!(answers[0], answers[1], "{method}");
     }
@@ -59,7 +60,7 @@ async fn curious(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject>
 }
 
 fn call_by(params: Value) -> Post {
-    let mut post = Post::modern("tools/call", params);
+    let mut post = Post::per_request("tools/call", params);
     post.allow("roots");
     post
 }

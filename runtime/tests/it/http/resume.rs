@@ -130,8 +130,15 @@ async fn events_have_ids_where_a_client_can_come_again_and_begin_with_one_where_
     let (leave, handler) = halting(false);
     leave.add_permits(10);
     let service = Service::new(server(), handler);
-    let modern = json!({"name": "t", "_meta": {"progressToken": "p"}});
-    let events = parsed(&body(Post::modern("tools/call", modern).to(&service).await).await);
+    let per_request = json!({"name": "t", "_meta": {"progressToken": "p"}});
+    let events = parsed(
+        &body(
+            Post::per_request("tools/call", per_request)
+                .to(&service)
+                .await,
+        )
+        .await,
+    );
     assert!(events.iter().all(|event| event.id.is_none()), "{events:?}");
 }
 

@@ -116,9 +116,9 @@ async fn a_session_is_used_by_nobody_but_whoever_opened_it() {
 }
 
 #[tokio::test]
-async fn a_session_on_a_modern_request_is_ignored() {
+async fn a_session_on_a_per_request_request_is_ignored() {
     let service = Service::new(server(), handlers::handle);
-    let post = Post::modern("tools/list", json!({}))
+    let post = Post::per_request("tools/list", json!({}))
         .with("Mcp-Session-Id", "guess")
         .with("Last-Event-ID", "7");
     let response = post.to(&service).await;

@@ -60,7 +60,7 @@ async fn a_call_that_says_something_first_is_answered_by_a_stream() {
     let progress =
         json!({"name": "count", "arguments": {"to": 2}, "_meta": {"progressToken": "p"}});
     let told = events(
-        Post::modern("tools/call", progress.clone())
+        Post::per_request("tools/call", progress.clone())
             .to(&service)
             .await,
     )
@@ -82,25 +82,25 @@ async fn a_call_that_says_something_first_is_answered_by_a_stream() {
 
     let mut logs = progress;
     logs["_meta"]["io.modelcontextprotocol/logLevel"] = json!("info");
-    let told = events(Post::modern("tools/call", logs).to(&service).await).await;
+    let told = events(Post::per_request("tools/call", logs).to(&service).await).await;
     let logs = told
         .iter()
         .filter(|message| message["method"] == "notifications/message");
     assert_eq!((logs.count(), told.len()), (2, 5));
 
     // The same call without a wish for progress or logs is one object.
-    let quiet = Post::modern("tools/call", json!({"name": "count"}))
+    let quiet = Post::per_request("tools/call", json!({"name": "count"}))
         .to(&service)
         .await;
     assert_eq!(message(quiet).await["result"]["content"][0]["text"], "done");
 }
 
 #[tokio::test]
-async fn a_modern_client_that_hangs_up_gives_up_its_call() {
+async fn a_per_request_client_that_hangs_up_gives_up_its_call() {
     let at_work = Arc::new(AtomicUsize::new(0));
     let service = Service::new(server(), stuck(&at_work, "tools/call"));
     // Before anything was said.
-    let post = Post::modern("tools/call", json!({"name": "add"}));
+    let post = Post::per_request("tools/call", json!({"name": "add"}));
     let waits = tokio::spawn({
         let service = service.clone();
         async move { post.to(&service).await }
@@ -109,7 +109,7 @@ async fn a_modern_client_that_hangs_up_gives_up_its_call() {
     waits.abort();
     assert!(settles_at(&at_work, 0).await, "the call is still at work");
     // In the middle of the stream.
-    let post = Post::modern(
+    let post = Post::per_request(
         "tools/call",
         json!({"name": "add", "_meta": {"progressToken": "p"}}),
     );
@@ -121,10 +121,10 @@ async fn a_modern_client_that_hangs_up_gives_up_its_call() {
 }
 
 #[tokio::test]
-async fn a_modern_client_that_hangs_up_gives_up_the_look_at_the_tools_before_its_call() {
+async fn a_per_request_client_that_hangs_up_gives_up_the_look_at_the_tools_before_its_call() {
     let at_work = Arc::new(AtomicUsize::new(0));
     let service = Service::new(server(), stuck(&at_work, "tools/list"));
-    let post = Post::modern("tools/call", json!({"name": "add"}));
+    let post = Post::per_request("tools/call", json!({"name": "add"}));
     let waits = tokio::spawn(async move { post.to(&service).await });
     assert!(settles_at(&at_work, 1).await);
     waits.abort();
@@ -137,7 +137,7 @@ async fn a_stream_on_which_nothing_is_said_says_that_it_is_still_there() {
     let options = Options::new().with_keep_alive(Duration::from_millis(20));
     let service = Service::with_options(server(), stuck(&at_work, "tools/call"), options);
     let params = json!({"name": "add", "_meta": {"progressToken": "p"}});
-    let mut stream = (Post::modern("tools/call", params).to(&service).await).into_body();
+    let mut stream = (Post::per_request("tools/call", params).to(&service).await).into_body();
     let mut said = Vec::new();
     for _ in 0..3 {
         let frame = tokio::time::timeout(Duration::from_secs(10), stream.frame()).await;
@@ -161,7 +161,7 @@ async fn a_stream_on_which_something_is_said_in_time_needs_no_other_sign_of_life
     };
     let service = Service::new(server(), slow);
     let params = json!({"name": "x", "_meta": {"progressToken": "p"}});
-    let mut stream = (Post::modern("tools/call", params).to(&service).await).into_body();
+    let mut stream = (Post::per_request("tools/call", params).to(&service).await).into_body();
     for _ in 0..5 {
         let said = stream.frame().await.unwrap().unwrap().into_data().unwrap();
         assert!(said.starts_with(b"event: message\n"), "{said:?}");
@@ -170,7 +170,7 @@ async fn a_stream_on_which_something_is_said_in_time_needs_no_other_sign_of_life
 }
 
 #[tokio::test]
-async fn a_legacy_client_that_hangs_up_does_not_but_may_cancel() {
+async fn a_handshake_client_that_hangs_up_does_not_but_may_cancel() {
     let at_work = Arc::new(AtomicUsize::new(0));
     let service = Service::new(server(), stuck(&at_work, "tools/call"));
     let session = open(&service, "2025-11-25").await;
@@ -220,14 +220,14 @@ async fn a_handler_that_panics_is_answered_for() {
     };
     let service = Service::new(server(), handler);
     let answer = message(
-        Post::modern("tools/call", json!({"name": "bad"}))
+        Post::per_request("tools/call", json!({"name": "bad"}))
             .to(&service)
             .await,
     )
     .await;
     assert_eq!(answer["error"]["code"], -32603);
     let answer = message(
-        Post::modern("tools/call", json!({"name": "fine"}))
+        Post::per_request("tools/call", json!({"name": "fine"}))
             .to(&service)
             .await,
     )
@@ -236,7 +236,7 @@ async fn a_handler_that_panics_is_answered_for() {
 }
 
 #[tokio::test]
-async fn a_legacy_client_is_asked_on_the_stream_of_its_call() {
+async fn a_handshake_client_is_asked_on_the_stream_of_its_call() {
     let handler = |_: IncomingRequest, peer: Peer| async move {
         let answer = peer.ask("roots/list", None).await?;
         let roots: Value = answer.parse().unwrap();
@@ -301,7 +301,7 @@ async fn a_stream_ends_with_its_answer_whoever_could_still_say_something() {
     };
     let service = Service::new(server(), keeps);
     let params = json!({"name": "x", "_meta": {"progressToken": "p"}});
-    let told = events(Post::modern("tools/call", params).to(&service).await);
+    let told = events(Post::per_request("tools/call", params).to(&service).await);
     let told = tokio::time::timeout(Duration::from_secs(10), told)
         .await
         .expect("the stream goes on");

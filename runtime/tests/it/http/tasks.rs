@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use crate::http::attacks::send_as;
 use crate::http::replicas::{in_session, next, request};
-use crate::http::{MODERN, Post, message, open};
+use crate::http::{PER_REQUEST, Post, message, open};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
@@ -97,15 +97,15 @@ impl Work {
 }
 
 /// A request of the latest revision from a client with tasks, which can be asked.
-pub(crate) fn modern(method: &str, mut params: Value) -> Post {
+pub(crate) fn per_request(method: &str, mut params: Value) -> Post {
     let capabilities = json!({"elicitation": {}, "extensions": {EXTENSION: {}}});
     params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/protocolVersion": PER_REQUEST,
         "io.modelcontextprotocol/clientCapabilities": capabilities,
     });
     let name = params.get("name").or(params.get("taskId")).cloned();
     let post = Post::of(&request(1, method, params))
-        .with("MCP-Protocol-Version", MODERN)
+        .with("MCP-Protocol-Version", PER_REQUEST)
         .with("Mcp-Method", method);
     match name.as_ref().and_then(Value::as_str) {
         Some(name) => post.with("Mcp-Name", name),
@@ -115,12 +115,12 @@ pub(crate) fn modern(method: &str, mut params: Value) -> Post {
 
 /// A call of a tool.
 pub(crate) fn tool(name: &str) -> Post {
-    modern("tools/call", json!({"name": name, "arguments": {}}))
+    per_request("tools/call", json!({"name": name, "arguments": {}}))
 }
 
 /// A request about a task.
 pub(crate) fn about(method: &str, task: &Value) -> Post {
-    modern(method, json!({"taskId": task, "inputResponses": {}}))
+    per_request(method, json!({"taskId": task, "inputResponses": {}}))
 }
 
 /// What a client of 2026-07-28 answers to the question of a task.
@@ -131,7 +131,7 @@ pub(crate) fn answer(task: &Value, state: &Value) -> Post {
         .keys()
         .map(|key| (key.clone(), accept.clone()))
         .collect();
-    modern(
+    per_request(
         "tasks/update",
         json!({"taskId": task, "inputResponses": responses}),
     )
@@ -304,7 +304,7 @@ async fn requests_about_tasks_are_to_be_made_again_while_the_store_is_away() {
         about("tasks/get", &task),
         about("tasks/update", &task),
         about("tasks/cancel", &task),
-        modern("subscriptions/listen", listens),
+        per_request("subscriptions/listen", listens),
     ] {
         let refused = request.to(&replica).await;
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -375,14 +375,14 @@ async fn a_stream_at_one_replica_is_told_of_a_task_of_another_as_it_changes() {
     };
     let (asks, waits) = (created("asks").await, created("waits").await);
     let wanted = json!({"notifications": {"taskIds": [asks, waits]}});
-    let listen = modern("subscriptions/listen", wanted);
+    let listen = per_request("subscriptions/listen", wanted);
     let mut stream = send_as(&other, &ada, listen).await.into_body();
     let (_, agreed) = next(&mut stream).await;
     let agreed = agreed["params"]["notifications"]["taskIds"].as_array();
     assert_eq!(agreed.unwrap().len(), 2);
     // Somebody else is promised nothing.
     let wanted = json!({"notifications": {"taskIds": [waits]}});
-    let listen = modern("subscriptions/listen", wanted);
+    let listen = per_request("subscriptions/listen", wanted);
     let mut foreign = send_as(&other, &eve, listen).await.into_body();
     let (_, none) = next(&mut foreign).await;
     assert_eq!(none["params"]["notifications"], json!({}));
@@ -417,7 +417,7 @@ async fn a_stream_hears_that_the_replica_of_a_task_is_gone() {
     let [home, other]: [_; 2] = work.replicas(|it| it);
     let waits = created(&home, "waits").await;
     let wanted = json!({"notifications": {"taskIds": [waits]}});
-    let listen = modern("subscriptions/listen", wanted);
+    let listen = per_request("subscriptions/listen", wanted);
     let mut stream = listen.to(&other).await.into_body();
     for method in [
         "notifications/subscriptions/acknowledged",

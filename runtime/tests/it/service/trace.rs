@@ -107,7 +107,7 @@ async fn the_span_of_a_call_has_its_method_revision_losses_and_the_beginning_of_
     let params = json!({"name": "measure", "task": {"ttl": 1}});
     let call = in_session(&session, &request(1, "tools/call", params));
     message(call.to(&service).await).await;
-    let call = Post::modern("tools/list", json!({}));
+    let call = Post::per_request("tools/list", json!({}));
     message(call.to(&service).await).await;
     let calls = calls.0.lock().unwrap();
     let field = |call: usize, name: &str| calls[call].0.get(name).map(String::as_str);

@@ -134,8 +134,8 @@ impl<M: PartialEq + Debug> Asker<M> {
         }
         let claims = self.claims.get(&message["id"].to_string());
         if let (Some(result), Some(claims)) = (message.get("result"), claims) {
-            let is_modern = result.get("resultType").is_some();
-            assert_eq!(is_modern, *claims, "{text} after {:?}", self.done);
+            let is_per_request = result.get("resultType").is_some();
+            assert_eq!(is_per_request, *claims, "{text} after {:?}", self.done);
         }
     }
 

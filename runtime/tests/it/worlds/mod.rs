@@ -117,7 +117,7 @@ macro_rules! searches {
 
 searches! {
     older_applications: V2025_11_25, V2025_11_25;
-    an_older_client_and_a_modern_server: V2025_11_25, V2026_07_28;
-    a_modern_client_and_an_older_server: V2026_07_28, V2025_11_25;
-    modern_applications: V2026_07_28, V2026_07_28;
+    an_older_client_and_a_per_request_server: V2025_11_25, V2026_07_28;
+    a_per_request_client_and_an_older_server: V2026_07_28, V2025_11_25;
+    per_request_applications: V2026_07_28, V2026_07_28;
 }

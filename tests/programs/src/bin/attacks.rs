@@ -223,14 +223,14 @@ fn hung_up(at: &Target) -> Done<Vec<TcpStream>> {
 }
 
 /// A call of the per-request lifecycle.
-fn modern(name: &str, arguments: Value) -> Value {
+fn per_request(name: &str, arguments: Value) -> Value {
     let mut call = tool(name, arguments, "p".into());
     call["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     call["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"roots": {}});
     call
 }
 
-fn post_modern(stream: &mut TcpStream, name: &str, call: &Value) -> Done {
+fn post_per_request(stream: &mut TcpStream, name: &str, call: &Value) -> Done {
     let body = call.to_string();
     let headers = format!(
         "Content-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
@@ -242,11 +242,11 @@ fn post_modern(stream: &mut TcpStream, name: &str, call: &Value) -> Done {
 }
 
 fn suspended(at: &Target) -> Done<Vec<TcpStream>> {
-    let call = modern("wait", json!({"text": "x".repeat(12 << 20)}));
+    let call = per_request("wait", json!({"text": "x".repeat(12 << 20)}));
     for _ in 0..100 {
         let mut stream = at.connect()?;
         // Refused in the middle, where there is no room for more.
-        let _ = post_modern(&mut stream, "wait", &call);
+        let _ = post_per_request(&mut stream, "wait", &call);
         let _ = Target::answer(&mut stream);
     }
     Ok(Vec::new())
@@ -256,7 +256,7 @@ fn unread_answers(at: &Target) -> Done<Vec<TcpStream>> {
     let mut open = Vec::new();
     for _ in 0..40 {
         let mut stream = at.connect()?;
-        post_modern(&mut stream, "much", &modern("much", json!({})))?;
+        post_per_request(&mut stream, "much", &per_request("much", json!({})))?;
         open.push(stream);
     }
     Ok(open)

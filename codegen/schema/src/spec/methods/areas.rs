@@ -5,7 +5,7 @@ use crate::naming::snake_case;
 /// What an area has to be.
 pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
 
-/// The first step of a method, after `notifications/`.
+/// The first segment of a method, after `notifications/`.
 pub(super) fn default_area(method: &str) -> &str {
     let method = method.strip_prefix("notifications/").unwrap_or(method);
     method.split('/').next().unwrap_or(method)

@@ -12,13 +12,13 @@ const TEXT: &str = r#"{"z":1.0,"a":1e2,"n":100000000000000000000000001}"#;
 
 #[test]
 fn what_a_client_says_unasked_reaches_the_server() {
-    let legacy = || {
+    let handshake = || {
         Revision::NEGOTIATED
             .iter()
             .filter(|it| it.lifecycle() == Lifecycle::Handshake)
     };
-    for client in legacy() {
-        for server in legacy() {
+    for client in handshake() {
+        for server in handshake() {
             let mut talk = Talk::new(*client, bridge(&["--loss-log", "off"], *server));
             let add = talk.tool("add");
             talk.answers(&[add]);

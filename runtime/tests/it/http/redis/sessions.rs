@@ -102,8 +102,11 @@ fn without_redis_sessions_are_refused_for_now_and_everything_else_is_served() {
         let refused = replica.post(initialize("2025-11-25"));
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(begun.elapsed() < Duration::from_secs(10));
-        let modern = Post::modern("tools/call", json!({"name": "add", "arguments": {}}));
-        assert_eq!(replica.answer(modern)["result"]["content"][0]["text"], "3");
+        let per_request = Post::per_request("tools/call", json!({"name": "add", "arguments": {}}));
+        assert_eq!(
+            replica.answer(per_request)["result"]["content"][0]["text"],
+            "3"
+        );
     }
     for (path, status) in [("/readyz", 503), ("/healthz", 200)] {
         let asked = Request::get(path).body(Full::default()).unwrap();
@@ -199,7 +202,7 @@ fn a_suspended_request_goes_on_wherever_its_client_retries() {
     };
     let (keeps, other) = (server.replica(), server.replica());
     let asking = |params: Value| {
-        let mut post = Post::modern("tools/call", params);
+        let mut post = Post::per_request("tools/call", params);
         post.allow("roots");
         post
     };

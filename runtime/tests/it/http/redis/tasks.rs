@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Replica, Server, until};
 use crate::http::message;
 use crate::http::replicas::{in_session, request};
-use crate::http::tasks::{Work, about, answer, modern, tool};
+use crate::http::tasks::{Work, about, answer, per_request, tool};
 
 /// Looks at a task until it has a status.
 fn becomes(replica: &Replica, task: &Value, status: &str) -> Value {
@@ -94,7 +94,7 @@ fn the_result_of_a_task_outlasts_a_redis_that_is_away_when_its_handler_is_done()
         about("tasks/get", task),
         about("tasks/update", task),
         about("tasks/cancel", task),
-        modern("subscriptions/listen", listens),
+        per_request("subscriptions/listen", listens),
     ] {
         let refused = other.post(request);
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::io::duplex;
 use tokio::sync::Notify;
 
-use crate::http::{MODERN, Post};
+use crate::http::{PER_REQUEST, Post};
 use crate::service::peer::Peer;
 use crate::support::Ada;
 
@@ -142,14 +142,14 @@ async fn comes_true(what: impl Fn() -> bool) {
 }
 
 /// A request of the latest revision from a client with the extension.
-fn modern(method: &str, mut params: Value, name: &str) -> Post {
+fn per_request(method: &str, mut params: Value, name: &str) -> Post {
     params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/protocolVersion": PER_REQUEST,
         "io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}},
     });
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     Post::of(&message)
-        .with("MCP-Protocol-Version", MODERN)
+        .with("MCP-Protocol-Version", PER_REQUEST)
         .with("Mcp-Method", method)
         .with("Mcp-Name", name)
 }

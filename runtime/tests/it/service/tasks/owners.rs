@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::http::attacks::send_as;
 use crate::http::{Post, body, initialize, message};
 
-use super::{CORE, EXTENSION, World, call, comes_true, modern, task_call, until};
+use super::{CORE, EXTENSION, World, call, comes_true, per_request, task_call, until};
 
 #[tokio::test]
 async fn a_flood_of_tasks_is_kept_within_the_share_of_its_client() {
@@ -94,13 +94,18 @@ async fn a_task_of_somebody_else_is_no_task() {
     let world = World::default();
     let service = world.server(|it| it).into_http_service(Options::new());
     let [ada, eve] = ["ada", "eve"].map(|name| Principal(name.to_owned()));
-    let created = send_as(&service, &ada, modern("tools/call", call("waits"), "waits")).await;
+    let created = send_as(
+        &service,
+        &ada,
+        per_request("tools/call", call("waits"), "waits"),
+    )
+    .await;
     let created = message(created).await["result"].take();
     let id = created["taskId"].as_str().unwrap();
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
         let ask = |id: &str| {
             let params = json!({"taskId": id, "inputResponses": {}});
-            modern(method, params, id)
+            per_request(method, params, id)
         };
         let foreign = message(send_as(&service, &eve, ask(id)).await).await;
         let unknown = message(send_as(&service, &eve, ask("made up")).await).await;
@@ -112,9 +117,10 @@ async fn a_task_of_somebody_else_is_no_task() {
     }
     assert_eq!(world.at_work.load(Ordering::SeqCst), 1);
     let params = json!({"taskId": id});
-    let own = message(send_as(&service, &ada, modern("tasks/get", params.clone(), id)).await).await;
+    let own =
+        message(send_as(&service, &ada, per_request("tasks/get", params.clone(), id)).await).await;
     assert_eq!(own["result"]["status"], "working", "{own}");
-    let wrong = send_as(&service, &ada, modern("tasks/get", params, "another")).await;
+    let wrong = send_as(&service, &ada, per_request("tasks/get", params, "another")).await;
     assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
     assert_eq!(message(wrong).await["error"]["code"], -32020);
 }

@@ -1,5 +1,5 @@
 //! A world of POSTs, as over HTTP: each has a response of its own, and all of them may come in any order, break off, or
-//! never arrive. A modern request is served by itself; a session lives where it was opened, until the server restarts.
+//! never arrive. A per-request request is served by itself; a session lives where it was opened, until the server restarts.
 
 mod moves;
 
@@ -29,7 +29,7 @@ struct Open {
 /// A call that a handler works on.
 #[derive(Debug)]
 struct Working {
-    lane: usize,
+    connection: usize,
     call: IncomingRequest,
     has_asked: bool,
     /// What it asks back.
@@ -40,9 +40,9 @@ struct Working {
 pub(crate) struct Http<'e> {
     ends: &'e Ends,
     asker: Asker<Move>,
-    lanes: Vec<Connection<Server>>,
+    connections: Vec<Connection<Server>>,
     sessions: BTreeMap<String, usize>,
-    parked: BTreeMap<u64, usize>,
+    by_ticket: BTreeMap<u64, usize>,
     open: Vec<Open>,
     at_large: VecDeque<String>,
     calls: Vec<Working>,
@@ -58,9 +58,9 @@ impl<'e> Http<'e> {
         Self {
             ends,
             asker: Asker::new(ends, is_walk),
-            lanes: Vec::new(),
+            connections: Vec::new(),
             sessions: BTreeMap::new(),
-            parked: BTreeMap::new(),
+            by_ticket: BTreeMap::new(),
             open: Vec::new(),
             at_large: VecDeque::new(),
             calls: Vec::new(),
@@ -83,8 +83,11 @@ impl<'e> Http<'e> {
     }
 
     fn wake_at(&self) -> Option<Duration> {
-        let lanes = self.lanes.iter().filter_map(|lane| lane.wake_at());
-        lanes.chain(self.asker.client.wake_at()).min()
+        let connections = self
+            .connections
+            .iter()
+            .filter_map(|connection| connection.wake_at());
+        connections.chain(self.asker.client.wake_at()).min()
     }
 
     /// The oldest call that its handler answers: streams it leaves open.
@@ -115,28 +118,28 @@ impl<'e> Http<'e> {
         let serves_sessions = server.served().has(mcp_revisions::Lifecycle::Handshake);
         let ticket = looked.message().and_then(|message| {
             let ticket = server.ticket(message, None, self.now)?;
-            let lane = self.parked.get(&ticket).copied();
+            let connection = self.by_ticket.get(&ticket).copied();
             let has_restarted = self.asker.done.contains(&Move::Restart);
             assert!(
-                lane.is_some() || has_restarted,
+                connection.is_some() || has_restarted,
                 "nobody waits for who comes again after {:?}",
                 self.asker.done
             );
-            lane
+            connection
         });
-        let lane = match (needs_session && serves_sessions, session) {
+        let connection = match (needs_session && serves_sessions, session) {
             (true, None) => return self.refuse(index, 400),
             (true, Some(id)) => match self.sessions.get(&id) {
-                Some(lane) => *lane,
+                Some(connection) => *connection,
                 None => return self.refuse(index, 404),
             },
             (false, _) => ticket.unwrap_or_else(|| {
-                self.lanes.push(Connection::new(Arc::clone(&server)));
-                self.lanes.len() - 1
+                self.connections.push(Connection::new(Arc::clone(&server)));
+                self.connections.len() - 1
             }),
         };
-        let exchange = self.lanes[lane].take(Some(&told), looked, self.now);
-        self.open[index].at = Some((lane, exchange));
+        let exchange = self.connections[connection].take(Some(&told), looked, self.now);
+        self.open[index].at = Some((connection, exchange));
     }
 
     /// A status without a message.
@@ -179,15 +182,15 @@ impl<'e> Http<'e> {
     fn break_off(&mut self, index: usize) {
         let open = self.open.remove(index);
         self.asker.client.ended(open.post.exchange, self.now);
-        if let Some((lane, exchange)) = open.at {
-            self.lanes[lane].ended(exchange, self.now);
+        if let Some((connection, exchange)) = open.at {
+            self.connections[connection].ended(exchange, self.now);
         }
     }
 
     fn restart(&mut self) {
-        self.lanes.clear();
+        self.connections.clear();
         self.sessions.clear();
-        self.parked.clear();
+        self.by_ticket.clear();
         self.calls.clear();
         self.at_large.clear();
         for open in std::mem::take(&mut self.open) {
@@ -202,15 +205,15 @@ impl<'e> Http<'e> {
     /// Both ends say what they have to say.
     fn pump(&mut self) {
         self.pump_client();
-        let mut lane = 0;
+        let mut connection = 0;
         // There are more once a quick client has answered.
-        while lane < self.lanes.len() {
-            match self.lanes[lane].poll() {
+        while connection < self.connections.len() {
+            match self.connections[connection].poll() {
                 Some(output) => {
-                    self.heed(lane, output);
-                    lane = 0;
+                    self.heed(connection, output);
+                    connection = 0;
                 }
-                None => lane += 1,
+                None => connection += 1,
             }
         }
     }
@@ -237,8 +240,8 @@ impl<'e> Http<'e> {
                     let is_it = |open: &Open| open.post.exchange == exchange;
                     if let Some(index) = self.open.iter().position(is_it) {
                         let open = self.open.remove(index);
-                        if let Some((lane, exchange)) = open.at {
-                            self.lanes[lane].ended(exchange, self.now);
+                        if let Some((connection, exchange)) = open.at {
+                            self.connections[connection].ended(exchange, self.now);
                         }
                     }
                 }
@@ -259,11 +262,12 @@ impl<'e> Http<'e> {
         });
     }
 
-    fn heed(&mut self, lane: usize, output: Output<Outgoing>) {
-        let in_lane = |it: &Working, token: Token| it.lane == lane && it.call.token == token;
+    fn heed(&mut self, connection: usize, output: Output<Outgoing>) {
+        let on_connection =
+            |it: &Working, token: Token| it.connection == connection && it.call.token == token;
         match output {
             Output::Send(text) => {
-                let at = text.exchange.map(|exchange| (lane, exchange));
+                let at = text.exchange.map(|exchange| (connection, exchange));
                 let is_it = |open: &Open| at.is_some() && open.at == at;
                 match self.open.iter().position(is_it) {
                     Some(index) => {
@@ -280,8 +284,8 @@ impl<'e> Http<'e> {
             Output::Event(Event::Opened(_)) => {
                 self.opened += 1;
                 let id = format!("session-{}", self.opened);
-                self.sessions.insert(id.clone(), lane);
-                let is_it = |open: &&mut Open| open.at.is_none_or(|(at, _)| at == lane);
+                self.sessions.insert(id.clone(), connection);
+                let is_it = |open: &&mut Open| open.at.is_none_or(|(at, _)| at == connection);
                 if let Some(open) = self
                     .open
                     .iter_mut()
@@ -293,25 +297,28 @@ impl<'e> Http<'e> {
             }
             Output::Event(Event::Request(call)) => {
                 // Made again, it takes the place of the one before.
-                self.calls.retain(|before| !in_lane(before, call.token));
+                self.calls
+                    .retain(|before| !on_connection(before, call.token));
                 self.calls.push(Working {
-                    lane,
+                    connection,
                     call,
                     has_asked: false,
                     ask: None,
                 });
             }
             Output::Event(Event::Cancelled(cancelled)) => {
-                let gone = self.calls.extract_if(.., |it| in_lane(it, cancelled.token));
+                let gone = self
+                    .calls
+                    .extract_if(.., |it| on_connection(it, cancelled.token));
                 // A handler that is stopped waits for nothing any more.
                 let asks: Vec<Token> = gone.filter_map(|working| working.ask).collect();
                 for ask in asks {
-                    self.lanes[lane].cancel(ask, None, self.now);
+                    self.connections[connection].cancel(ask, None, self.now);
                 }
             }
             Output::Event(Event::Suspended { ticket, .. }) => {
                 self.asker.is_named(ticket);
-                self.parked.insert(ticket, lane);
+                self.by_ticket.insert(ticket, connection);
             }
             _ => {}
         }

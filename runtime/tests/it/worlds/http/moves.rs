@@ -57,7 +57,7 @@ impl World for Http<'_> {
         add(Move::Handle, self.ready().is_some());
         add(Move::AskBack, self.curious().is_some());
         add(Move::Reply, !self.asker.questions.is_empty());
-        let is_heard = !self.lanes.is_empty();
+        let is_heard = !self.connections.is_empty();
         add(Move::Changed, is_heard && never(Move::Changed));
         let wakes = self.asker.count(|done| *done == Move::Wake);
         add(Move::Wake, self.wake_at().is_some() && wakes < 2);
@@ -80,14 +80,20 @@ impl World for Http<'_> {
             }
             Move::Handle => {
                 let Working {
-                    lane, call, ask, ..
+                    connection,
+                    call,
+                    ask,
+                    ..
                 } = self.calls.remove(self.ready().unwrap());
                 // A handler that is done waits for nothing any more.
                 if let Some(ask) = ask {
-                    self.lanes[lane].cancel(ask, None, now);
+                    self.connections[connection].cancel(ask, None, now);
                 }
-                let _ =
-                    self.lanes[lane].answer(call.token, Ok(result(self.ends.apps.1, &call)), now);
+                let _ = self.connections[connection].answer(
+                    call.token,
+                    Ok(result(self.ends.apps.1, &call)),
+                    now,
+                );
             }
             Move::AskBack => {
                 let index = self.curious().unwrap();
@@ -95,20 +101,20 @@ impl World for Http<'_> {
                 working.has_asked = true;
                 let ask = OutgoingRequest::new("roots/list", None).about(working.call.token);
                 // Whether it can be asked is not the point here.
-                working.ask = self.lanes[working.lane].ask(ask, now).ok();
+                working.ask = self.connections[working.connection].ask(ask, now).ok();
             }
             Move::Reply => self.asker.reply(now),
             Move::Changed => {
-                for lane in &mut self.lanes {
+                for connection in &mut self.connections {
                     let method = "notifications/tools/list_changed";
-                    let _ = lane.notify(To::Session, method, None, now);
+                    let _ = connection.notify(To::Session, method, None, now);
                 }
             }
             Move::Wake => {
                 self.now = self.wake_at().unwrap();
                 self.asker.client.wake(self.now);
-                for lane in &mut self.lanes {
-                    lane.wake(self.now);
+                for connection in &mut self.connections {
+                    connection.wake(self.now);
                 }
             }
             Move::Restart => self.restart(),
@@ -129,7 +135,7 @@ impl World for Http<'_> {
         let text = format!(
             "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             self.asker.client,
-            self.lanes,
+            self.connections,
             self.sessions,
             open.collect::<Vec<_>>(),
             self.at_large,
@@ -184,13 +190,13 @@ impl World for Http<'_> {
         self.asker.client.closed(self.now);
         self.pump();
         self.asker.is_done();
-        // What is parked waits for its client for a while, and a session ends when its time has come.
+        // What is suspended waits for its client for a while, and a session ends when its time has come.
         let late = self.now + self.ends.server.limits().client_response_timeout;
-        for lane in &mut self.lanes {
-            lane.wake(late);
-            lane.closed(late);
-            let left = (lane.pending(), lane.asked());
-            assert_eq!(left, (0, 0), "{:?}\n{lane:?}", self.asker.done);
+        for connection in &mut self.connections {
+            connection.wake(late);
+            connection.closed(late);
+            let left = (connection.pending(), connection.asked());
+            assert_eq!(left, (0, 0), "{:?}\n{connection:?}", self.asker.done);
         }
     }
 }

@@ -80,7 +80,7 @@ async fn main() {
         "discover" => ClientLifecycleMode::Discover { preferred_versions },
         _ => ClientLifecycleMode::Auto {
             preferred_versions,
-            legacy_version: None,
+            handshake_version: None,
         },
     };
     let (sender, updates) = unbounded_channel();
@@ -121,8 +121,8 @@ async fn steps(client: &Client, plan: &Value, updates: UnboundedReceiver<String>
     let read = client.read_resource(ReadResourceRequestParams::new(uri));
     let read = read.await;
     say("resource", read.map(|read| json!(read)["contents"][0]["text"].clone()));
-    let is_modern = revision.is_some_and(|revision| revision.as_str() >= "2026");
-    say("subscription", heard(client, plan, is_modern, updates).await);
+    let is_per_request = revision.is_some_and(|revision| revision.as_str() >= "2026");
+    say("subscription", heard(client, plan, is_per_request, updates).await);
     let name = plan["prompt"].as_str().unwrap_or_default();
     let prompt = client.get_prompt(GetPromptRequestParams::new(name)).await;
     say(
@@ -144,11 +144,11 @@ async fn text(client: &Client, tool: &Value) -> Result<Value, String> {
 async fn heard(
     client: &Client,
     plan: &Value,
-    is_modern: bool,
+    is_per_request: bool,
     mut updates: UnboundedReceiver<String>,
 ) -> Result<Value, String> {
     let uri = plan["resource"].as_str().unwrap_or_default().to_owned();
-    if is_modern {
+    if is_per_request {
         let filter = SubscriptionFilter::builder().resource_subscription(uri).build();
         let stream = client.peer().listen(filter).await;
         let mut stream = stream.map_err(|error| error.to_string())?;

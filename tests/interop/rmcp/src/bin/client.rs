@@ -27,7 +27,7 @@ async fn main() {
         "discover" => ClientLifecycleMode::Discover { preferred_versions },
         _ => ClientLifecycleMode::Auto {
             preferred_versions,
-            legacy_version: None,
+            handshake_version: None,
         },
     };
     let capabilities = ClientCapabilities::builder().enable_tasks().build();

@@ -129,7 +129,7 @@ fn bridged(client: Revision, url: &str, options: &[&str]) -> Talk {
     Talk::new(client, child)
 }
 
-/// A body of a modern call, by a client of that name.
+/// A body of a per-request call, by a client of that name.
 pub(super) fn call(name: &str, tool: &str) -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": Revision::LATEST.protocol_version(),

@@ -151,17 +151,17 @@ fn a_bridge_that_listens_may_be_killed() {
 #[test]
 fn many_clients_come_over_http() {
     let (_child, port) = listening(Revision::V2025_06_18);
-    let modern = Revision::LATEST;
-    assert_eq!(modern.lifecycle(), Lifecycle::PerRequest);
+    let per_request = Revision::LATEST;
+    assert_eq!(per_request.lifecycle(), Lifecycle::PerRequest);
     let clients: Vec<_> = (0..8)
         .map(|number| {
             thread::spawn(move || {
                 let call = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
                     "name": "add",
                     "arguments": { "a": number, "b": 1 },
-                    "_meta": { "io.modelcontextprotocol/protocolVersion": modern.protocol_version(), "io.modelcontextprotocol/clientCapabilities": {} }
+                    "_meta": { "io.modelcontextprotocol/protocolVersion": per_request.protocol_version(), "io.modelcontextprotocol/clientCapabilities": {} }
                 }});
-                (number, post(port, modern, &call))
+                (number, post(port, per_request, &call))
             })
         })
         .collect();

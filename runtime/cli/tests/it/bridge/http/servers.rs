@@ -19,7 +19,7 @@ use super::{
     port_of, post, serving, session_of,
 };
 
-/// Sessions have a server each, and so have modern clients that say different things of themselves.
+/// Sessions have a server each, and so have per-request clients that say different things of themselves.
 #[test]
 fn each_client_has_a_server_of_its_own() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-servers");
@@ -251,7 +251,7 @@ fn a_client_whose_server_dies_is_told_to_begin_anew() {
         assert!(Instant::now() < deadline, "{answer}");
         thread::sleep(Duration::from_millis(20));
     }
-    // One of the modern lifecycle listens on a stream: that ends.
+    // One of the per-request lifecycle listens on a stream: that ends.
     let mut listen = call("one", "");
     listen["method"] = "subscriptions/listen".into();
     listen["params"].as_object_mut().unwrap().remove("name");
