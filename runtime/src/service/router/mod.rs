@@ -40,6 +40,7 @@ pub struct Router {
     prompts: Named<Prompt>,
     completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
     changes: Option<Changes>,
+    extensions: mcp_wire::Map<mcp_wire::JsonObject>,
     problems: Vec<String>,
 }
 
@@ -102,6 +103,33 @@ impl Router {
         Self::default()
     }
 
+    /// Declares an extension by its identifier, such as `com.example/echo`, with its settings, `{}` if it has none, beside the
+    /// capabilities of what is registered. Its methods are handled by
+    /// [`custom_method`](McpServer::custom_method).
+    ///
+    /// ```
+    /// # use mcp_revisions::mcp_wire::{Json, JsonObject};
+    /// # use mcp_revisions::service::{Router, ServeError};
+    /// # fn main() -> Result<(), ServeError> {
+    /// let router = Router::new().with_extension("com.example/echo", JsonObject::new());
+    /// let server = router.build("echo", "1.0")?;
+    /// let server = server.custom_method("echo/say", |params: Json, _cx| async move { Ok(params) });
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_extension(
+        mut self,
+        identifier: impl Into<String>,
+        settings: mcp_wire::JsonObject,
+    ) -> Self {
+        let identifier = identifier.into();
+        let before = self.extensions.insert(&*identifier, settings);
+        self.taken(before.is_none(), "extensions", &identifier);
+        self
+    }
+
     /// Creates the server, with the name and the version of the program.
     ///
     /// # Errors
@@ -162,6 +190,9 @@ impl Router {
         }
         if !self.completions.is_empty() {
             capabilities = capabilities.with_completions(mcp_wire::JsonObject::new());
+        }
+        if !self.extensions.is_empty() {
+            capabilities = capabilities.with_extensions(self.extensions.clone());
         }
         capabilities
     }

@@ -13,6 +13,8 @@ pub(crate) struct Peer {
     out: WriteHalf<DuplexStream>,
     last_id: i64,
     capabilities: Value,
+    /// What `initialize` was answered, in a revision that has it.
+    pub(crate) opened: Value,
     pub(crate) told: Vec<Value>,
     /// What it answers each question of the server: a result, or an object of an `error`.
     pub(crate) answers: Vec<Value>,
@@ -35,6 +37,7 @@ impl Peer {
             out,
             last_id: 0,
             capabilities: json!({"elicitation": {}, "roots": {}, "sampling": {}}),
+            opened: Value::Null,
             told: Vec::new(),
             answers: Vec::new(),
             asked: Vec::new(),
@@ -46,7 +49,7 @@ impl Peer {
                 "capabilities": peer.capabilities,
                 "clientInfo": {"name": "peer", "version": "1"},
             });
-            peer.call("initialize", params).await.unwrap();
+            peer.opened = peer.call("initialize", params).await.unwrap();
             peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
                 .await;
         }

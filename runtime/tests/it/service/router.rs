@@ -122,6 +122,35 @@ async fn peer_of(revision: Revision, router: Router) -> Peer {
 }
 
 #[tokio::test]
+async fn an_extension_is_declared_beside_what_the_router_serves() {
+    let settings = json!({"depth": 2});
+    for revision in revisions() {
+        let text = settings.to_string().parse::<mcp_wire::Json>();
+        let object = JsonObject::try_from(text.unwrap()).unwrap();
+        let router = router()
+            .with_extension("com.example/charts", object)
+            .with_extension("com.example/echo", JsonObject::new());
+        let mut peer = peer_of(revision, router).await;
+        let declared = match revision.lifecycle() {
+            Lifecycle::PerRequest => peer.call("server/discover", json!({})).await.unwrap(),
+            Lifecycle::Handshake => peer.opened,
+        };
+        let declared = &declared["capabilities"];
+        assert!(declared["tools"].is_object(), "{revision}: {declared}");
+        let extensions = json!({"com.example/charts": settings, "com.example/echo": {}});
+        assert_eq!(declared["extensions"], extensions, "{revision}");
+    }
+    let twice = Router::new()
+        .with_extension("com.example/echo", JsonObject::new())
+        .with_extension("com.example/echo", JsonObject::new());
+    let why = twice.build("twice", "1.0").unwrap_err().to_string();
+    assert!(
+        why.contains("two extensions are called `com.example/echo`"),
+        "{why}"
+    );
+}
+
+#[tokio::test]
 async fn tools_answer_peers_of_every_revision() {
     for revision in revisions() {
         let mut peer = peer(revision).await;
