@@ -79,12 +79,12 @@ impl Inner {
                 suspensions: Budget::new(server.limits().max_suspended_requests_in_total, 1),
                 unread: Budget::new(options.unread_bytes, message),
                 sessions: Mutex::new(Sessions::new(server.limits())),
+                by_ticket: Arc::new(ByTicket::new(replicas.clone())),
                 handler: with_tasks(Arc::<Counted>::clone(&counted), &server, Some(replicas)),
                 counted,
                 start,
                 tools: Tools::default(),
                 options,
-                by_ticket: Arc::default(),
                 server,
                 listening: Mutex::default(),
                 is_closing: AtomicBool::new(false),
@@ -205,8 +205,7 @@ impl Inner {
 
     /// Returns the driver whose call was suspended with this ticket.
     pub(super) fn driver_of(&self, ticket: u64) -> Option<Arc<ServerDriver>> {
-        let by_ticket = lock(&self.by_ticket);
-        by_ticket.get(&ticket).and_then(Weak::upgrade)
+        self.by_ticket.driver(ticket)
     }
 
     /// Keeps the driver of a session that was opened, by this message if by one. Returns the id of the session, which is new.

@@ -367,6 +367,9 @@ async fn ask(
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
     let call = about.map(|(call, _)| call);
+    if call.is_some() {
+        driver.is_found().await;
+    }
     let asked = driver.in_turn(call, || driver.ask(about, method, params));
     match asked.await {
         Ok((ask, answer)) => {

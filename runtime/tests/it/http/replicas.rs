@@ -407,10 +407,28 @@ async fn another_principal_finds_no_session_at_any_replica() {
 #[tokio::test]
 async fn a_suspended_request_goes_on_at_the_replica_that_keeps_it_wherever_its_client_retries() {
     let backplane = Memory::new();
-    let replicas = [0, 1].map(|_| {
-        let options = Options::new().with_backplane(backplane.clone());
-        Service::with_options(server().with_request_state_key(KEY), curious, options)
-    });
+    retries_elsewhere(backplane.clone(), backplane).await;
+}
+
+#[tokio::test]
+async fn a_request_that_a_replica_suspends_as_it_joins_goes_on_wherever_its_client_retries() {
+    let keeps = Cut::default();
+    let other = Cut {
+        memory: keeps.memory.clone(),
+        joining: Some(Arc::clone(&keeps.sent)),
+        ..Cut::default()
+    };
+    retries_elsewhere(keeps, other).await;
+}
+
+/// Suspends a request at one replica, and retries it at the other.
+async fn retries_elsewhere(keeps: impl Backplane, other: impl Backplane) {
+    let of =
+        |options| Service::with_options(server().with_request_state_key(KEY), curious, options);
+    let replicas = [
+        of(Options::new().with_backplane(keeps)),
+        of(Options::new().with_backplane(other)),
+    ];
     let asked = message(call_by(json!({"name": "t"})).to(&replicas[0]).await).await;
     let asked = &asked["result"];
     let name = asked["inputRequests"]
@@ -455,6 +473,8 @@ struct Cut {
     sent: Arc<AtomicUsize>,
     failed: Arc<Notify>,
     receiver: Arc<Mutex<Option<Weak<dyn Receiver>>>>,
+    /// The number of messages that another replica has sent, which is not found before its first one.
+    joining: Option<Arc<AtomicUsize>>,
 }
 
 impl Cut {
@@ -475,6 +495,9 @@ impl Backplane for Cut {
         if self.is_away.load(Ordering::SeqCst) {
             self.failed.notify_one();
             return Box::pin(std::future::ready(Err(Unavailable("away".to_owned()))));
+        }
+        if (self.joining.as_ref()).is_some_and(|sent| sent.load(Ordering::SeqCst) == 0) {
+            return Box::pin(std::future::ready(Ok(false)));
         }
         self.sent.fetch_add(1, Ordering::SeqCst);
         self.memory.send(to, message)

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
+use tokio::sync::OnceCell;
 
 pub(crate) use streams::Kept;
 use streams::{Manner, Sent, Streams};
@@ -19,7 +20,8 @@ use work::Work;
 
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
-use super::{AnyHandler, Facts, Peer, Session};
+use super::{AnyHandler, Facts, Peer, Replicas, Session};
+use crate::backplane::To;
 use crate::headers::Headers;
 use crate::protocol::server::{Looked, Owner, Server};
 use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
@@ -27,7 +29,43 @@ use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::spawn;
 
 /// The drivers whose calls are suspended, by the ticket that the client of each was given.
-pub(crate) type ByTicket = Mutex<HashMap<u64, Weak<ServerDriver>>>;
+pub(crate) struct ByTicket {
+    drivers: Mutex<HashMap<u64, Weak<ServerDriver>>>,
+    replicas: Replicas,
+    /// Set once the other replicas find this one.
+    found: OnceCell<()>,
+}
+
+impl ByTicket {
+    /// No driver yet, of the replica at this address.
+    pub(crate) fn new(replicas: Replicas) -> Self {
+        Self {
+            drivers: Mutex::default(),
+            replicas,
+            found: OnceCell::new(),
+        }
+    }
+
+    /// Returns the driver whose call was suspended with this ticket.
+    pub(crate) fn driver(&self, ticket: u64) -> Option<Arc<ServerDriver>> {
+        lock(&self.drivers).get(&ticket).and_then(Weak::upgrade)
+    }
+
+    /// Waits until the other replicas find this one, which may have joined them a moment ago. If the backplane cannot be
+    /// reached, there is nothing to wait for.
+    async fn is_found(&self) {
+        let Replicas { backplane, address } = &self.replicas;
+        if !backplane.is_shared() {
+            return;
+        }
+        // A message that says nothing, to itself: it goes the way that theirs go.
+        let find = || async {
+            let arrives = backplane.send(To::One(address), Vec::new()).await;
+            arrives.is_ok_and(|arrives| arrives).then_some(()).ok_or(())
+        };
+        let _ = self.found.get_or_try_init(find).await;
+    }
+}
 
 /// Drives one connection of a server: takes the messages of its client, starts the handlers, and sends what they say.
 pub(crate) struct ServerDriver {
@@ -233,7 +271,7 @@ impl ServerDriver {
             Event::Suspended { ticket, .. } => {
                 if let Some(by_ticket) = &self.by_ticket {
                     state.work().tickets.push(ticket);
-                    lock(by_ticket).insert(ticket, Weak::clone(&self.me));
+                    lock(&by_ticket.drivers).insert(ticket, Weak::clone(&self.me));
                 }
             }
             _ => {}
@@ -303,6 +341,15 @@ impl ServerDriver {
         state.connection = Connection::new(server);
         if let Some(work) = &mut state.work {
             work.abandon();
+        }
+    }
+
+    /// Waits until the client can retry a call that is suspended here at any replica; a session is found by its record.
+    pub(in crate::transport) async fn is_found(&self) {
+        if let Some(by_ticket) = &self.by_ticket
+            && self.state().connection.session_revision().is_none()
+        {
+            by_ticket.is_found().await;
         }
     }
 
@@ -394,9 +441,9 @@ impl Drop for ServerDriver {
         if let Some(by_ticket) = &self.by_ticket
             && !work.tickets.is_empty()
         {
-            let mut by_ticket = lock(by_ticket);
+            let mut drivers = lock(&by_ticket.drivers);
             for ticket in &work.tickets {
-                by_ticket.remove(ticket);
+                drivers.remove(ticket);
             }
         }
     }

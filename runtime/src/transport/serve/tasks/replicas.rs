@@ -11,7 +11,8 @@ const MARK: u8 = b'T';
 /// How long a replica may be missed that is there: its own connection to the backplane may have broken.
 const MISSED: Duration = Duration::from_secs(2);
 
-/// The replicas of a server, as its tasks know them.
+/// The replicas of a server, as its tasks and its suspended requests know them.
+#[derive(Clone)]
 pub(crate) struct Replicas {
     pub(crate) backplane: Arc<dyn Backplane>,
     /// The address of this one.
