@@ -15,8 +15,6 @@ pub use crates::{registry_crate, revision_crate, sections, shims_crate, type_cra
 
 /// The folder of the generated crates, below the root of the workspace.
 pub const GENERATED: &str = "generated";
-/// The command that makes them, as their headers name it.
-pub(crate) const COMMAND: &str = "cargo xtask generate";
 
 /// Keeps rustfmt away: prettyplease laid the crates out, the same on every machine.
 const LAYOUT: &str = "\

@@ -22,7 +22,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::format;
-use crate::generate::COMMAND;
 use mcp_schema::Error;
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Model, Shape, Ty, TypeDef};
@@ -32,8 +31,8 @@ pub(crate) use imports::named;
 pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::reexport as reexport_files;
+pub(crate) use scaffold::{COMMAND, header_of, lines, rendered};
 pub use scaffold::{CrateFacts, ExtensionFacts};
-pub(crate) use scaffold::{header_of, lines, rendered};
 pub(crate) use ty::in_box;
 use ty::rust_type;
 

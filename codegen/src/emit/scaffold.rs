@@ -10,7 +10,6 @@ use quote::quote;
 use super::CrateFiles;
 use super::once::{Once, Set};
 use super::ty::ident;
-use crate::generate::COMMAND;
 use mcp_schema::Error;
 use mcp_schema::model::{Model, Shape};
 use mcp_schema::names;
@@ -62,6 +61,9 @@ impl CrateFacts {
         self.package.replace('-', "_")
     }
 }
+
+/// The command that generates the files, as their headers name it.
+pub(crate) const COMMAND: &str = "cargo xtask generate";
 
 pub(super) const ABOUT_METHODS: &str = " The methods and the types of this revision, as tables.";
 

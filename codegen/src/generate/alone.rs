@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::crates::extension_alone;
-use super::{COMMAND, Crate, GENERATED};
-use crate::emit::{CrateFacts, crate_files, pieces};
+use super::{Crate, GENERATED};
+use crate::emit::{COMMAND, CrateFacts, crate_files, pieces};
 use mcp_schema::decision::Scope;
 use mcp_schema::docs::{Docs, TypeDocs};
 use mcp_schema::model::{Built, Model};

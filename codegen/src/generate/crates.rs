@@ -9,9 +9,9 @@ use mcp_schema::shims::PairPlan;
 use mcp_schema::spec::errors::ErrorRules;
 use mcp_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status};
 
-use super::{COMMAND, Crate};
+use super::Crate;
 use crate::emit::{
-    CrateFacts, ExtensionFacts, Once, Pieces, Set, crate_files, pieces, reexport_files,
+    COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, Set, crate_files, pieces, reexport_files,
     shared_files,
 };
 use crate::registry::features::{Feature, Link, features, rows};

@@ -9,8 +9,7 @@ use super::methods::{self, RegistryMethod};
 use mcp_schema::names;
 
 use super::VERSION;
-use crate::emit::{CrateFiles, header_of, lines, rendered};
-use crate::generate::COMMAND;
+use crate::emit::{COMMAND, CrateFiles, header_of, lines, rendered};
 use mcp_schema::Error;
 use mcp_schema::naming::pascal_case;
 use mcp_schema::spec::errors::ErrorRules;

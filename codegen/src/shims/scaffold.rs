@@ -7,8 +7,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, kind, name, rule};
-use crate::emit::{CrateFiles, Once, Set, header_of, named, rendered};
-use crate::generate::COMMAND;
+use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, rendered};
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;

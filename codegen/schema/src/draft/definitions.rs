@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::flatten::flatten;
 use super::names::{Names, rust_name};
-use super::object::constant;
 use super::open::unknown;
 use crate::Error;
 use crate::decision::{Decision, Scope};
@@ -371,6 +370,18 @@ fn is_nullable(node: &Node) -> bool {
 
 pub(super) fn is_null(node: &Node) -> bool {
     node.types == [JsonType::Null]
+}
+
+/// The type of a constant that is checked on reading and written on writing, and so is no field.
+pub(super) fn constant(value: &Value) -> Option<Ty> {
+    match value {
+        Value::String(_) => Some(Ty::String),
+        Value::Bool(_) => Some(Ty::Boolean),
+        Value::Number(number) if number.is_i64() => Some(Ty::Integer),
+        // Spelled as it is: `-32603.0` is no integer of Rust.
+        Value::Number(_) => Some(Ty::Number),
+        _ => None,
+    }
 }
 
 /// What a nullable node is where it is not `null`.

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::definitions::{Builder, is_null};
+use super::definitions::{Builder, constant, is_null};
 use super::open::renamed;
-use crate::model::{Given, Member, Object, Presence, Rest, Ty};
+use crate::model::{Given, Member, Object, Presence, Rest};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, Node, Unsupported};
 
@@ -105,18 +103,6 @@ fn choices(node: &Node) -> [Option<&Node>; 2] {
     match &node.any_of[..] {
         [one, other] => [one, other].map(|choice| (!is_null(choice)).then_some(choice)),
         _ => [None, None],
-    }
-}
-
-/// The type of a constant that is checked on reading and written on writing, and so is no field.
-pub(super) fn constant(value: &Value) -> Option<Ty> {
-    match value {
-        Value::String(_) => Some(Ty::String),
-        Value::Bool(_) => Some(Ty::Boolean),
-        Value::Number(number) if number.is_i64() => Some(Ty::Integer),
-        // Spelled as it is: `-32603.0` is no integer of Rust.
-        Value::Number(_) => Some(Ty::Number),
-        _ => None,
     }
 }
 
