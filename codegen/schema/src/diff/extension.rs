@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::model::Direction;
 use crate::pointer::escaped;
 use crate::spec::methods::messages;
 use crate::spec::roles::{ROLES, Role, kind_of, lists};
@@ -53,15 +54,23 @@ pub(crate) struct Feature {
     pub(super) own: Vec<String>,
     /// Those that an earlier core had in their place.
     pub(super) core: Vec<String>,
+    /// Definitions by which requests of the revision may be answered instead, with the method and who sends it.
+    pub(super) results: Vec<(Direction, String, String)>,
 }
 
 impl Feature {
-    pub(super) fn of(extension: &Extension) -> Self {
+    pub(super) fn of(extension: &Extension, spec: &Spec) -> Self {
         let own = extension.methods.iter().map(|method| method.name.clone());
         let core = extension.core.iter().flat_map(|core| &core.methods);
+        let base = spec.revision(&extension.revision).ok();
+        let results = extension.results.iter().filter_map(|(method, result)| {
+            let direction = sender(&base?.schema, method)?;
+            Some((direction, method.clone(), result.clone()))
+        });
         Self {
             own: own.collect(),
             core: core.cloned().collect(),
+            results: results.collect(),
         }
     }
 
@@ -72,6 +81,21 @@ impl Feature {
             .flatten()
             .any(|name| name == method)
     }
+}
+
+/// Returns who sends the requests of a method, by the unions that list them.
+fn sender(schema: &Value, method: &str) -> Option<Direction> {
+    let (_, definition) = messages(schema).find(|(name, _)| *name == method)?;
+    let reference = json!(format!("#/$defs/{}", escaped(definition)));
+    let is_it = |case: &Value| case.get("$ref") == Some(&reference);
+    let lists = |role: &&Role| {
+        let union = schema.get("$defs").and_then(|all| all.get(role.union));
+        union.is_some_and(|union| {
+            let cases = union.get("anyOf").and_then(Value::as_array);
+            is_it(union) || cases.into_iter().flatten().any(is_it)
+        })
+    };
+    ROLES.iter().find(lists).map(|role| role.direction)
 }
 
 /// Lists the messages of an extension where its schema does not, by what the facts of extensions say of their senders.

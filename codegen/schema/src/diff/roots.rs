@@ -1,4 +1,4 @@
-//! Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
+//! Where wire paths begin: params and results of the messages that both sides have, results of an extension, the envelope, errors.
 
 use super::compare::Comparer;
 use super::graph::NodeId;
@@ -49,8 +49,23 @@ pub(super) fn roots(
             add(path, site, nodes);
         }
     }
-    let definition = |side: &Side| side.graph.definitions.get("JSONRPCMessage").copied();
-    if let (Some(o), Some(n)) = (definition(old), definition(new)) {
+    let defined = |side: &Side, name: &str| side.graph.definitions.get(name).copied();
+    let results = |side: &Side| {
+        side.feature
+            .iter()
+            .flat_map(|it| it.results.clone())
+            .collect()
+    };
+    let [of_old, of_new]: [Vec<_>; 2] = [results(old), results(new)];
+    for (sender, method, result) in of_old.iter().filter(|row| of_new.contains(row)) {
+        if let (Some(o), Some(n)) = (defined(old, result), defined(new, result)) {
+            let site = comparer.whole(named([o, n]), o, n);
+            let path = WirePath::whole(sender.back(), method, Part::Result);
+            add(path, site, [o, n]);
+        }
+    }
+    let [o, n] = [old, new].map(|side| defined(side, "JSONRPCMessage"));
+    if let (Some(o), Some(n)) = (o, n) {
         let site = comparer.whole(named([o, n]), o, n);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             let path = WirePath::whole(direction, "*", Part::Message);

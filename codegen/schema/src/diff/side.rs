@@ -162,7 +162,7 @@ impl<'s> Sources<'s> {
         };
         let mut side = self.side(&extension.name, &file, schema, &extension.revision)?;
         side.errata = errata;
-        side.feature = Some(Feature::of(extension));
+        side.feature = Some(Feature::of(extension, self.spec));
         side.reference.clone_from(&extension.reference);
         Ok(side)
     }
@@ -208,7 +208,7 @@ impl<'s> Sources<'s> {
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;
         side.lines = Some(Lines::of(name, text));
-        side.feature = of.map(Feature::of);
+        side.feature = of.map(|of| Feature::of(of, self.spec));
         side.notes.push(format!(
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
         ));

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::diff::{Diff, Kind, Row, Side, compare};
 
-use super::{opened, schema, sources, undoes};
+use super::{diff_of, opened, row_at, schema, sources, undoes};
 use crate::changes::{Change, FILES, catalogue, changed, each_file};
+use crate::specs::spec;
 
 /// How a diff differs from what its change is said to come to.
 fn wrong(change: &Change, diff: &Diff) -> Option<String> {
@@ -104,4 +105,14 @@ fn every_kind_is_provoked_and_explained() {
         }
         assert_eq!(kind.id().parse::<Kind>().unwrap(), *kind);
     }
+}
+
+#[test]
+fn a_result_that_an_extension_adds_to_a_request_of_its_revision_is_compared() {
+    let tasks = (spec().extensions.iter()).find(|one| !one.results.is_empty());
+    let old = &tasks.unwrap().raw;
+    let new = changed(old, "put Task/properties/flavour {\"type\": \"integer\"}");
+    let diff = diff_of(old, &new);
+    row_at(&diff, "S2C tools/call result $.flavour");
+    assert!(diff_of(old, old).rows.is_empty());
 }
