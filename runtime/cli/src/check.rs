@@ -5,18 +5,18 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::Args;
-use mcp_protocol::Revision;
 
 use crate::Outcome;
 use crate::message;
 use crate::report::{Finding, Problem, Verdict};
 use crate::revisions::{known_methods, known_type, similar};
+use crate::route::Protocol;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Protocol revision to validate against
+    /// Protocol revision to validate against, or an extension with the revision that it rests on
     #[arg(long, value_name = "ID")]
-    revision: Revision,
+    revision: Protocol,
     /// Read each file as this definition of the schema
     #[arg(long = "type", value_name = "NAME", conflicts_with = "method")]
     ty: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         json,
         files,
     } = arguments;
-    let revision = *revision;
+    let revision = revision.revision();
     let ty = match ty {
         None => None,
         Some(name) => match known_type(revision, name) {

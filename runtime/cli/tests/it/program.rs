@@ -289,8 +289,10 @@ fn check(input: &str, arguments: &[&str]) -> String {
 #[test]
 fn messages_of_an_extension_are_checked_and_listed() {
     let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":1}}"#;
-    let told = check(get, &["--revision", "2026-07-28"]);
-    assert!(told.contains("/params/taskId: expected a string"), "{told}");
+    for known in ["2026-07-28", "tasks"] {
+        let told = check(get, &["--revision", known]);
+        assert!(told.contains("/params/taskId: expected a string"), "{told}");
+    }
     let task = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"1","status":"working","createdAt":"2026-08-01T10:30:00Z","lastUpdatedAt":"2026-08-01T10:30:00Z","ttlMs":null}}"#;
     // An extension is of the revision that it rests on, and of a draft that does not differ from that.
     for (revision, has_tasks) in [
