@@ -83,8 +83,13 @@ fn validator(schema: &Value, located: &Located) -> Result<Validator, String> {
     if let Some(root) = whole.as_object_mut() {
         root.insert(keyword.to_owned(), schemas);
     }
+    of_schema(&whole)
+}
+
+/// The validator of a schema that stands alone, formats checked.
+pub(crate) fn of_schema(schema: &Value) -> Result<Validator, String> {
     jsonschema::draft202012::options()
         .should_validate_formats(true)
-        .build(&whole)
+        .build(schema)
         .map_err(|problem| problem.to_string())
 }

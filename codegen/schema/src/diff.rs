@@ -63,6 +63,7 @@ pub use kind::{Explanation, Kind};
 pub(crate) use messages::channel;
 pub use path::{Part, WirePath, WirePlace, direction_id};
 pub(crate) use path::{Segment, Trail};
+pub use patterns::texts as pattern_texts;
 pub(crate) use row::refuses_more;
 pub use row::{Met, Prose, Row};
 pub use settings::{Ignored, Settings};

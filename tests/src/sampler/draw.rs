@@ -17,6 +17,10 @@ const DEEPEST_MOST: usize = 3;
 const MOST_VALUES: usize = 90;
 /// How often a list is as long as its `maxItems`, once in so many.
 const FULL_LIST: usize = 10;
+/// How long a list gets for that at most.
+const MOST_ELEMENTS: usize = 200;
+/// How often a value is drawn again that is not within its limits.
+const TRIES: usize = 30;
 
 type Limits = BTreeMap<String, Json>;
 
@@ -59,9 +63,25 @@ impl<'s, 'm> Draw<'s, 'm> {
         self.named(name, &Limits::new(), way)
     }
 
+    /// A value within its limits, where one is found: such as contradict each other are for the judge to tell.
     fn value(&mut self, ty: &Ty, limits: &Limits, way: Way) -> Node {
+        let before = self.values;
+        let mut node = self.attempt(ty, limits, way);
+        for _ in 0..TRIES {
+            if self.sampler.fits(limits, &node) {
+                break;
+            }
+            self.values = before;
+            node = self.attempt(ty, limits, way);
+        }
+        node
+    }
+
+    fn attempt(&mut self, ty: &Ty, limits: &Limits, way: Way) -> Node {
         self.values += 1;
-        let empty = way.fill == Fill::Least || self.is_enough(way);
+        let empty = (way.fill == Fill::Least || self.is_enough(way))
+            && !limits.contains_key("minProperties")
+            && !limits.contains_key("minItems");
         let mut node = match ty {
             Ty::Named(name) => return self.named(name, limits, way),
             Ty::Json => opaque::any(&mut self.random),
@@ -78,7 +98,7 @@ impl<'s, 'm> Draw<'s, 'm> {
                 false => return self.value(inner, limits, way),
             },
             Ty::Array(item) => self.list(item, limits, way),
-            Ty::Map(item) => self.map(item, way),
+            Ty::Map(item) => self.map(item, limits, way),
             Ty::Runtime(_, scalars) => {
                 let index = match way.recipe {
                     Some(Recipe::Variant(index, _)) => index,
@@ -98,8 +118,9 @@ impl<'s, 'm> Draw<'s, 'm> {
                     Some(Recipe::Choice(index)) => Some(index),
                     _ => None,
                 };
+                let fits = |node: &Node| self.sampler.fits(limits, node);
                 // Every scalar type has spellings.
-                scalar::draw(&mut self.random, ty, limits, index)
+                scalar::draw(&mut self.random, ty, limits, index, fits)
                     .unwrap_or_else(|| opaque::any(&mut self.random))
             }
         };
@@ -222,11 +243,7 @@ impl<'s, 'm> Draw<'s, 'm> {
     }
 
     fn list(&mut self, item: &Ty, limits: &Limits, way: Way) -> Node {
-        let most = limits.get("maxItems").and_then(Json::as_u64);
-        let count = match most.and_then(|most| usize::try_from(most).ok()) {
-            Some(most) if self.random.once_in(FULL_LIST) => most,
-            most => self.count(way).min(most.unwrap_or(usize::MAX)),
-        };
+        let count = self.count(way, limits, "Items");
         let inner: Limits = (limits.iter())
             .filter_map(|(name, value)| Some((name.strip_prefix("[]")?.to_owned(), value.clone())))
             .collect();
@@ -236,9 +253,9 @@ impl<'s, 'm> Draw<'s, 'm> {
         Node::new(Value::List(items), Kind::List)
     }
 
-    fn map(&mut self, item: &Ty, way: Way) -> Node {
+    fn map(&mut self, item: &Ty, limits: &Limits, way: Way) -> Node {
         let mut members: Vec<Member> = Vec::new();
-        for _ in 0..self.count(way) {
+        for _ in 0..self.count(way, limits, "Properties") {
             let name = opaque::name(&mut self.random, |name| {
                 members.iter().any(|member| member.name == name)
             });
@@ -251,14 +268,25 @@ impl<'s, 'm> Draw<'s, 'm> {
         Node::new(Value::Object(members), Kind::Map)
     }
 
-    /// How many elements a list or map has.
-    fn count(&mut self, way: Way) -> usize {
-        match way.fill {
+    /// How many elements a list or map has, by its `minItems` and `maxItems`, or those of properties.
+    fn count(&mut self, way: Way, limits: &Limits, of: &str) -> usize {
+        let limit = |bound: &str| {
+            let limit = limits.get(&format!("{bound}{of}")).and_then(Json::as_u64);
+            limit.and_then(|limit| usize::try_from(limit).ok())
+        };
+        let (least, most) = (limit("min").unwrap_or(0), limit("max"));
+        if let Some(most) = most
+            && self.random.once_in(FULL_LIST)
+        {
+            return most.min(MOST_ELEMENTS);
+        }
+        let count = match way.fill {
             Fill::Least => 0,
             _ if self.is_enough(way) => 0,
             Fill::Most => 1 + self.random.below(2),
             Fill::Random => self.random.below(4),
-        }
+        };
+        count.clamp(least, most.unwrap_or(usize::MAX).max(least))
     }
 
     fn below(&self, way: Way) -> Way {

@@ -9,9 +9,14 @@ mod opaque;
 mod scalar;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use jsonschema::Validator;
 use mcp_schema::model::{Model, Presence, Shape, Ty};
 
+use serde_json::Value as Json;
+
+use crate::judge;
 use crate::random::{Random, seed};
 use crate::tree::{Node, Style};
 use draw::Draw;
@@ -25,6 +30,8 @@ pub struct Sampler<'m> {
     heights: BTreeMap<&'m str, u32>,
     /// Every name that some type gives to a member, and so no name for an unknown one.
     known: BTreeSet<&'m str>,
+    /// The judges of limits, by their text; none of limits that do not stand alone.
+    limits: Mutex<BTreeMap<String, Option<Arc<Validator>>>>,
 }
 
 /// What a sample shows of its type.
@@ -83,7 +90,24 @@ impl<'m> Sampler<'m> {
             known: objects
                 .flat_map(|object| object.members.iter().map(|member| member.wire.as_str()))
                 .collect(),
+            limits: Mutex::default(),
         }
+    }
+
+    /// Whether a value is within the limits that the schema puts on it, each of its keywords held.
+    fn fits(&self, limits: &BTreeMap<String, Json>, node: &Node) -> bool {
+        if limits.is_empty() {
+            return true;
+        }
+        let schema: Json = limits.clone().into_iter().collect();
+        let judge = {
+            let mut judges = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+            let judge = judges.entry(schema.to_string());
+            let judge = judge.or_insert_with(|| judge::of_schema(&schema).ok().map(Arc::new));
+            judge.clone()
+        };
+        let value = serde_json::from_str(&node.text(&mut Style::plain()));
+        judge.is_none_or(|judge| value.is_ok_and(|value| judge.is_valid(&value)))
     }
 
     /// Every corner of a type, and random samples until there are `least`.

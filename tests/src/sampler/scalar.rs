@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcp_schema::diff::pattern_texts;
 use mcp_schema::model::Ty;
 use serde_json::Value as Json;
 
@@ -23,22 +24,36 @@ const STRINGS: &[&str] = &[
     "a string that is long enough for a reader that takes eight or sixteen bytes at a time, and \"then\" some more",
 ];
 
-const URIS: &[&str] = &[
-    "https://example.com/a?b=c#d",
-    "file:///tmp/x%20y.txt",
-    "urn:isbn:0451450523",
-    "mailto:someone@example.com",
-    "data:text/plain;base64,SGk=",
-    "x-vendor://host:80/",
+/// What they say where the schema names a format.
+const FORMATS: &[(&str, &[&str])] = &[
+    (
+        "uri",
+        &[
+            "https://example.com/a?b=c#d",
+            "file:///tmp/x%20y.txt",
+            "urn:isbn:0451450523",
+            "mailto:someone@example.com",
+            "data:text/plain;base64,SGk=",
+            "x-vendor://host:80/",
+        ],
+    ),
+    (
+        "uri-template",
+        &[
+            "file:///{path}",
+            "https://example.com/{+base}/{id}{?q,page*}",
+            "plain:no-variables",
+        ],
+    ),
+    ("byte", &["", "SGk=", "AAEC/+8=", "QUJDREVGR0g="]),
+    ("date", &["2024-02-29", "1999-12-31"]),
+    (
+        "date-time",
+        &["2024-02-29T23:59:59.5+01:00", "1999-12-31T00:00:00Z"],
+    ),
+    ("email", &["someone@example.com", "a.b+c@example.org"]),
+    ("uuid", &["123e4567-e89b-12d3-a456-426614174000"]),
 ];
-
-const URI_TEMPLATES: &[&str] = &[
-    "file:///{path}",
-    "https://example.com/{+base}/{id}{?q,page*}",
-    "plain:no-variables",
-];
-
-const BYTES: &[&str] = &["", "SGk=", "AAEC/+8=", "QUJDREVGR0g="];
 
 /// Whole numbers: small, negative, beyond every machine word, and with point or exponent.
 const INTEGERS: &[&str] = &[
@@ -89,26 +104,46 @@ pub(super) fn spellings(ty: &Ty) -> usize {
     }
 }
 
-/// A scalar, the one of this index or any; none for what is no scalar.
+/// A scalar within limits, the one of this index or any; none for what is no scalar.
+///
+/// What no spelling fits is drawn all the same, and the judge says so.
 pub(super) fn draw(
     random: &mut Random,
     ty: &Ty,
     limits: &BTreeMap<String, Json>,
     index: Option<usize>,
+    fits: impl Fn(&Node) -> bool,
 ) -> Option<Node> {
-    let count = spellings(ty);
-    let index = index.unwrap_or_else(|| random.below(count));
-    let word = |word: &str| Value::Word(word.to_owned());
-    Some(match ty {
-        Ty::String => Node::new(Value::String(string(random, limits, index)), Kind::String),
-        Ty::Boolean => Node::new(word(["false", "true"][index % 2]), Kind::Boolean),
-        Ty::Integer => Node::new(word(number(INTEGERS, limits, index)), Kind::Integer),
-        Ty::Number => {
-            let all: Vec<&str> = [NUMBERS, INTEGERS].concat();
-            Node::new(word(number(&all, limits, index)), Kind::Number)
-        }
+    let (mut list, made) = match ty {
+        Ty::String => strings(limits),
+        Ty::Boolean => (vec!["false", "true"], Vec::new()),
+        Ty::Integer => (INTEGERS.to_vec(), numbers(limits)),
+        Ty::Number => ([NUMBERS, INTEGERS].concat(), numbers(limits)),
         _ => return None,
-    })
+    };
+    list.extend(made.iter().map(String::as_str));
+    let index = index.unwrap_or_else(|| random.below(list.len()));
+    let one = |index: usize| {
+        let text = list[index % list.len()].to_owned();
+        match ty {
+            Ty::String => Node::new(Value::String(text), Kind::String),
+            Ty::Boolean => Node::new(Value::Word(text), Kind::Boolean),
+            Ty::Integer => Node::new(Value::Word(text), Kind::Integer),
+            _ => Node::new(Value::Word(text), Kind::Number),
+        }
+    };
+    let mut node = one(index);
+    if !fits(&node) {
+        let mut others = (1..list.len()).map(|step| one(index + step));
+        node = others.find(fits).unwrap_or(node);
+    }
+    if let Value::String(text) = &mut node.value
+        && limits.is_empty()
+        && random.once_in(8)
+    {
+        *text = text.repeat(random.below(40));
+    }
+    Some(node)
 }
 
 /// Any number, for opaque JSON.
@@ -122,33 +157,54 @@ pub(super) fn any_string(random: &mut Random) -> String {
     random.pick(STRINGS).copied().unwrap_or_default().to_owned()
 }
 
-fn string(random: &mut Random, limits: &BTreeMap<String, Json>, index: usize) -> String {
-    let format = limits.get("format").and_then(Json::as_str);
-    let list = match format {
-        Some("uri") => URIS,
-        Some("uri-template") => URI_TEMPLATES,
-        Some("byte") => BYTES,
-        // Another format is another list to write; what is drawn meanwhile does not fit, and the judge says so.
-        _ => STRINGS,
+/// Strings to try, and those made for the limits: of a pattern, and as long as they may be.
+fn strings(limits: &BTreeMap<String, Json>) -> (Vec<&'static str>, Vec<String>) {
+    let text = |name: &str| limits.get(name).and_then(Json::as_str);
+    let format = FORMATS
+        .iter()
+        .find(|(name, _)| text("format") == Some(name));
+    let list = format.map_or(STRINGS, |(_, list)| list).to_vec();
+    let mut made = text("pattern").map_or_else(Vec::new, pattern_texts);
+    let length = |name: &str| {
+        let length = limits.get(name).and_then(Json::as_u64)?;
+        usize::try_from(length).ok()
     };
-    let one = list.get(index % list.len()).copied().unwrap_or_default();
-    match format {
-        None if random.once_in(8) => one.repeat(random.below(40)),
-        _ => one.to_owned(),
+    let (least, most) = (length("minLength"), length("maxLength"));
+    if least.or(most).is_some() {
+        let all = list.iter().copied().chain(made.iter().map(String::as_str));
+        let cut = |text: &str| -> String {
+            let count = text.chars().count().max(least.unwrap_or(0));
+            let text = if text.is_empty() { "x" } else { text };
+            let letters = text.chars().cycle();
+            letters.take(count.min(most.unwrap_or(count))).collect()
+        };
+        made = all.map(cut).collect();
     }
+    (list, made)
 }
 
-/// The number of this index, or the next one within the limits.
-fn number<'s>(list: &[&'s str], limits: &BTreeMap<String, Json>, index: usize) -> &'s str {
+/// Numbers at the limits and between them, for those that no spelling fits by chance.
+fn numbers(limits: &BTreeMap<String, Json>) -> Vec<String> {
     let limit = |name: &str| limits.get(name).and_then(Json::as_f64);
-    let fits = |text: &&&str| {
-        let value: f64 = text.parse().unwrap_or(f64::NAN);
-        limit("minimum").is_none_or(|least| value >= least)
-            && limit("maximum").is_none_or(|most| value <= most)
-    };
-    let fitting: Vec<&&str> = list.iter().filter(fits).collect();
-    match fitting.as_slice() {
-        [] => "0",
-        fitting => fitting[index % fitting.len()],
-    }
+    let least = limit("minimum").or(limit("exclusiveMinimum"));
+    let most = limit("maximum").or(limit("exclusiveMaximum"));
+    let step = limit("multipleOf").unwrap_or(1.0);
+    let up = least.map(|least| (least / step).ceil() * step);
+    let down = most.map(|most| (most / step).floor() * step);
+    let between = least
+        .zip(most)
+        .map(|(least, most)| f64::midpoint(least, most));
+    let made = [
+        up,
+        up.map(|up| up + step),
+        down,
+        down.map(|down| down - step),
+        between,
+    ];
+    let multiple = limit("multipleOf").map(|step| [step, -step]);
+    let made = made
+        .into_iter()
+        .flatten()
+        .chain(multiple.into_iter().flatten());
+    made.map(|number| number.to_string()).collect()
 }

@@ -5,7 +5,7 @@ use mcp_revisions::mcp_wire::{Direction, Json, Kind, MethodInfo, MethodKind};
 use mcp_schema::{Models, RevisionModel};
 use mcp_tests::judge::Judge;
 use mcp_tests::random::{Random, seed};
-use mcp_tests::sampler::Sampler;
+use mcp_tests::sampler::{Recipe, Sampler};
 
 /// Samples of each definition.
 const SAMPLES: usize = 12;
@@ -64,6 +64,14 @@ impl<'m> Voice<'m> {
         samples.retain(|text| Json::from_text(text).is_ok_and(|json| json.kind() == Kind::Object));
         samples.truncate(SAMPLES);
         samples
+    }
+
+    /// What an implementation of the revision says of itself, at the least.
+    pub(crate) fn info(&self) -> Json {
+        let least = self
+            .sampler
+            .instance(self.name("Implementation"), Recipe::Least, 1);
+        Json::from_text(&least.text).unwrap()
     }
 
     /// Whether a text meets the schema of a definition.

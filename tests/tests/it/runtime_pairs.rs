@@ -121,7 +121,7 @@ fn one_channel(app: &Voice<'_>, handshake: &Voice<'_>, per_request: &Voice<'_>) 
     let round = format!("{} {}", app.revision, handshake.revision);
     let mut random = Random::new(seed(&[&round]));
     let capabilities = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
-    let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
+    let info = app.info();
     let profile = Profile::new(&info, &Json::from_text(capabilities).unwrap());
     // Progress tokens are drawn as long as any string: what is told here is how they are said, not how long they may be.
     let limits = Limits::default();

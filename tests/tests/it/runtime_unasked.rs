@@ -77,7 +77,7 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
 /// The application and its handshake peer.
 fn one_session(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {
     let capabilities = Json::from_text(r#"{"tools":{},"logging":{}}"#).unwrap();
-    let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
+    let info = app.info();
     let server = Server::new(app.revision, Profile::new(&info, &capabilities)).unwrap();
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {

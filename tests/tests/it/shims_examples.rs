@@ -144,7 +144,7 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
     }
     if losses != sample.loses {
         return Err(format!(
-            "{}: expected it to record {:?}, found {losses:?}",
+            "{}: expected it to record {:?}, found {losses:?}: write `loses = {losses:?}` in the example if that is right",
             sample.input, sample.loses
         ));
     }

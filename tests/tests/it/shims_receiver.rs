@@ -3,11 +3,17 @@
 //! Tools, and results that fit them, are drawn together; an independent judge of JSON Schema says whether a converted
 //! result fits the converted schema of its tool. The rest is drawn by name: claims, control members, codes, marks.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use mcp_protocol::{
     Context, Lifecycle, Outcome, Part, Revision, Session, Status, Subject, UnknownFields,
     method_name,
 };
+use mcp_schema::{Models, Spec};
 use mcp_tests::random::{Random, seed};
+use mcp_tests::root;
+use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_wire::pointer::escaped;
 use mcp_wire::{Direction, ErrorObject, Json};
 use serde_json::{Map, Value, json};
@@ -25,15 +31,49 @@ fn older() -> impl Iterator<Item = Revision> {
     converted.filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
 }
 
+/// The least that each definition of the latest release demands, by its name there.
+static LEAST: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
+    let spec = Spec::read(&root().join("spec")).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let sampler = Sampler::new(&models.get(latest().id()).unwrap().model, latest().id());
+    let least = |name| sampler.instance(name, Recipe::Least, 1).text;
+    let types = latest().types().iter();
+    types
+        .filter_map(|row| {
+            let value = serde_json::from_str(&least(row.rust_name)).ok()?;
+            Some((row.name, value))
+        })
+        .collect()
+});
+
+/// A value of a definition of the latest release: what a test says of it, and of the rest what is demanded.
+fn whole(definition: &str, said: &Value) -> String {
+    let mut whole = LEAST[definition].clone();
+    for (name, value) in said.as_object().unwrap() {
+        whole[name] = value.clone();
+    }
+    whole.to_string()
+}
+
+/// The params of a method, whole; none if the latest release, such as one to which the method was lost, has no such
+/// method, and so nothing that has a counterpart.
+fn whole_params(method: &str, said: &Value) -> Option<String> {
+    let sender = Direction::ClientToServer;
+    let name = method_name(method, sender, Revision::LATEST, latest());
+    let mut rows = latest().methods().iter();
+    let row = rows.find(|row| row.name == name && row.direction == sender)?;
+    Some(whole(row.params?, said))
+}
+
 /// Whether a tool of a revision can say what its results look like.
 fn has_output_schemas(older: Revision) -> bool {
-    let tool = r#"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}"#;
+    let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": { "type": "object" } });
     let tool = convert(
         What::Type("Tool"),
         latest(),
         older,
         UnknownFields::Drop,
-        tool,
+        &whole("Tool", &tool),
     );
     tool.is_some_and(|tool| tool.get("outputSchema").is_some())
 }
@@ -197,7 +237,7 @@ fn results_fit_the_schema_of_their_tool_and_references_lead_somewhere() {
                 latest(),
                 older,
                 UnknownFields::Drop,
-                &tool.to_string(),
+                &whole("Tool", &tool),
             );
             let converted = &tool.expect("a tool has a counterpart")["outputSchema"];
             let mut lost = Vec::new();
@@ -224,7 +264,7 @@ fn results_fit_the_schema_of_their_tool_and_references_lead_somewhere() {
                     latest(),
                     older,
                     UnknownFields::Drop,
-                    &result.to_string(),
+                    &whole("CallToolResult", &result),
                 );
                 let result = result.expect("a result has a counterpart");
                 if !after.is_valid(&result["structuredContent"]) {
@@ -247,6 +287,7 @@ fn results_fit_the_schema_of_their_tool_and_references_lead_somewhere() {
 #[test]
 fn a_message_of_the_handshake_makes_no_claim() {
     let mut draw = Draw(Random::new(seed(&["receiver", "claims"])));
+    let mut methods = 0;
     for method in [
         "tools/call",
         "tools/list",
@@ -254,7 +295,7 @@ fn a_message_of_the_handshake_makes_no_claim() {
         "resources/read",
         "completion/complete",
     ] {
-        for _ in 0..20 {
+        for number in 0..20 {
             let mut meta = json!({
                 "io.modelcontextprotocol/protocolVersion": latest().protocol_version(),
                 "io.modelcontextprotocol/clientCapabilities": {},
@@ -267,21 +308,20 @@ fn a_message_of_the_handshake_makes_no_claim() {
                 "_meta": meta, "name": "n", "uri": "file:///a",
                 "ref": { "type": "ref/prompt", "name": "p" }, "argument": { "name": "a", "value": "" },
             });
+            let Some(text) = whole_params(method, &text) else {
+                continue;
+            };
+            methods += usize::from(number == 0);
             for (older, policy) in older().flat_map(|older| POLICIES.map(|policy| (older, policy)))
             {
-                let older = convert(
-                    What::Params(method),
-                    latest(),
-                    older,
-                    policy,
-                    &text.to_string(),
-                );
+                let older = convert(What::Params(method), latest(), older, policy, &text);
                 let meta = older.expect("a request has a counterpart")["_meta"].clone();
                 let keys: Vec<&String> = meta.as_object().unwrap().keys().collect();
                 assert_eq!(keys, ["com.example/key"], "{method}, {policy:?}: {text}");
             }
         }
     }
+    assert!(methods > 2, "{methods} methods");
 }
 
 #[test]
@@ -386,15 +426,14 @@ fn no_mark_outlives_what_it_describes() {
         let result = json!({ "content": [], "resultType": "complete", "structuredContent": value });
         let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": draw.root() });
         for ((what, text), older) in [
-            (What::Result("tools/call"), result),
-            (What::Type("Tool"), tool),
+            (What::Result("tools/call"), whole("CallToolResult", &result)),
+            (What::Type("Tool"), whole("Tool", &tool)),
         ]
         .into_iter()
         .flat_map(|one| lacking.iter().map(move |older| (one.clone(), *older)))
         {
             let latest = latest();
-            let down =
-                convert(what, latest, older, UnknownFields::Drop, &text.to_string()).unwrap();
+            let down = convert(what, latest, older, UnknownFields::Drop, &text).unwrap();
             assert!(
                 !down.to_string().contains("mcp-revisions"),
                 "{text} became {down}"

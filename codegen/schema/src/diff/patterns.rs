@@ -27,8 +27,9 @@ impl Patterns {
     }
 }
 
-/// Small texts that a pattern is made for; whether they match it is to be asked.
-pub(super) fn texts(pattern: &str) -> Vec<String> {
+/// Makes small texts for a pattern; whether they match it is to be asked.
+#[must_use]
+pub fn texts(pattern: &str) -> Vec<String> {
     let Ok(hir) = regex_syntax::parse(pattern) else {
         return Vec::new();
     };

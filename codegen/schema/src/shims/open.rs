@@ -8,6 +8,7 @@ use super::pair::Sender;
 use super::pair::{Pair, Way};
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::{numbered, rule_id};
+use crate::pointer::escaped;
 
 /// The rule of losses and rejections that are not decided, by the id that `mcp_convert` gives it.
 pub const UNDECIDED: &str = "undecided";
@@ -143,7 +144,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
             }
             Row::Covers { owner, member } => {
                 let way = way.unwrap_or(Way::Up);
-                let example = example("type", owner, [None]);
+                let example = example("type", owner, [(None, None)]);
                 format!(
                     "[[rule]]\nid = \"{id}\"\nat = \"{owner}\"\n{way} = {{ before = \"\" }}\ncovers = [\"{member}\"]\n{tail}{example}"
                 )
@@ -165,7 +166,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
                 } else {
                     id.to_owned()
                 };
-                let example = example("params", place, [Some(*missing)]);
+                let example = example("params", place, [(Some(*missing), None)]);
                 format!(
                     "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
@@ -173,7 +174,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
             Row::Error(code) => format!(
                 "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}{}",
                 way.unwrap_or(Way::Down),
-                example("error", "", [None])
+                example("error", "", [(None, None)])
             ),
             Row::Listed(line) => {
                 return Settle::of("errors.toml", line.clone());
@@ -205,16 +206,27 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
     }
     stub.push_str(tail);
     let owner = place.split(['.', '|']).next().unwrap_or(place);
-    let ways = rule.keys().map(|way| (rule.len() > 1).then_some(*way));
-    stub.push_str(&example("type", owner, ways));
+    let member = place.split_once('.').map(|(_, member)| member);
+    let rows = rule.iter().map(|(way, action)| {
+        let lost = member.filter(|_| loses(action));
+        ((rule.len() > 1).then_some(*way), lost)
+    });
+    stub.push_str(&example("type", owner, rows));
     Settle::of(pair.file(), stub)
 }
 
-/// Examples to be filled in, one a way; which way is not said where there is one.
-fn example(of: &str, name: &str, ways: impl IntoIterator<Item = Option<Way>>) -> String {
-    let rows = ways.into_iter().map(|way| {
+/// Examples to be filled in, one a way, with the member that is lost on it; which way is not said where there is one.
+fn example<'p>(
+    of: &str,
+    name: &str,
+    rows: impl IntoIterator<Item = (Option<Way>, Option<&'p str>)>,
+) -> String {
+    let rows = rows.into_iter().map(|(way, lost)| {
         let way = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));
-        format!("  {{ {of} = \"{name}\", {way}input = '', output = '' }},\n")
+        let loses = lost.map_or_else(String::new, |member| {
+            format!(", loses = [{:?}]", format!("/{}", escaped(member)))
+        });
+        format!("  {{ {of} = \"{name}\", {way}input = '', output = ''{loses} }},\n")
     });
     format!("example = [\n{}]\n", rows.collect::<String>())
 }
