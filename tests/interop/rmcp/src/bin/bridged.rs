@@ -80,7 +80,7 @@ async fn main() {
         "discover" => ClientLifecycleMode::Discover { preferred_versions },
         _ => ClientLifecycleMode::Auto {
             preferred_versions,
-            handshake_version: None,
+            legacy_version: None,
         },
     };
     let (sender, updates) = unbounded_channel();

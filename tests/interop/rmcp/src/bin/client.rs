@@ -27,7 +27,7 @@ async fn main() {
         "discover" => ClientLifecycleMode::Discover { preferred_versions },
         _ => ClientLifecycleMode::Auto {
             preferred_versions,
-            handshake_version: None,
+            legacy_version: None,
         },
     };
     let capabilities = ClientCapabilities::builder().enable_tasks().build();

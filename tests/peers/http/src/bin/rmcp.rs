@@ -36,7 +36,7 @@ impl ServerHandler for Example {}
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [port, mode] = peers_http::arguments()?;
     let mut config = StreamableHttpServerConfig::default();
-    config.handshake_session_mode = mode == "sessions";
+    config.legacy_session_mode = mode == "sessions";
     config.json_response = mode != "sessions";
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(|| Ok(Example), sessions, config);
