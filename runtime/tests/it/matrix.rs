@@ -69,7 +69,8 @@ impl Wire<'_> {
     }
 }
 
-/// As the specification has clients do it: the per-request way first, the handshake if that is no per-request server.
+/// Connects a client as the specification asks: it tries the per-request lifecycle first, and the handshake if the server
+/// refuses that.
 fn meet(app: Revision, client: &Client, server: &Server, http: bool) -> Meeting {
     let mut wire = Wire {
         app,

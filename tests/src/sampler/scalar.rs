@@ -93,7 +93,7 @@ const NUMBERS: &[&str] = &[
     "5e-324",
 ];
 
-/// How many spellings of a scalar there are to try; none for what is no scalar.
+/// Returns how many spellings of a scalar there are to try; 0 for a type that is not scalar.
 pub(super) fn spellings(ty: &Ty) -> usize {
     match ty {
         Ty::String => STRINGS.len(),
@@ -104,9 +104,9 @@ pub(super) fn spellings(ty: &Ty) -> usize {
     }
 }
 
-/// A scalar within limits, the one of this index or any; none for what is no scalar.
+/// Returns a scalar within limits, the one of this index or any; `None` for a type that is not scalar.
 ///
-/// What no spelling fits is drawn all the same, and the judge says so.
+/// If no spelling is within the limits, one is returned all the same, and the judge refuses it.
 pub(super) fn draw(
     random: &mut Random,
     ty: &Ty,

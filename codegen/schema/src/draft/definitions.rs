@@ -372,13 +372,13 @@ pub(super) fn is_null(node: &Node) -> bool {
     node.types == [JsonType::Null]
 }
 
-/// The type of a constant that is checked on reading and written on writing, and so is no field.
+/// Returns the type of a constant's value. A struct has no field for it: its reader checks the constant, its writer writes it.
 pub(super) fn constant(value: &Value) -> Option<Ty> {
     match value {
         Value::String(_) => Some(Ty::String),
         Value::Bool(_) => Some(Ty::Boolean),
         Value::Number(number) if number.is_i64() => Some(Ty::Integer),
-        // Spelled as it is: `-32603.0` is no integer of Rust.
+        // The generated code spells the constant as the schema does, and `-32603.0` is no integer of Rust.
         Value::Number(_) => Some(Ty::Number),
         _ => None,
     }

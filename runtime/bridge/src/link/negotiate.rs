@@ -7,7 +7,7 @@ use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Handle, Incoming, drive};
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
-use mcp_wire::peek;
+use mcp_wire::{peek, printable};
 use serde_json::Value;
 
 use super::asked::Asked;
@@ -93,7 +93,7 @@ fn named(spoken: &Value) -> Option<String> {
         one => one.as_str().into_iter().collect(),
     };
     let names = names.join(", ");
-    let excerpt: String = names.escape_debug().take(EXCERPT).collect();
+    let excerpt: String = printable(&names).chars().take(EXCERPT).collect();
     (!excerpt.is_empty()).then_some(excerpt)
 }
 

@@ -126,7 +126,7 @@ fn a_reader_that_does_not_read_holds_up_what_goes_by() {
             .count();
         let _ = told.send(all);
     });
-    // As long as nobody reads what is printed, the rest waits in the server and not in the tap.
+    // As long as this test does not read standard error, the tap does not take the rest of the lines from the server.
     heard.recv_timeout(Duration::from_secs(1)).unwrap_err();
     let output = child.wait_with_output().unwrap();
     assert_eq!(heard.recv().unwrap(), LINES);

@@ -368,7 +368,7 @@ async fn ask(
     let gone = || crate::errors::internal("the client is gone").error;
     let call = about.map(|(call, _)| call);
     if call.is_some() {
-        driver.is_found().await;
+        driver.wait_until_found().await;
     }
     let asked = driver.in_turn(call, || driver.ask(about, method, params));
     match asked.await {

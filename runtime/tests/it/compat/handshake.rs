@@ -55,24 +55,7 @@ pub(crate) fn text(answer: &Value) -> &str {
 }
 
 async fn questions(wire: &mut Wire, elicits: bool) {
-    let cases = [
-        (
-            "roots",
-            "roots/list",
-            json!({"roots": [{"uri": "file:///r"}]}),
-        ),
-        (
-            "sample",
-            "sampling/createMessage",
-            json!({"role": "assistant", "content": {"type": "text", "text": "yo"}, "model": "m"}),
-        ),
-        (
-            "elicit",
-            "elicitation/create",
-            json!({"action": "accept", "content": {"name": "Ada"}}),
-        ),
-    ];
-    for (id, (what, method, answer)) in (10..).zip(cases) {
+    for (id, (what, method, answer)) in (10..).zip(super::questions_and_answers()) {
         start(wire, id, "ask", json!({"what": what})).await;
         if what == "elicit" && !elicits {
             let refused = wire.answer(id).await;

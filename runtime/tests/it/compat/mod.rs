@@ -8,7 +8,29 @@ mod per_request;
 mod wire;
 
 use mcp_revisions::{Lifecycle, Revision};
+use serde_json::{Value, json};
 use wire::Wire;
+
+/// Returns what the tool `ask` can ask, the method that carries the question, and the client's answer.
+fn questions_and_answers() -> [(&'static str, &'static str, Value); 3] {
+    [
+        (
+            "roots",
+            "roots/list",
+            json!({"roots": [{"uri": "file:///r"}]}),
+        ),
+        (
+            "sample",
+            "sampling/createMessage",
+            json!({"role": "assistant", "content": {"type": "text", "text": "yo"}, "model": "m"}),
+        ),
+        (
+            "elicit",
+            "elicitation/create",
+            json!({"action": "accept", "content": {"name": "Ada"}}),
+        ),
+    ]
+}
 
 async fn every_client(app: Revision) {
     for over in ["stdio", "http"] {

@@ -60,24 +60,7 @@ async fn asked(wire: &mut Wire, id: i64, what: &str) -> (String, Value, Value) {
 }
 
 async fn questions(wire: &mut Wire) {
-    let cases = [
-        (
-            "roots",
-            "roots/list",
-            json!({"roots": [{"uri": "file:///r"}]}),
-        ),
-        (
-            "sample",
-            "sampling/createMessage",
-            json!({"role": "assistant", "content": {"type": "text", "text": "yo"}, "model": "m"}),
-        ),
-        (
-            "elicit",
-            "elicitation/create",
-            json!({"action": "accept", "content": {"name": "Ada"}}),
-        ),
-    ];
-    for (id, (what, method, answer)) in (10..).step_by(2).zip(cases) {
+    for (id, (what, method, answer)) in (10..).step_by(2).zip(super::questions_and_answers()) {
         let (name, request, state) = asked(wire, id, what).await;
         assert_eq!(request["method"], method, "{}", wire.place);
         // The arguments as another library would write them.

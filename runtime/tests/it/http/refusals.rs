@@ -78,7 +78,7 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
     }
 }
 
-/// What a per-request call comes to with these headers more, whatever their bytes.
+/// Sends a per-request call with these headers besides, and returns the status and body of the answer.
 async fn with_more(more: &[(&'static str, &[u8])]) -> (StatusCode, String) {
     let service = Service::new(server(), handlers::handle);
     let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});

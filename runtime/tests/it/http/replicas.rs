@@ -301,7 +301,7 @@ async fn a_session_whose_replica_has_left_goes_on_at_another_as_it_was() {
             assert_eq!(message(answer).await["result"]["content"][0]["text"], "3");
         }
         let mut stream = get(&replicas[1], &session, None).await.into_body();
-        // It may have changed on the way. What is told from now on is no event of before.
+        // The id of the stream may have changed on the way: a message sent from now on has the id of no earlier event.
         let (id, _) = next(&mut stream).await;
         assert!(id.is_none() || id != seen, "{version}: {id:?}");
         told_of(&mut stream, "example://a").await;

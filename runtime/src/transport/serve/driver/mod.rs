@@ -53,7 +53,7 @@ impl ByTicket {
 
     /// Waits until the other replicas find this one, which may have joined them a moment ago. If the backplane cannot be
     /// reached, there is nothing to wait for.
-    async fn is_found(&self) {
+    async fn wait_until_found(&self) {
         let Replicas { backplane, address } = &self.replicas;
         if !backplane.is_shared() {
             return;
@@ -345,11 +345,11 @@ impl ServerDriver {
     }
 
     /// Waits until the client can retry a call that is suspended here at any replica; a session is found by its record.
-    pub(in crate::transport) async fn is_found(&self) {
+    pub(in crate::transport) async fn wait_until_found(&self) {
         if let Some(by_ticket) = &self.by_ticket
             && self.state().connection.session_revision().is_none()
         {
-            by_ticket.is_found().await;
+            by_ticket.wait_until_found().await;
         }
     }
 

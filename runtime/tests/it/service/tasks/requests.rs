@@ -148,10 +148,10 @@ async fn a_task_whose_client_answers_with_an_error_is_told_of_it_and_asks_once()
     let mut peer = world.peer(CORE).await;
     let created = peer.once("tools/call", task_call("asks")).await.unwrap();
     let id = created["task"]["taskId"].clone();
-    peer.answers = vec![json!({"error": {"code": -32000, "message": "nobody is there"}})];
+    peer.answers = vec![json!({"error": {"code": -32000, "message": "the user is away"}})];
     let result = peer.once("tasks/result", json!({"taskId": id})).await;
     let why = format!("{result:?}");
-    assert!(why.contains("nobody is there"), "{why}");
+    assert!(why.contains("the user is away"), "{why}");
     until(&mut peer, &id, "failed").await;
     assert_eq!(peer.asked.len(), 1);
 }
