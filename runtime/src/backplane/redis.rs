@@ -249,7 +249,11 @@ impl Shared {
 
     /// Says that this process is there, and which receivers are in it.
     async fn beat(&self) -> redis::RedisResult<()> {
-        let addresses: Vec<_> = lock(&self.inbox.receivers).keys().cloned().collect();
+        let addresses: Vec<_> = {
+            let mut receivers = lock(&self.inbox.receivers);
+            receivers.retain(|_, receiver| receiver.strong_count() > 0);
+            receivers.keys().cloned().collect()
+        };
         let mut beats = redis::pipe();
         beats.cmd("PING").ignore();
         for address in addresses {

@@ -10,10 +10,16 @@ use crate::envelope;
 use crate::transcript::line::mark;
 use crate::transcript::talk::Talk;
 
+/// As many bytes go by until what is known of them is forgotten: ids and names can be as long as messages.
+const REMEMBERED: usize = 16 << 20;
+
 /// What was seen so far.
 pub(super) struct Watch {
     talk: Talk,
     line: usize,
+    /// The bytes that went by since something was forgotten, and the first line of them.
+    bytes: usize,
+    since: usize,
     paint: Paint,
 }
 
@@ -22,6 +28,8 @@ impl Watch {
         Self {
             talk: Talk::default(),
             line: 0,
+            bytes: 0,
+            since: 0,
             paint: Paint::of(stderr()),
         }
     }
@@ -29,6 +37,11 @@ impl Watch {
     /// What to show of a line: the message, with the time that an answer took, and what is wrong with it.
     pub(super) fn sees(&mut self, direction: Direction, at: u64, text: &str) -> String {
         self.line += 1;
+        self.bytes += text.len();
+        if self.bytes > REMEMBERED {
+            self.talk.forget(self.since);
+            (self.bytes, self.since) = (text.len(), self.line);
+        }
         let mut shown = String::new();
         let messages = envelope::read(text).ok();
         for message in messages.iter().flat_map(|messages| &messages.all) {
@@ -75,5 +88,29 @@ impl Watch {
             }
             _ => format!("{arrow} {id}  {method}: ok{time}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{REMEMBERED, Watch};
+    use mcp_wire::Direction::{ClientToServer, ServerToClient};
+
+    /// The ids alone are several times what is remembered, and a request from before all of it still has its answer.
+    #[test]
+    fn traffic_that_goes_by_for_ever_is_not_kept() {
+        let mut watch = Watch::new();
+        let ask = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#);
+        let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#);
+        watch.sees(ClientToServer, 0, &ask("first"));
+        for number in 0..60 {
+            let id = format!("{number}{}", "x".repeat(REMEMBERED / 20));
+            watch.sees(ClientToServer, 0, &ask(&id));
+            watch.sees(ServerToClient, 0, &answer(&id));
+        }
+        let kept = format!("{:?}", watch.talk).len();
+        assert!(kept < 2 * REMEMBERED, "{kept}");
+        let shown = watch.sees(ServerToClient, 7, &answer("first"));
+        assert!(shown.contains("ping: ok  7 ms"), "{shown}");
     }
 }

@@ -15,6 +15,9 @@ pub(super) struct Open {
     pub(super) is_cancelled: bool,
 }
 
+/// As many requests may wait for ever.
+const MOST_OPEN: usize = 1_000;
+
 /// An id, by its text, and who used it.
 pub(super) type Asked = (Direction, String);
 
@@ -95,6 +98,15 @@ impl Requests {
                 open.is_cancelled = true;
                 return;
             }
+        }
+    }
+
+    /// Forgets what was answered; of what waits, only where it is much, what was asked before a line.
+    pub(super) fn forget(&mut self, before: usize) {
+        self.answered.clear();
+        self.calls.clear();
+        if self.open.len() > MOST_OPEN {
+            self.open.retain(|_, open| open.line >= before);
         }
     }
 

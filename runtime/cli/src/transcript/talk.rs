@@ -364,6 +364,14 @@ impl Talk {
         Some((&open.method, at.saturating_sub(open.at?)))
     }
 
+    /// Forgets what was counted, found and answered, so that traffic may go by for ever; see [`Requests::forget`].
+    pub(crate) fn forget(&mut self, before: usize) {
+        self.requests.forget(before);
+        self.findings = Findings::default();
+        self.notifications.clear();
+        self.unknown.clear();
+    }
+
     /// What still waits when nothing more comes.
     pub(crate) fn ends(&mut self) {
         for (id, open) in self.requests.end() {

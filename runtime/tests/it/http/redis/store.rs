@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use mcp_revisions::backplane::{Backplane, Redis};
+use mcp_revisions::backplane::{Backplane, Receiver, Redis, To};
 use mcp_revisions::sansio::server::{Count, MemoryTasks, Task, TaskStatus, TaskStoreError};
 
 use super::Server;
@@ -119,5 +119,33 @@ fn a_share_of_the_tasks_in_redis_has_an_end_and_what_expires_leaves_room() {
         store.replace(grown).await.unwrap();
         store.remove(&format!("{:032x}", 0)).await.unwrap();
         store.insert(large(4, "a")).await.unwrap();
+    });
+}
+
+struct Deaf;
+
+impl Receiver for Deaf {
+    fn receive(&self, _: &[u8]) {}
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_soon_known_to_be_gone() {
+    with_redis("gone", async |redis| {
+        let deaf: Arc<dyn Receiver> = Arc::new(Deaf);
+        let address = redis.join(Arc::downgrade(&deaf));
+        let is_there = async || {
+            let sent = redis.send(To::One(&address), b"x".to_vec()).await;
+            sent.unwrap()
+        };
+        let begun = Instant::now();
+        let until = async |expected| {
+            while is_there().await != expected {
+                assert!(begun.elapsed() < Duration::from_secs(30), "{expected}");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        until(true).await;
+        drop(deaf);
+        until(false).await;
     });
 }
