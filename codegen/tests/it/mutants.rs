@@ -76,13 +76,8 @@ fn rows(open: &[Decision]) -> (String, Vec<&str>) {
             stubs.push(stub);
         }
     }
-    let text = stubs.concat();
-    let text = text
-        .replace("reason = \"\"", "reason = \"x\"")
-        .replace("source = \"\"", "source = \"x\"")
-        .replace("input = '', output = ''", "input = '{}', output = '{}'");
     (
-        text,
+        specs::filled(&stubs.concat()),
         settled.iter().map(|open| open.place.as_str()).collect(),
     )
 }

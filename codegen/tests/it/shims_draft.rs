@@ -2,7 +2,8 @@
 
 use crate::changes::apply;
 use crate::specs::{
-    covered, last_pair, latest, planned, planned_by, twin as spec, twin_directory as directory,
+    covered, filled, last_pair, latest, planned, planned_by, twin as spec,
+    twin_directory as directory,
 };
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
@@ -185,10 +186,7 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     // As they are, they ask for what is missing: a reason each.
     let asked = planned_by(&spec, &rows).unwrap_err().to_string();
     assert_eq!(asked.matches("it gives no reason").count(), 3, "{asked}");
-    let filled = (rows.replace("reason = \"\"", "reason = \"x\""))
-        .replace("source = \"\"", "source = \"x\"")
-        .replace("input = '', output = ''", "input = '{}', output = '{}'");
-    assert_eq!(planned_by(&spec, &filled).unwrap().open, []);
+    assert_eq!(planned_by(&spec, &filled(&rows)).unwrap().open, []);
 }
 
 /// Until somebody says what stands there, a message without it is refused as one of wrong params.

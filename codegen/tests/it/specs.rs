@@ -87,6 +87,14 @@ pub(crate) fn covered(spec: &Spec, plan: &PairPlan, kind: Kind) -> Vec<String> {
     rows.flat_map(|row| cover(row, plan)).collect()
 }
 
+/// Proposed rows with what they ask of a person filled in.
+pub(crate) fn filled(rows: &str) -> String {
+    rows.replace("reason = \"\"", "reason = \"x\"")
+        .replace("source = \"\"", "source = \"x\"")
+        .replace("input = ''", "input = '{}'")
+        .replace("output = ''", "output = '{}'")
+}
+
 /// The directory in memory: the draft is taken out, and the latest release imported in its place.
 pub(crate) fn twin_directory() -> Directory {
     twin_directory_of(&latest(spec()).id)

@@ -144,7 +144,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
             }
             Row::Covers { owner, member } => {
                 let way = way.unwrap_or(Way::Up);
-                let example = example("type", owner, [(None, None)]);
+                let example = example("type", owner, [(None, "", None)]);
                 format!(
                     "[[rule]]\nid = \"{id}\"\nat = \"{owner}\"\n{way} = {{ before = \"\" }}\ncovers = [\"{member}\"]\n{tail}{example}"
                 )
@@ -166,7 +166,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
                 } else {
                     id.to_owned()
                 };
-                let example = example("params", place, [(Some(*missing), None)]);
+                let example = example("params", place, [(Some(*missing), action.as_str(), None)]);
                 format!(
                     "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
@@ -174,7 +174,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
             Row::Error(code) => format!(
                 "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}{}",
                 way.unwrap_or(Way::Down),
-                example("error", "", [(None, None)])
+                example("error", "", [(None, "", None)])
             ),
             Row::Listed(line) => {
                 return Settle::of("errors.toml", line.clone());
@@ -203,30 +203,41 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
     let loses = |action: &&str| *action == "\"drop\"" || action.starts_with("{ implied");
     if rule.values().any(loses) {
         stub.push_str("loss = \"semantic\"\n");
+        // What is made anew wherever it is missing is not taken back from what was carried.
+        if rule.values().any(|action| action.starts_with("{ default")) {
+            stub.push_str("carry = false\n");
+        }
     }
     stub.push_str(tail);
     let owner = place.split(['.', '|']).next().unwrap_or(place);
     let member = place.split_once('.').map(|(_, member)| member);
     let rows = rule.iter().map(|(way, action)| {
         let lost = member.filter(|_| loses(action));
-        ((rule.len() > 1).then_some(*way), lost)
+        ((rule.len() > 1).then_some(*way), *action, lost)
     });
     stub.push_str(&example("type", owner, rows));
     Settle::of(pair.file(), stub)
 }
 
-/// Examples to be filled in, one a way, with the member that is lost on it; which way is not said where there is one.
+/// Examples to be filled in, one a way, with the action and the member that is lost by it; which way is not said where
+/// there is one.
 fn example<'p>(
     of: &str,
     name: &str,
-    rows: impl IntoIterator<Item = (Option<Way>, Option<&'p str>)>,
+    rows: impl IntoIterator<Item = (Option<Way>, &'p str, Option<&'p str>)>,
 ) -> String {
-    let rows = rows.into_iter().map(|(way, lost)| {
+    let rows = rows.into_iter().map(|(way, action, lost)| {
         let way = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));
         let loses = lost.map_or_else(String::new, |member| {
             format!(", loses = [{:?}]", format!("/{}", escaped(member)))
         });
-        format!("  {{ {of} = \"{name}\", {way}input = '', output = ''{loses} }},\n")
+        let code = action.strip_prefix("{ reject = { code = ");
+        let output = match code.and_then(|rest| rest.split(',').next()) {
+            Some(code) => format!("rejected {code}"),
+            None if of == "params" && action == "\"drop\"" => "dropped".to_owned(),
+            None => String::new(),
+        };
+        format!("  {{ {of} = \"{name}\", {way}input = '', output = '{output}'{loses} }},\n")
     });
     format!("example = [\n{}]\n", rows.collect::<String>())
 }
