@@ -206,5 +206,10 @@ fn numbers(limits: &BTreeMap<String, Json>) -> Vec<String> {
         .into_iter()
         .flatten()
         .chain(multiple.into_iter().flatten());
-    made.map(|number| number.to_string()).collect()
+    // What goes without saying, as it stands in the schema and with a fraction.
+    let default = limit("default").map(|number| [number.to_string(), format!("{number:.1}")]);
+    let default = default.into_iter().flatten();
+    made.map(|number| number.to_string())
+        .chain(default)
+        .collect()
 }

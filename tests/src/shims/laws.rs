@@ -258,24 +258,37 @@ fn equal(
 /// The value without an empty member that is implied, or with the number that is implied as it is spelled there.
 fn levelled(value: &Value, implied: &Implied) -> Value {
     let mut value = value.clone();
-    let Value::Object(members) = &mut value else {
-        return value;
-    };
-    match implied.value.as_f64() {
-        None => members
+    match (implied.value.as_f64(), &mut value) {
+        (Some(number), value) => respell(value, implied, number),
+        (None, Value::Object(members)) => members
             .retain(|(name, value)| *name != implied.member || *value != Value::Object(Vec::new())),
-        Some(number) => {
+        _ => (),
+    }
+    value
+}
+
+/// Spells the number that is implied as it is spelled there, at any depth: what is converted may hold a list of its owners.
+fn respell(value: &mut Value, implied: &Implied, number: f64) {
+    match value {
+        Value::Object(members) => {
             for (name, value) in members {
-                if let Value::Word(word) = value
-                    && *name == implied.member
-                    && word.parse() == Ok(number)
-                {
-                    *word = implied.value.to_string();
+                match value {
+                    Value::Word(word) if *name == implied.member => {
+                        if word.parse() == Ok(number) {
+                            *word = implied.value.to_string();
+                        }
+                    }
+                    value => respell(value, implied, number),
                 }
             }
         }
+        Value::Array(items) => {
+            for item in items {
+                respell(item, implied, number);
+            }
+        }
+        _ => (),
     }
-    value
 }
 
 /// Unknown members, and keys of `_meta` that are nobody's, stand where they stood, unless a loss tells of their place.
