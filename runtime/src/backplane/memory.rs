@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, fresh_address};
+use super::receivers::Receivers;
+use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To};
 use crate::protocol::server::Owner;
 use crate::protocol::tasks::{MemoryTasks, TaskStore};
 use crate::transport::panics::lock;
@@ -23,7 +24,7 @@ struct Shared {
     owner_bytes: usize,
     all_bytes: usize,
     kept: Mutex<Kept>,
-    receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
+    receivers: Receivers,
     tasks: Arc<MemoryTasks>,
 }
 
@@ -79,7 +80,7 @@ impl Memory {
             owner_bytes: (all / 4).max(session),
             all_bytes: all,
             kept: Mutex::default(),
-            receivers: Mutex::default(),
+            receivers: Receivers::default(),
             tasks: Arc::default(),
         }))
     }
@@ -136,24 +137,15 @@ fn cost(event: &KeptEvent) -> usize {
 
 impl Backplane for Memory {
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
-        let mut receivers = lock(&self.0.receivers);
-        receivers.retain(|_, receiver| receiver.strong_count() > 0);
-        let address = fresh_address();
-        receivers.insert(Arc::clone(&address), receiver);
-        address
+        self.0.receivers.join(receiver)
     }
 
     fn send(&self, to: To<'_>, message: Vec<u8>) -> Reply<bool> {
-        let receivers: Vec<_> = match to {
-            To::One(address) => Vec::from_iter(lock(&self.0.receivers).get(address).cloned()),
-            To::All => lock(&self.0.receivers).values().cloned().collect(),
-        };
-        let mut is_there = false;
-        for receiver in receivers.iter().filter_map(Weak::upgrade) {
+        let receivers = self.0.receivers.of(to);
+        for receiver in &receivers {
             receiver.receive(&message);
-            is_there = true;
         }
-        at_once(is_there)
+        at_once(!receivers.is_empty())
     }
 
     fn save(
@@ -242,7 +234,7 @@ impl Backplane for Memory {
     }
 
     fn is_shared(&self) -> bool {
-        lock(&self.0.receivers).len() > 1
+        self.0.receivers.are_several()
     }
 }
 

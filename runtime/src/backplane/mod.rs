@@ -20,6 +20,7 @@
 //! ```
 
 mod memory;
+mod receivers;
 mod record;
 #[cfg(feature = "redis")]
 mod redis;

@@ -18,6 +18,7 @@ use tokio::task::AbortHandle;
 
 use events::{APPENDS, Append, Fields, Sizes, of_fields, without_gaps};
 
+use super::receivers::Receivers;
 use super::{
     Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
     fresh_address,
@@ -75,7 +76,7 @@ struct Shared {
 
 /// The receivers of this process, for the connection that brings their messages.
 struct Inbox {
-    receivers: Mutex<HashMap<Arc<str>, Weak<dyn Receiver>>>,
+    receivers: Receivers,
     is_available: AtomicBool,
 }
 
@@ -145,7 +146,7 @@ impl Redis {
         let settings = info.redis_settings().clone();
         let info = info.set_redis_settings(settings.set_protocol(ProtocolVersion::RESP3));
         let inbox = Arc::new(Inbox {
-            receivers: Mutex::default(),
+            receivers: Receivers::default(),
             is_available: AtomicBool::new(true),
         });
         // A message is handed over before the next one is read from the socket, so that none of them queue here.
@@ -229,14 +230,11 @@ impl Inbox {
         let Some((address, message)) = message.split_at_checked(ADDRESS) else {
             return;
         };
-        let receivers: Vec<_> = match address == EVERYONE {
-            true => lock(&self.receivers).values().cloned().collect(),
-            false => {
-                let address = std::str::from_utf8(address).unwrap_or_default();
-                Vec::from_iter(lock(&self.receivers).get(address).cloned())
-            }
+        let to = match address == EVERYONE {
+            true => To::All,
+            false => To::One(std::str::from_utf8(address).unwrap_or_default()),
         };
-        for receiver in receivers.iter().filter_map(Weak::upgrade) {
+        for receiver in self.receivers.of(to) {
             receiver.receive(message);
         }
     }
@@ -249,14 +247,9 @@ impl Shared {
 
     /// Says that this process is there, and which receivers are in it.
     async fn beat(&self) -> redis::RedisResult<()> {
-        let addresses: Vec<_> = {
-            let mut receivers = lock(&self.inbox.receivers);
-            receivers.retain(|_, receiver| receiver.strong_count() > 0);
-            receivers.keys().cloned().collect()
-        };
         let mut beats = redis::pipe();
         beats.cmd("PING").ignore();
-        for address in addresses {
+        for address in self.inbox.receivers.addresses() {
             let key = self.key("at", &address);
             let life = LIFE.as_millis().to_string();
             beats
@@ -279,8 +272,7 @@ impl Shared {
             self.forget_sizes();
             let was_there = self.inbox.is_available.swap(is_there, Ordering::AcqRel);
             if is_there && !was_there {
-                let receivers: Vec<_> = lock(&self.inbox.receivers).values().cloned().collect();
-                for receiver in receivers.iter().filter_map(Weak::upgrade) {
+                for receiver in self.inbox.receivers.of(To::All) {
                     receiver.reconnected();
                 }
             }
@@ -308,11 +300,8 @@ const EVERYONE: &[u8] = b"everyone";
 
 impl Backplane for Redis {
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
-        let address = fresh_address();
         let shared = &self.0.shared;
-        let mut receivers = lock(&shared.inbox.receivers);
-        receivers.insert(Arc::clone(&address), receiver);
-        drop(receivers);
+        let address = shared.inbox.receivers.join(receiver);
         // Before anything that is sent from here, on the same connection.
         let beating = Arc::clone(shared);
         drop(self.begin(async move {

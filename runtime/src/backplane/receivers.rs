@@ -1,0 +1,90 @@
+//! The receivers of one process, by address.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use super::{Receiver, To};
+use crate::transport::panics::lock;
+
+/// For how long one that joined is not taken for gone: it may join while it is made, and is not there until that is done.
+const MADE: Duration = Duration::from_secs(2);
+
+#[derive(Default)]
+pub(super) struct Receivers(Mutex<HashMap<Arc<str>, Joined>>);
+
+struct Joined {
+    receiver: Weak<dyn Receiver>,
+    at: Instant,
+}
+
+impl Joined {
+    fn is_gone(&self) -> bool {
+        self.receiver.strong_count() == 0 && self.at.elapsed() > MADE
+    }
+}
+
+impl Receivers {
+    /// Adds one, under an address of its own.
+    pub(super) fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
+        let mut receivers = lock(&self.0);
+        receivers.retain(|_, joined| !joined.is_gone());
+        let address = super::fresh_address();
+        let at = Instant::now();
+        receivers.insert(Arc::clone(&address), Joined { receiver, at });
+        address
+    }
+
+    /// The addresses of all that are not gone.
+    #[cfg(feature = "redis")]
+    pub(super) fn addresses(&self) -> Vec<Arc<str>> {
+        let mut receivers = lock(&self.0);
+        receivers.retain(|_, joined| !joined.is_gone());
+        receivers.keys().cloned().collect()
+    }
+
+    /// Those that a message is for.
+    pub(super) fn of(&self, to: To<'_>) -> Vec<Arc<dyn Receiver>> {
+        let receivers = lock(&self.0);
+        let there = |joined: &Joined| joined.receiver.upgrade();
+        match to {
+            To::One(address) => receivers.get(address).and_then(there).into_iter().collect(),
+            To::All => receivers.values().filter_map(there).collect(),
+        }
+    }
+
+    /// Whether more than one has joined.
+    pub(super) fn are_several(&self) -> bool {
+        lock(&self.0).len() > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Receivers, To};
+    use crate::backplane::Receiver;
+    use std::sync::{Arc, Weak};
+
+    struct Deaf;
+
+    impl Receiver for Deaf {
+        fn receive(&self, _: &[u8]) {}
+    }
+
+    #[test]
+    fn one_that_joins_while_it_is_made_is_there_whoever_else_joins() {
+        let receivers = Receivers::default();
+        let mut address = None;
+        let made = Arc::new_cyclic(|me: &Weak<Deaf>| {
+            let me: Weak<Deaf> = Weak::clone(me);
+            address = Some(receivers.join(me));
+            receivers.join(Weak::<Deaf>::new());
+            Deaf
+        });
+        let address = address.unwrap();
+        assert_eq!(receivers.of(To::One(&address)).len(), 1);
+        assert_eq!(receivers.of(To::All).len(), 1);
+        drop(made);
+        assert!(receivers.of(To::One(&address)).is_empty());
+    }
+}
