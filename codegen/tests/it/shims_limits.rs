@@ -173,6 +173,22 @@ fn an_id_or_a_hook_that_is_no_name_is_refused_with_its_line() {
     }
 }
 
+#[test]
+fn a_member_is_renamed_to_a_member() {
+    let read = |old: &str, new: &str| {
+        let text = format!("\n[[rename]]\nold = {old:?}\nnew = {new:?}\nreason = \"r\"\n");
+        let read = PairRules::read(RuleFile::new("spec/shims/a..b.toml", text));
+        read.map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(read("Tool.x", "Tool.y"), "");
+    assert_eq!(read("Tool", "Instrument"), "");
+    for (old, new) in [("Tool.x", "y"), ("x", "Tool.y")] {
+        let said = read(old, new);
+        assert!(said.starts_with("spec/shims/a..b.toml:2:"), "{said}");
+        assert!(said.contains("as `Type.member`"), "{said}");
+    }
+}
+
 /// A value that no receiver takes is not given to it.
 #[test]
 fn a_default_that_its_member_does_not_admit_is_refused() {

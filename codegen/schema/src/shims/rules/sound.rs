@@ -47,6 +47,18 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
             errors.push(error(file, offset, &rule.id, SILENT, &rule.reason));
         }
     }
+    for (offset, row) in placed(&rows.rename).filter(|(_, row)| !row.method) {
+        // `Type.member` and a name alone: a member cannot become a type.
+        if let Some(new) =
+            (row.new.all().iter()).find(|new| new.contains('.') != row.old.contains('.'))
+        {
+            let problem = format!(
+                "`{}` and `{new}` are not two types or two members: expected the members on both sides as `Type.member`",
+                row.old
+            );
+            errors.push(error(file, offset, &row.id(), &problem, &row.reason));
+        }
+    }
     errors.extend(unnameable(file, rows));
     errors.extend(said_twice(file, rows));
     // Rows that do not show what they come to, or show it wrongly.

@@ -68,33 +68,40 @@ fn a_signal_ends_the_bridge_with_grace() {
 #[cfg(unix)]
 #[test]
 fn a_bridge_ends_though_its_client_does_not_read() {
-    for hangs_up in [false, true] {
-        let mut child = bridge(&["--log", "off"], Revision::V2025_11_25);
-        let output = child.stdout.take().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-        let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let opened = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        writeln!(input, "{opening}\n{opened}").unwrap();
-        let params = json!({"name": "flood", "_meta": {"progressToken": 2}});
-        let flood = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
-        writeln!(input, "{flood}").unwrap();
-        thread::sleep(Duration::from_secs(2));
-        if !hangs_up {
-            signalled(&child, "-TERM");
+    thread::scope(|scope| {
+        for hangs_up in [false, true] {
+            scope.spawn(move || ends_unread(hangs_up));
         }
-        let input = (!hangs_up).then_some(input);
-        // Well before what is written is given up because nobody reads it.
-        let deadline = Instant::now() + PATIENCE / 2;
-        while child.try_wait().unwrap().is_none() {
-            if Instant::now() > deadline {
-                child.kill().unwrap();
-                panic!("the bridge does not end, hung up: {hangs_up}");
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        drop((input, output));
+    });
+}
+
+#[cfg(unix)]
+fn ends_unread(hangs_up: bool) {
+    let mut child = bridge(&["--log", "off"], Revision::V2025_11_25);
+    let output = child.stdout.take().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let opened = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    writeln!(input, "{opening}\n{opened}").unwrap();
+    let params = json!({"name": "flood", "_meta": {"progressToken": 2}});
+    let flood = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    writeln!(input, "{flood}").unwrap();
+    thread::sleep(Duration::from_secs(2));
+    if !hangs_up {
+        signalled(&child, "-TERM");
     }
+    let input = (!hangs_up).then_some(input);
+    // Well before what is written is given up because nobody reads it.
+    let deadline = Instant::now() + PATIENCE / 2;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > deadline {
+            child.kill().unwrap();
+            panic!("the bridge does not end, hung up: {hangs_up}");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop((input, output));
 }
 
 #[cfg(unix)]
@@ -258,28 +265,33 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
 #[test]
 fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
     let revisions = [Revision::V2025_06_18, Revision::LATEST];
-    let pairs = revisions.map(|client| revisions.map(|server| (client, server)));
-    for (client, server) in pairs.into_iter().flatten() {
-        for is_at_work in [false, true] {
-            let mut talk = Talk::new(client, bridge(&[], server));
-            let uri = Json::from(json!({ "uri": "file:///hello" }));
-            let listen = talk.ask(OutgoingRequest::new("resources/subscribe", Some(uri)));
-            let add = talk.tool("add");
-            talk.answers(&[listen, add]);
-            if is_at_work {
-                let _ = talk.tool("sleep");
-                while let Some(output) = talk.client.poll() {
-                    talk.does(output, &mut BTreeMap::new());
+    thread::scope(|scope| {
+        for client in revisions {
+            for server in revisions {
+                for is_at_work in [false, true] {
+                    scope.spawn(move || hangs_up(client, server, is_at_work));
                 }
             }
-            let hung_up = Instant::now();
-            let (code, said) = talk.ends();
-            eprintln!("{client}, {server}: {is_at_work}: {:?}", hung_up.elapsed());
-            assert_eq!(code, Some(0), "{client}, {server}: {said}");
-            let has_waited = said.contains("what is still open is given up");
-            assert_eq!(has_waited, is_at_work, "{client}, {server}: {said}");
+        }
+    });
+}
+
+fn hangs_up(client: Revision, server: Revision, is_at_work: bool) {
+    let mut talk = Talk::new(client, bridge(&[], server));
+    let uri = Json::from(json!({ "uri": "file:///hello" }));
+    let listen = talk.ask(OutgoingRequest::new("resources/subscribe", Some(uri)));
+    let add = talk.tool("add");
+    talk.answers(&[listen, add]);
+    if is_at_work {
+        let _ = talk.tool("sleep");
+        while let Some(output) = talk.client.poll() {
+            talk.does(output, &mut BTreeMap::new());
         }
     }
+    let (code, said) = talk.ends();
+    assert_eq!(code, Some(0), "{client}, {server}: {said}");
+    let has_waited = said.contains("what is still open is given up");
+    assert_eq!(has_waited, is_at_work, "{client}, {server}: {said}");
 }
 
 /// It may say what it likes, as long as it likes: the call ends, and others go on.

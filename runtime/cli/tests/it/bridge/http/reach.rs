@@ -124,28 +124,34 @@ fn headers_of_the_command_line_reach_the_server() {
 /// The bridge that listens is killed among calls: those who wait for it get an end, and its servers end by themselves.
 #[test]
 fn a_bridge_that_listens_may_be_killed() {
-    let mut random = fastrand::Rng::with_seed(17);
-    for client in [
-        Revision::V2024_11_05,
-        Revision::V2025_11_25,
-        Revision::LATEST,
-    ] {
-        let (mut listener, port) = listening(Revision::V2025_06_18);
-        let url = format!("http://127.0.0.1:{port}/mcp");
-        let mut talk = bridged(client, &url, &["--log", "off"]);
-        let add = talk.tool("add");
-        talk.answers(&[add]);
-        let asked = ["ask", "progress", "sample"].map(|tool| talk.tool(tool));
-        while let Some(output) = talk.client.poll() {
-            talk.does(output, &mut BTreeMap::new());
+    let clients = [
+        (Revision::V2024_11_05, 3),
+        (Revision::V2025_11_25, 9),
+        (Revision::LATEST, 17),
+    ];
+    thread::scope(|scope| {
+        for (client, milliseconds) in clients {
+            scope.spawn(move || killed(client, Duration::from_millis(milliseconds)));
         }
-        thread::sleep(Duration::from_millis(random.u64(..20)));
-        listener.kill().unwrap();
-        assert_eq!(talk.answers(&asked).len(), asked.len(), "{client}");
-        leaves_nobody(&mut listener);
-        let (code, said) = talk.ends();
-        assert_eq!(code, Some(0), "{client}: {said}");
+    });
+}
+
+fn killed(client: Revision, after: Duration) {
+    let (mut listener, port) = listening(Revision::V2025_06_18);
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let mut talk = bridged(client, &url, &["--log", "off"]);
+    let add = talk.tool("add");
+    talk.answers(&[add]);
+    let asked = ["ask", "progress", "sample"].map(|tool| talk.tool(tool));
+    while let Some(output) = talk.client.poll() {
+        talk.does(output, &mut BTreeMap::new());
     }
+    thread::sleep(after);
+    listener.kill().unwrap();
+    assert_eq!(talk.answers(&asked).len(), asked.len(), "{client}");
+    leaves_nobody(&mut listener);
+    let (code, said) = talk.ends();
+    assert_eq!(code, Some(0), "{client}: {said}");
 }
 
 #[test]
