@@ -12,7 +12,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{ClientContext, Http};
-use mcp_revisions::{Latest, Revision, RevisionSet, args, http, stdio};
+use mcp_revisions::{Latest, Lifecycle, Revision, RevisionSet, args, http, stdio};
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
 
@@ -76,7 +76,7 @@ async fn listening(service: &Service, changing: &Changing, revision: Revision) -
         .with_handlers(Hears(heard))
         .http(Http::in_process(service.clone()));
     assert_eq!(names(&client).await, ["greet"]);
-    if revision == Revision::LATEST {
+    if revision.lifecycle() == Lifecycle::PerRequest {
         let wanted = Json::from(json!({ "notifications": { "toolsListChanged": true } }));
         let listens = client.clone();
         tokio::spawn(async move { listens.request("subscriptions/listen", Some(wanted)).await });
