@@ -189,6 +189,26 @@ fn a_member_is_renamed_to_a_member() {
     }
 }
 
+#[test]
+fn a_member_that_may_go_by_another_name_is_said_to() {
+    let mut files = crate::specs::twin_directory().files().clone();
+    let schema = files.get_mut("draft/schema.json").unwrap();
+    let steps = "put Resource/properties/mediaType {\"type\": \"string\"}\n\
+        take Resource/properties/mimeType";
+    *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
+    let open = Open::of(&Directory::from_files(files).spec().unwrap());
+    let told: Vec<_> = (open.decisions.iter())
+        .map(|one| {
+            (
+                one.place.as_str(),
+                one.open.contains("a [[rename]] if they are one"),
+            )
+        })
+        .collect();
+    assert!(told.contains(&("Resource.mediaType", true)), "{told:?}");
+    assert!(told.contains(&("Resource.mimeType", true)), "{told:?}");
+}
+
 /// A value that no receiver takes is not given to it.
 #[test]
 fn a_default_that_its_member_does_not_admit_is_refused() {

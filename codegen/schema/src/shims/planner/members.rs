@@ -296,8 +296,13 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A member that the target does not have.
-    pub(super) fn gone_member(&mut self, source: &Member, place: &str) -> DroppedPlan {
+    /// A member that the target does not have, and the one that may be the same there, under another name.
+    pub(super) fn gone_member(
+        &mut self,
+        source: &Member,
+        place: &str,
+        alike: Option<&str>,
+    ) -> DroppedPlan {
         let question = "what becomes of a member that the target does not have";
         let plan = DroppedPlan {
             wire: source.wire.clone(),
@@ -322,11 +327,16 @@ impl<'m> Planner<'m> {
             None => {
                 let [before, now] = self.step.ids;
                 let (ty, presence) = (&source.ty, words::presence(&source.presence));
+                let alike = alike.map(|new| {
+                    format!(", as is `{new}`, which is new there: a [[rename]] if they are one")
+                });
+                let alike = alike.unwrap_or_default();
                 // What the way back fills in goes without saying.
                 let default = words::default(self.step.from, source);
                 if let (Presence::Required, Some(value)) = (&source.presence, default) {
-                    let open =
-                        format!("{now} has no such member; it is {ty}, required in {before}");
+                    let open = format!(
+                        "{now} has no such member; it is {ty}, required in {before}{alike}"
+                    );
                     let answer = format!(
                         "{value}, the default of the schema, is left out, and another value is recorded"
                     );
@@ -336,7 +346,8 @@ impl<'m> Planner<'m> {
                         ..plan
                     };
                 }
-                let open = format!("{now} has no such member; it is {ty}, {presence} in {before}");
+                let open =
+                    format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
                 self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
                 // Nothing can make it anew on the way back.
                 DroppedPlan {

@@ -66,7 +66,18 @@ impl<'m> Planner<'m> {
             let constant = matches!(source.presence, Presence::Constant(_));
             let kept = kept.contains(&&*source.wire) || to.member(&source.wire).is_some();
             if !constant && !kept {
-                dropped.push(self.gone_member(source, &format!("{from_key}.{}", source.wire)));
+                // One alike that only the target has may be the same under another name.
+                let new = fields.iter().filter(|field| !field.renamed);
+                let mut alike = new
+                    .filter_map(|field| to.member(&field.wire))
+                    .filter(|new| {
+                        let is_new = from.member(&new.wire).is_none();
+                        is_new && new.ty == source.ty && new.presence == source.presence
+                    });
+                let alike = alike.next().xor(alike.next());
+                let alike = alike.map(|new| new.wire.as_str());
+                let place = format!("{from_key}.{}", source.wire);
+                dropped.push(self.gone_member(source, &place, alike));
             }
         }
         let rest = self.rest(&from.rest, &to.rest, from_key);
