@@ -328,7 +328,7 @@ impl<'m> Planner<'m> {
                 let [before, now] = self.step.ids;
                 let (ty, presence) = (&source.ty, words::presence(&source.presence));
                 let alike = alike.map(|new| {
-                    format!(", as is `{new}`, which is new there: a [[rename]] if they are one")
+                    format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
                 });
                 let alike = alike.unwrap_or_default();
                 // What the way back fills in goes without saying.
