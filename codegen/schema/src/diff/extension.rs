@@ -98,10 +98,11 @@ fn sender(schema: &Value, method: &str) -> Option<Direction> {
     ROLES.iter().find(lists).map(|role| role.direction)
 }
 
-/// Lists the messages of an extension where its schema does not, by what the facts of extensions say of their senders.
-pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> Value {
+/// Lists the messages of an extension where its schema does not, by what the facts of extensions say of their senders;
+/// returns the methods besides of which nobody says who sends them.
+pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>) {
     if lists(&schema) {
-        return schema;
+        return (schema, Vec::new());
     }
     let methods = spec
         .extensions
@@ -110,8 +111,16 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> Value {
     let senders: BTreeMap<&str, _> = methods
         .filter_map(|method| Some((method.name.as_str(), method.sender?)))
         .collect();
+    let of_core = |method: &str| {
+        let schemas = spec.revisions.iter().map(|revision| &revision.schema);
+        (schemas.flat_map(messages)).any(|(name, _)| name == method)
+    };
+    let mut strangers = Vec::new();
     let mut listed: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for (method, definition) in messages(&schema) {
+        if !senders.contains_key(method) && !of_core(method) {
+            strangers.push(method.to_owned());
+        }
         let is_of = |role: &&Role| {
             role.kind == kind_of(method) && senders.get(method) == Some(&role.direction)
         };
@@ -127,5 +136,5 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> Value {
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
         definitions.extend(unions);
     }
-    schema
+    (schema, strangers)
 }

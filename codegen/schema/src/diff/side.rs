@@ -224,7 +224,10 @@ impl<'s> Sources<'s> {
     }
 
     fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
-        let schema = with_lists(schema, self.spec);
+        let (schema, strangers) = with_lists(schema, self.spec);
+        let unknown = strangers.iter().map(|method| {
+            format!("nothing says who sends `{method}` of {label}: it is not compared")
+        });
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
         let areas = (messages.iter())
@@ -234,6 +237,7 @@ impl<'s> Sources<'s> {
             })
             .collect();
         Ok(Side {
+            notes: unknown.collect(),
             areas,
             label: label.to_owned(),
             revision: None,
@@ -241,7 +245,6 @@ impl<'s> Sources<'s> {
             errata: Vec::new(),
             cores: cores(self.spec),
             feature: None,
-            notes: Vec::new(),
             reference: String::new(),
             graph,
             messages,

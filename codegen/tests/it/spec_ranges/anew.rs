@@ -52,7 +52,8 @@ fn imported_anew(id: &str) -> Anew {
         if let Some((rest, core)) = text.split_once("\n# The feature as it was in the core")
             && core.contains(&named)
         {
-            *text = rest.to_owned();
+            let after = core.split_once("\n\n").map_or("", |(_, after)| after);
+            *text = format!("{rest}\n{after}");
             let extension = folder.trim_start_matches("extensions/");
             succeeded.push(format!("shims/{id}..{extension}.toml"));
         }
