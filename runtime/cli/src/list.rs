@@ -41,13 +41,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut text = String::new();
     match arguments.what {
         What::Types => {
-            let types = types
-                .iter()
-                .chain(added().flat_map(|extension| extension.types));
-            for ty in types.filter(|ty| ty.definition) {
+            let added = added().flat_map(|extension| extension.types);
+            let definitions = types.iter().chain(added).filter(|ty| ty.definition);
+            // The tables are sorted by the names of the types in Rust.
+            let mut names: Vec<_> = definitions.map(|ty| ty.name).collect();
+            names.sort_unstable();
+            for name in names {
                 let _ = match arguments.json {
-                    true => writeln!(text, "{}", json!({ "name": ty.name })),
-                    false => writeln!(text, "{}", ty.name),
+                    true => writeln!(text, "{}", json!({ "name": name })),
+                    false => writeln!(text, "{name}"),
                 };
             }
         }

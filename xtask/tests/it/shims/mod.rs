@@ -19,6 +19,7 @@ fn the_rules_of_a_pair_are_told_with_the_places_where_they_apply() {
             std::fs::write(&file, &told).unwrap();
         }
         let expected = std::fs::read_to_string(&file).unwrap();
-        assert_eq!(told, expected, "{}", file.display());
+        let help = "run with BLESS=1 to write it, and read the difference";
+        assert_eq!(told, expected, "{}: {help}", file.display());
     }
 }
