@@ -53,9 +53,11 @@ impl Receivers {
         }
     }
 
-    /// Whether more than one has joined.
+    /// Whether more than one is there.
     pub(super) fn are_several(&self) -> bool {
-        lock(&self.0).len() > 1
+        let receivers = lock(&self.0);
+        let mut there = receivers.values().filter(|joined| !joined.is_gone());
+        there.nth(1).is_some()
     }
 }
 
