@@ -14,6 +14,7 @@ pages! {
     Client = "../../docs/client.md"
     Deploy = "../../docs/deploy.md"
     FromRmcp = "../../docs/from-rmcp.md"
+    Rules = "../../docs/rules.md"
     Server = "../../docs/server.md"
     Types = "../../docs/types.md"
     Wire = "../../runtime/wire/README.md"

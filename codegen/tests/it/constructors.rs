@@ -30,7 +30,8 @@ fn no_two_texts_stand_side_by_side() {
         for constructor in text.split("pub fn new(").skip(1) {
             let (signature, _) = constructor.split_once(") -> Self").unwrap_or_default();
             constructors += 1;
-            assert_eq!(side_by_side(signature), None, "{}", place.display());
+            let help = "give one of the two a word in spec/constructors.toml";
+            assert_eq!(side_by_side(signature), None, "{}: {help}", place.display());
         }
     }
     assert!(constructors > 300, "{constructors}");

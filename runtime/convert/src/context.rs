@@ -252,6 +252,22 @@ impl Context {
         })
     }
 
+    /// Does the same as [`fill`](Self::fill) for a member that the source may have and lacks: that it stands there now is recorded.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    #[doc(hidden)]
+    pub fn add<T: Decode>(
+        &mut self,
+        rule: &'static Rule,
+        name: &'static str,
+        text: &'static str,
+    ) -> Result<T, Stop> {
+        let value = self.fill(rule, text)?;
+        self.record(rule, false, Segment::Member(name), Change::Added, None);
+        Ok(value)
+    }
+
     /// Returns the capabilities that the client sent in the handshake.
     ///
     /// # Errors

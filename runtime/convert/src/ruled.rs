@@ -7,6 +7,7 @@ use mcp_wire::{Decode, Encode, Extra, Json};
 
 use crate::context::{Context, UnknownFields};
 use crate::loss::{Change, Segment, Spell};
+use crate::outcome::Stop;
 use crate::rule::Rule;
 
 impl Context {
@@ -43,6 +44,12 @@ impl Ruled<'_> {
             rule: self.rule,
             lesser: true,
         }
+    }
+
+    /// Returns the end of a conversion of what has no counterpart, with the error that a request gets for it.
+    #[must_use]
+    pub fn reject(&self, code: i64, message: &str) -> Stop {
+        self.cx.reject(self.rule, code, message)
     }
 
     /// Records that `value`, at `pointer` below the value at hand, is left out.
@@ -125,5 +132,27 @@ impl Ruled<'_> {
     /// Does the same as [`Context::foreign`].
     pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
         self.cx.foreign(name, extra);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::context::Context;
+    use crate::outcome::Stop;
+    use crate::rule::Rule;
+
+    static RULE: Rule = Rule::new("too-long", "the newer one takes no more");
+
+    #[test]
+    fn a_hook_may_end_the_conversion_by_its_rule_and_where_it_stands() {
+        let mut cx = Context::default();
+        let ended = cx.member("data", |cx| -> Result<(), Stop> {
+            Err(cx.under(&RULE).reject(-32602, "too long"))
+        });
+        let told = match ended {
+            Err(Stop::Rejected(told)) => Some((told.rule, told.pointer, told.error.code == -32602)),
+            _ => None,
+        };
+        assert_eq!(told, Some(("too-long", "/data".to_owned(), true)));
     }
 }

@@ -99,7 +99,7 @@ fn sender(schema: &Value, method: &str) -> Option<Direction> {
 }
 
 /// Lists the messages of an extension where its schema does not, by what the facts of extensions say of their senders;
-/// returns the methods besides of which nobody says who sends them.
+/// returns the methods, too, whose sender is not known.
 pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>) {
     if lists(&schema) {
         return (schema, Vec::new());

@@ -31,6 +31,8 @@ struct Finding {
 pub(super) enum Row {
     /// A `[[rule]]` at the place with this action, in TOML.
     Rule(String),
+    /// The same, where what the action puts there is recorded.
+    Add(String),
     /// A hook of the type that makes these members fit.
     Covers {
         /// The type.
@@ -130,10 +132,11 @@ fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>, id: &str) 
 fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> Settle {
     let tail = "reason = \"\"\nsource = \"\"\n";
     let mut rule = BTreeMap::new();
+    let adds = findings.iter().any(|one| matches!(one.row, Row::Add(_)));
     let mut rows: Vec<String> = Vec::new();
     for Finding { way, row, .. } in findings {
         let stub = match row {
-            Row::Rule(action) => {
+            Row::Rule(action) | Row::Add(action) => {
                 for way in Way::BOTH
                     .into_iter()
                     .filter(|one| way.is_none_or(|way| way == *one))
@@ -200,13 +203,15 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
     for (way, action) in &rule {
         let _ = writeln!(stub, "{way} = {action}");
     }
-    let loses = |action: &&str| *action == "\"drop\"" || action.starts_with("{ implied");
+    let drops = |action: &&str| *action == "\"drop\"" || action.starts_with("{ implied");
+    let fills = |action: &&str| action.starts_with("{ default");
+    let loses = |action: &&str| drops(action) || adds && fills(action);
     if rule.values().any(loses) {
         stub.push_str("loss = \"semantic\"\n");
-        // What is made anew wherever it is missing is not taken back from what was carried.
-        if rule.values().any(|action| action.starts_with("{ default")) {
-            stub.push_str("carry = false\n");
-        }
+    }
+    // What is made anew wherever it is missing is not taken back from what was carried.
+    if rule.values().any(drops) && rule.values().any(fills) {
+        stub.push_str("carry = false\n");
     }
     stub.push_str(tail);
     let owner = place.split(['.', '|']).next().unwrap_or(place);

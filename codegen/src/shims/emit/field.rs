@@ -152,7 +152,7 @@ impl Emitter {
                 let fill = same.missing.as_ref().map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
                     Some(transfer) => self.member(transfer, wire, quote!(Default::default())),
-                    None => fill(missing),
+                    None => added(missing, wire),
                 });
                 quote!(match #from { Some(value) => #value, None => #fill })
             }
@@ -186,7 +186,7 @@ impl Emitter {
             (false, false) => required(quote!(#field)),
             (true, _) => {
                 let then = required(quote!(value));
-                let fill = recast.missing.as_ref().map(fill);
+                let fill = (recast.missing.as_ref()).map(|missing| added(missing, wire));
                 quote!(match #given { Some(value) => #then, None => #fill })
             }
         }
@@ -214,6 +214,18 @@ impl Emitter {
     }
 }
 
+/// What fills a member that the source may have and lacks.
+fn added(missing: &Missing, wire: &str) -> TokenStream {
+    match &missing.action {
+        Action::Default(value) => {
+            let (rule, text) = (rule(&missing.rule), value.to_string());
+            quote!(cx.add(#rule, #wire, #text)?)
+        }
+        _ => fill(missing),
+    }
+}
+
+/// What fills a member that the source does not name.
 fn fill(missing: &Missing) -> TokenStream {
     let Missing {
         rule: id, action, ..

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::open::UNDECIDED;
+use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{
     Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Transfer,
 };
@@ -69,7 +69,7 @@ impl<'m> Planner<'m> {
                     "it is required in {}, and may be absent before",
                     self.step.ids[1]
                 );
-                Some(self.filled(target, place, &open))
+                Some(self.filled(target, place, &open, Row::Add))
             }
             _ => None,
         };
@@ -232,7 +232,7 @@ impl<'m> Planner<'m> {
                 let ty = &target.ty;
                 let open =
                     format!("it is {ty}, required in {now}, and {before} has no such member");
-                self.filled(target, place, &open)
+                self.filled(target, place, &open, Row::Rule)
             }
         };
         Source::Fill(missing)
@@ -260,12 +260,18 @@ impl<'m> Planner<'m> {
     }
 
     /// What fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
-    fn filled(&mut self, target: &Member, place: &str, open: &str) -> Missing {
+    fn filled(
+        &mut self,
+        target: &Member,
+        place: &str,
+        open: &str,
+        row: fn(String) -> Row,
+    ) -> Missing {
         match words::default(self.step.to, target) {
             Some(value) => {
                 let action = format!("{{ default = {value} }}");
                 let answer = format!("an absent one becomes {value}, the default of the schema");
-                self.finds(place, open, &answer, &action);
+                self.notes(place, open, &answer, row(action));
                 Missing {
                     action: Action::Default(value.clone()),
                     ..self.unfilled(place)
@@ -273,7 +279,7 @@ impl<'m> Planner<'m> {
             }
             None => {
                 let answer = "a message without it is refused";
-                self.finds(place, open, answer, "{ default = \"\" }");
+                self.notes(place, open, answer, row("{ default = \"\" }".to_owned()));
                 self.unfilled(place)
             }
         }
@@ -379,7 +385,7 @@ impl<'m> Planner<'m> {
             self.finds(place, &open, "it is left out", "\"drop\"");
             return Source::Adopt(Adoption::Never);
         }
-        Source::Fill(self.filled(target, place, &open))
+        Source::Fill(self.filled(target, place, &open, Row::Rule))
     }
 
     /// Replaces a member that is a constant now: any value becomes it, unless that value was what `split` its object.
