@@ -334,7 +334,7 @@ fn a_proposed_row_says_what_it_comes_to() {
     let mut files = crate::specs::twin_directory().files().clone();
     let schema = files.get_mut("draft/schema.json").unwrap();
     let steps = "put Tool/properties/rank {\"type\": \"integer\", \"default\": 3}\nrequire Tool rank\n\
-        take ClientRequest/anyOf/0\ntake ServerNotification/anyOf/0";
+        require Prompt description\ntake ClientRequest/anyOf/0\ntake ServerNotification/anyOf/0";
     *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
     let open = Open::of(&Directory::from_files(files).spec().unwrap());
     let stubs = open.decisions.iter().map(|one| one.settle.stub.as_str());
@@ -342,6 +342,7 @@ fn a_proposed_row_says_what_it_comes_to() {
     // What the new revision always has is made anew, and so not carried; the others return no value.
     for said in [
         "down = { implied = 3 }\nloss = \"semantic\"\ncarry = false\n",
+        "at = \"Prompt.description\"\nup = { default = \"\" }\nloss = \"semantic\"\ncarry = false\n",
         "input = '', output = 'rejected -32601' }",
         "input = '', output = 'dropped' }",
     ] {

@@ -209,8 +209,8 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
     if rule.values().any(loses) {
         stub.push_str("loss = \"semantic\"\n");
     }
-    // What is made anew wherever it is missing is not taken back from what was carried.
-    if rule.values().any(drops) && rule.values().any(fills) {
+    // The way back makes a value that the receiver had made up or can make again, so it takes none from what was carried.
+    if rule.values().any(fills) && (adds || rule.values().any(drops)) {
         stub.push_str("carry = false\n");
     }
     stub.push_str(tail);
