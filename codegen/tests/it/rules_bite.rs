@@ -190,6 +190,9 @@ fn a_runtime_type() {
     let odd = said(&[("names.toml", &rule("Id", "mcp wire", kinds))]);
     let start = "spec/names.toml:3: runtime type `Id`: `mcp wire` is not the path of a Rust type";
     assert!(odd[0].starts_with(start), "{odd:#?}");
+    let null = said(&[("names.toml", &rule("Id", "mcp_wire::RequestId", "\"null\""))]);
+    let start = "spec/names.toml:3: runtime type `Id`: no hand-written type stands for `null`";
+    assert!(null[0].starts_with(start), "{null:#?}");
 }
 
 #[test]

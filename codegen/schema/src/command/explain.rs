@@ -86,7 +86,7 @@ fn of_rule(pair: &str, rule: &Value) -> String {
         ("name", "Applies to:"),
         ("code", "Applies to:"),
         ("method", "Of method:"),
-        ("direction", "Sent by:"),
+        ("sender", "Sent by:"),
         ("action", "Both ways:"),
         ("up", "To newer:"),
         ("down", "To older:"),

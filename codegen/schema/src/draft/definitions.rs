@@ -13,7 +13,7 @@ use crate::Error;
 use crate::decision::{Decision, Scope};
 use crate::model::{Built, Model, Shape, Ty, TypeDef};
 use crate::naming::is_path;
-use crate::rules::{Rules, Scalar, ShapeAs};
+use crate::rules::{Rules, ShapeAs};
 use crate::schema::{Additional, JsonType, Node, Schema, Unsupported};
 use hoist::Hoisted;
 
@@ -146,13 +146,15 @@ impl<'s> Builder<'s> {
             let problem = format!("`{}` is not the path of a Rust type", runtime.path);
             return Err(rules.runtime_error(definition, &problem));
         }
-        let said = scalars(node).unwrap_or_default();
-        let sorted = |mut types: Vec<Ty>| {
-            types.sort();
-            types
+        let sorted = |kinds: &[JsonType]| {
+            let types: Option<BTreeSet<Ty>> = kinds.iter().map(plain).collect();
+            types.map(Vec::from_iter)
         };
-        let said = sorted(said);
-        let stands_for = sorted(runtime.stands_for.iter().copied().map(scalar).collect());
+        let said = sorted(&node.types).unwrap_or_default();
+        let Some(stands_for) = sorted(&runtime.stands_for) else {
+            let problem = "no hand-written type stands for `null`";
+            return Err(rules.runtime_error(definition, problem));
+        };
         if said != stands_for {
             let words = |types: &[Ty]| match types {
                 [] => "something else".to_owned(),
@@ -333,15 +335,6 @@ fn scalars(node: &Node) -> Result<Vec<Ty>, Unsupported> {
         let expected = "a list of types, `null` beside one other at most";
         Unsupported::new(node, expected, format!("{:?}", node.types))
     })
-}
-
-fn scalar(scalar: Scalar) -> Ty {
-    match scalar {
-        Scalar::String => Ty::String,
-        Scalar::Boolean => Ty::Boolean,
-        Scalar::Integer => Ty::Integer,
-        Scalar::Number => Ty::Number,
-    }
 }
 
 /// How many lists, maps and `null`s stand around a value.

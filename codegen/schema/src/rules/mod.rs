@@ -13,6 +13,7 @@ use toml::Spanned;
 
 use crate::Error;
 use crate::naming::is_identifier;
+use crate::schema::JsonType;
 use crate::spec::rules::RuleTexts;
 use constructors::Constructors;
 pub use constructors::Start;
@@ -54,18 +55,8 @@ struct Inline {
 pub(crate) struct Runtime {
     /// Path of the Rust type.
     pub(crate) path: String,
-    /// The scalar types that the definition must list, so that the stand-in stays true.
-    pub(crate) stands_for: Vec<Scalar>,
-}
-
-/// A scalar type, as the schema's `type` keyword names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Scalar {
-    String,
-    Boolean,
-    Integer,
-    Number,
+    /// The types that the definition must list, so that the stand-in stays true.
+    pub(crate) stands_for: Vec<JsonType>,
 }
 
 #[derive(Debug, Default, Deserialize)]

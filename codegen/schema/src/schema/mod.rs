@@ -11,6 +11,7 @@ pub(crate) use parse::{KNOWN, subschema};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One schema file: what its definitions say, and its text.
@@ -34,7 +35,7 @@ impl PartialEq for Schema {
 }
 
 /// A JSON type name of the `type` keyword.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JsonType {
     /// `array`

@@ -159,19 +159,19 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> S
                 "[[rename]]\nmethod = true\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n"
             ),
             Row::Method(sender, missing, action) => {
-                let direction = match sender {
+                let sender = match sender {
                     Sender::Client => "client",
                     Sender::Server => "server",
                 };
                 // A method that changed sides has a row for each.
                 let id = if findings.len() > 1 {
-                    format!("{id}-of-{direction}")
+                    format!("{id}-of-{sender}")
                 } else {
                     id.to_owned()
                 };
                 let example = example("params", place, [(Some(*missing), action.as_str(), None)]);
                 format!(
-                    "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
+                    "[[method]]\nname = \"{place}\"\nsender = \"{sender}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
             }
             Row::Error(code) => format!(

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::pair::Sender;
 use super::pair::{Pair, Way};
-use super::rules::{Action, Loss, MethodAction, SessionFact, Trivial};
+use super::rules::{Action, LossKind, MethodAction, SessionFact, Trivial};
 use crate::decision::Decision;
 use crate::model::Rest;
 use mcp_convert::Adapter;
@@ -40,9 +40,9 @@ pub struct RuleFacts {
     /// Its id, of which a pair has one each.
     pub id: String,
     /// How much what is lost by it matters.
-    pub loss: Option<Loss>,
+    pub loss: Option<LossKind>,
     /// How much it matters where what counts is not among it.
-    pub lesser: Option<Loss>,
+    pub lesser: Option<LossKind>,
     /// The values that are of that lesser kind.
     pub trivial: Option<Trivial>,
     /// Why it is as it is.

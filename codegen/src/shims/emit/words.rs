@@ -3,7 +3,7 @@
 use mcp_convert::Adapter;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::Hook;
-use mcp_schema::shims::rules::{Loss, Reject};
+use mcp_schema::shims::rules::{LossKind, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -54,7 +54,7 @@ pub(super) fn call(hook: &Hook, arguments: TokenStream) -> TokenStream {
     quote!(#path(#arguments, &mut cx.under(#rule)))
 }
 
-pub(in crate::shims) fn kind(loss: Loss) -> TokenStream {
+pub(in crate::shims) fn kind(loss: LossKind) -> TokenStream {
     let kind = format_ident!("{loss:?}");
     quote!(LossKind::#kind)
 }

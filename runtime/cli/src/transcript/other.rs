@@ -39,7 +39,7 @@ impl fmt::Display for Cost {
 
 /// The effects of one rule on recorded traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Loss {
+pub(crate) struct Effects {
     /// What the rule costs.
     pub(crate) cost: Cost,
     /// How often.
@@ -58,7 +58,7 @@ pub(crate) struct Other {
     /// What the other end would speak.
     pub(crate) revision: Revision,
     /// By step and rule.
-    pub(crate) losses: BTreeMap<(String, String), Loss>,
+    pub(crate) losses: BTreeMap<(String, String), Effects>,
     /// The messages that would go through as they are, or come back so.
     pub(crate) whole: usize,
     /// All of them.
@@ -118,7 +118,7 @@ impl Other {
             self.all += 1;
             let mut adds = |step: &str, rule: &str, cost: Cost, pointer: String| {
                 let row = self.losses.entry((step.to_owned(), rule.to_owned()));
-                let row = row.or_insert_with(|| Loss {
+                let row = row.or_insert_with(|| Effects {
                     cost,
                     count: 0,
                     line: said.line,

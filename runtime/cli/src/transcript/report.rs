@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::finding::Finding;
-use super::other::{Loss, Other};
+use super::other::{Effects, Other};
 use super::sender;
 use super::talk::Talk;
 use super::unknown::Unknown;
@@ -190,7 +190,7 @@ fn with(other: &Other) -> String {
         counted(*all, "message")
     );
     for ((step, rule), loss) in losses {
-        let Loss {
+        let Effects {
             cost,
             count,
             line,

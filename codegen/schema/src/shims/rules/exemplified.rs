@@ -119,13 +119,7 @@ impl Rows {
                 })
             };
         }
-        let methods = told!(
-            &self.method,
-            row,
-            action,
-            row.action.is_some(),
-            row.direction
-        );
+        let methods = told!(&self.method, row, action, row.action.is_some(), row.sender);
         told!(&self.rule, row, action, false, None)
             .chain(methods)
             .chain(told!(&self.error, row, fate, false, None))

@@ -7,7 +7,7 @@ mod sound;
 
 pub use example::{Ending, Example, Facts, Of, Sample};
 pub use rows::{
-    Action, Codes, ErrorFate, ErrorRule, Loss, MethodAction, MethodRule, Only, Reject, Rule,
+    Action, Codes, ErrorFate, ErrorRule, LossKind, MethodAction, MethodRule, Only, Reject, Rule,
     SessionFact, Trivial,
 };
 
@@ -222,7 +222,7 @@ impl PairRules {
     pub(super) fn method(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
         placed(&self.rows.method).find_map(|(offset, rule)| {
             let at = rule.name.all().iter().position(|known| known == name)?;
-            if rule.direction.is_some_and(|direction| direction != sender) {
+            if rule.sender.is_some_and(|own| own != sender) {
                 return None;
             }
             self.uses_row(offset, at);

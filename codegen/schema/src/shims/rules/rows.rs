@@ -79,9 +79,9 @@ pub struct Rule {
     /// What happens on the way to the older one.
     pub down: Option<Action>,
     /// How much the loss matters, where something is lost.
-    pub loss: Option<Loss>,
+    pub loss: Option<LossKind>,
     /// How much it matters where what counts is not among what is lost: a hook says so, or `trivial` does.
-    pub lesser: Option<Loss>,
+    pub lesser: Option<LossKind>,
     /// The values that are lost with the lesser kind.
     pub trivial: Option<Trivial>,
     /// Whether nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
@@ -125,7 +125,7 @@ pub struct MethodRule {
     /// The method, or a list of them.
     pub name: OneOrMany<String>,
     /// Who sends it, where that matters.
-    pub direction: Option<Sender>,
+    pub sender: Option<Sender>,
     /// Its name in rule tables.
     pub id: String,
     /// What becomes of it, on either way, where only one revision has it.
@@ -354,7 +354,7 @@ pub enum SessionFact {
 /// How much a loss matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum LossKind {
     /// It shows, and no more.
     Cosmetic,
     /// It changes what can be done.
