@@ -1,0 +1,89 @@
+//! The order of rows, and their fingerprints: the same for as long as a change is.
+
+use std::collections::BTreeMap;
+
+use super::kind::Kind;
+use super::row::Row;
+use super::show::{self, View};
+use super::side::Side;
+use super::site::Place;
+
+/// Sorts the rows and signs them. Rows that would have the same fingerprint are distinguished by the whole of their
+/// shapes, and by a number only where these are the same, too.
+pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
+    let key = |row: &Row| {
+        let names: Vec<&Place> = row.places.iter().collect();
+        (
+            row.paths.clone(),
+            row.kind,
+            row.subject.clone(),
+            format!("{names:?}"),
+        )
+    };
+    rows.sort_by_cached_key(key);
+    let whole = |row: &Row| {
+        let of = |side: &Side, view: &Option<View>| {
+            let node = view.as_ref().and_then(|view| view.node);
+            node.map_or_else(String::new, |node| show::spelled(&side.graph, node))
+        };
+        format!("{}\n{}", of(old, &row.before), of(new, &row.after))
+    };
+    for row in rows.iter_mut() {
+        let facet = match row.subject.as_deref() {
+            // Lists are told apart by nothing but their items.
+            Some("array") => format!("{}\n{}", facet(row), whole(row)),
+            _ => facet(row),
+        };
+        row.sign(&facet);
+    }
+    sign_apart(rows, |row, _| match row.subject.as_deref() {
+        Some("array") => format!("{}\n{}\n{}", facet(row), whole(row), whole(row)),
+        _ => format!("{}\n{}", facet(row), whole(row)),
+    });
+    sign_apart(rows, |row, count| format!("{}\n{count}", row.fingerprint));
+}
+
+/// Signs again the rows that have one fingerprint, each by what it says of the row and how many came before.
+fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
+    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for row in rows.iter() {
+        counts.entry(row.fingerprint.clone()).or_default()[0] += 1;
+    }
+    for row in rows {
+        if let Some([all, seen]) = counts.get_mut(&row.fingerprint)
+            && *all > 1
+        {
+            *seen += 1;
+            let facet = says(row, *seen);
+            row.sign(&facet);
+        }
+    }
+}
+
+/// What tells a row from others of its kind at the same path, without the names of definitions.
+fn facet(row: &Row) -> String {
+    let brief = |view: &Option<View>| {
+        view.as_ref()
+            .map(|view| view.brief.clone())
+            .unwrap_or_default()
+    };
+    let subject = row.subject.clone().unwrap_or_default();
+    match row.kind {
+        Kind::TypeChanged
+        | Kind::TypeNarrowed
+        | Kind::TypeWidened
+        | Kind::ConstChanged
+        | Kind::ConstraintChanged => {
+            format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
+        }
+        Kind::DefinitionRenamed => {
+            let names: Vec<String> = row
+                .places
+                .iter()
+                .map(|place| format!("{} {}", place.old, place.new))
+                .collect();
+            names.join("\n")
+        }
+        _ => subject,
+    }
+}
