@@ -137,7 +137,7 @@ fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
     WirePath::new(*direction, method, *part, trail)
 }
 
-/// Params and results are compared method by method; what the envelope says of them in general is no wire fact.
+/// Whether a path lies in the params or the result of an envelope: methods have their own, which are compared one by one.
 fn is_inside_an_envelope(path: &WirePath) -> bool {
     let is_part = |segment: &Segment| matches!(segment, Segment::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
