@@ -128,7 +128,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
 /// What was decided for the sake of some crates, each once: a re-export was made of the same model.
 fn decisions_of(crates: &[Crate]) -> Vec<Decision> {
     let all = crates.iter().flat_map(|one| one.decisions.iter().cloned());
-    let each: std::collections::BTreeSet<Decision> = all.collect();
+    let each: mcp_schema::sorted::SortedSet<Decision> = all.collect();
     each.into_iter().collect()
 }
 

@@ -3,7 +3,7 @@
 //! Each is imported as the draft into a copy of the spec and generated; nothing is written.
 //! So it shows what the generator would have made of the history of a draft, and what it would have asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use crate::generate::{Generated, generate};
 use mcp_schema::Error;
@@ -18,7 +18,7 @@ pub struct Replay {
     draft: String,
     before: Option<(String, String)>,
     /// What was open in the step before.
-    open: BTreeSet<Asked>,
+    open: SortedSet<Asked>,
 }
 
 /// What a decision is about, independent of its wording.
@@ -28,7 +28,7 @@ type Asked = (Question, String);
 #[derive(Debug)]
 pub struct Step {
     /// Rows of the diff to the schema before, by level; `None` for the first one.
-    pub rows: Option<BTreeMap<Level, usize>>,
+    pub rows: Option<SortedMap<Level, usize>>,
     /// The facts of the release before that do not hold for it.
     pub left: usize,
     /// All that is open, and was given a safe answer.
@@ -87,7 +87,7 @@ impl Replay {
             spec,
             draft: draft.unwrap_or_else(|| "draft".to_owned()),
             before: None,
-            open: BTreeSet::new(),
+            open: SortedSet::new(),
         })
     }
 
@@ -112,7 +112,7 @@ impl Replay {
         let spec = directory.spec()?;
         let generated = generate(&spec)?;
         let open = generated.decisions.clone();
-        let asked: BTreeSet<Asked> = open.iter().map(asked).collect();
+        let asked: SortedSet<Asked> = open.iter().map(asked).collect();
         let new = asked.difference(&self.open).count();
         self.open = asked;
         Ok(Step {
@@ -134,11 +134,11 @@ fn levels(
     spec: &Spec,
     old: &(String, String),
     new: (&str, &str),
-) -> Option<BTreeMap<Level, usize>> {
+) -> Option<SortedMap<Level, usize>> {
     let sources = Sources::read(spec).ok()?;
     let old = sources.of_text(&old.0, &old.1, false).ok()?;
     let new = sources.of_text(new.0, new.1, false).ok()?;
-    let mut levels = BTreeMap::new();
+    let mut levels = SortedMap::new();
     for row in diff::compare(&old, &new).rows {
         *levels.entry(row.level).or_default() += 1;
     }

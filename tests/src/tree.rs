@@ -1,7 +1,7 @@
 //! A sampled value: what stands where, what the model says about it, and its text in one of many spellings.
 
+use mcp_schema::sorted::SortedMap;
 use mcp_wire::pointer::escaped;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value as Json;
@@ -61,7 +61,7 @@ pub struct Facts {
     /// The named types that it is, a union before its variant.
     pub types: Vec<String>,
     /// `minimum`, `format`, ...: what the schema limits.
-    pub limits: BTreeMap<String, Json>,
+    pub limits: SortedMap<String, Json>,
 }
 
 /// What a value is read as.
@@ -102,7 +102,7 @@ impl Facts {
         Self {
             kind,
             types: Vec::new(),
-            limits: BTreeMap::new(),
+            limits: SortedMap::new(),
         }
     }
 }

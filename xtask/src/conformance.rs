@@ -6,7 +6,7 @@
 mod client;
 mod table;
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -98,7 +98,7 @@ impl Suite {
         &self,
         command: &mut Command,
         results: &Path,
-    ) -> anyhow::Result<(Output, BTreeMap<String, Score>)> {
+    ) -> anyhow::Result<(Output, SortedMap<String, Score>)> {
         if results.exists() {
             std::fs::remove_dir_all(results)?;
         }
@@ -111,7 +111,7 @@ impl Suite {
             let why = String::from_utf8_lossy(&output.stderr);
             format!("the suite has written nothing: {}", why.trim())
         })?;
-        let mut scores = BTreeMap::new();
+        let mut scores = SortedMap::new();
         for entry in written {
             let entry = entry?;
             let checks = entry.path().join("checks.json");
@@ -210,7 +210,7 @@ fn scored(suite: &Suite, url: &str, only: Option<&str>) -> anyhow::Result<Scores
         progress.step(format_args!("scenarios of {revision}"));
         let only_tasks = only.is_some_and(|only| TASKS.contains(&only));
         let mut all = match only_tasks {
-            true => BTreeMap::new(),
+            true => SortedMap::new(),
             false => run_server(suite, url, revision, only)?,
         };
         if REVISIONS.last() == Some(&revision) {
@@ -280,7 +280,7 @@ fn run_server(
     url: &str,
     revision: &str,
     scenario: Option<&str>,
-) -> anyhow::Result<BTreeMap<String, Score>> {
+) -> anyhow::Result<SortedMap<String, Score>> {
     let mut command = suite.command();
     command.args(["server", "--url", url, "--spec-version", revision]);
     match scenario {
@@ -293,7 +293,7 @@ fn run_server(
     // It fails if a check does; which ones stands in its files.
     let results = suite.folder.join("results").join(revision);
     let (_, written) = suite.checks(&mut command, &results)?;
-    let mut scores: BTreeMap<String, Score> = BTreeMap::new();
+    let mut scores: SortedMap<String, Score> = SortedMap::new();
     for (folder, score) in written {
         scores.entry(scenario_of(&folder)).or_default().add(score);
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask replay`: the history of a draft, one line per schema, with the result.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ struct History {
     invalid: usize,
     refused: usize,
     slowest: u128,
-    asked: BTreeMap<Question, BTreeMap<String, usize>>,
+    asked: SortedMap<Question, SortedMap<String, usize>>,
 }
 
 impl History {

@@ -1,6 +1,6 @@
 //! Tables: of results by revision in Markdown, with notes below it, and of columns.
 
-use std::collections::BTreeSet;
+use mcp_schema::sorted::SortedSet;
 use std::fmt::Write as _;
 
 use mcp_schema::command::Outcome;
@@ -8,7 +8,7 @@ use mcp_schema::command::Outcome;
 /// The rows so far, what is to be noted of them, and whether all is as it was expected.
 pub(crate) struct Tally {
     pub(crate) text: String,
-    pub(crate) notes: BTreeSet<String>,
+    pub(crate) notes: SortedSet<String>,
     pub(crate) passed: bool,
 }
 
@@ -19,7 +19,7 @@ impl Tally {
         let rule = "---|".repeat(all.len());
         Self {
             text: format!("| {} |\n|{rule}\n", all.join(" | ")),
-            notes: BTreeSet::new(),
+            notes: SortedSet::new(),
             passed: true,
         }
     }

@@ -39,7 +39,7 @@ mod verdict;
 mod walk;
 mod witness;
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::Serialize;
 
@@ -99,7 +99,7 @@ pub struct Diff {
     pub extensions: Vec<Extracted>,
     /// The area of each method of either side.
     #[serde(skip)]
-    pub areas: BTreeMap<String, String>,
+    pub areas: SortedMap<String, String>,
     /// Of the sides that are files: where their parts stand.
     #[serde(skip)]
     pub(crate) lines: [Option<Lines>; 2],

@@ -4,7 +4,7 @@
 //! What means the same in every type stands once, under `[everywhere]`; what differs from a
 //! revision on stands under `[Type.since."ID"]`, up to `until` where that is given.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -21,7 +21,7 @@ const EVERYWHERE: &str = "everywhere";
 
 /// All doc lines.
 #[derive(Debug, Default)]
-pub struct Docs(Source<BTreeMap<String, Section>>);
+pub struct Docs(Source<SortedMap<String, Section>>);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,9 +30,9 @@ struct Section {
     /// The section that has the lines of members that this type takes over.
     like: Option<Spanned<String>>,
     #[serde(default)]
-    members: BTreeMap<String, Spanned<String>>,
+    members: SortedMap<String, Spanned<String>>,
     #[serde(default)]
-    since: BTreeMap<Spanned<String>, Override>,
+    since: SortedMap<Spanned<String>, Override>,
 }
 
 /// Lines that hold for a range of revisions.
@@ -45,7 +45,7 @@ struct Override {
     revisions: Vec<String>,
     doc: Option<Spanned<String>>,
     #[serde(default)]
-    members: BTreeMap<String, Spanned<String>>,
+    members: SortedMap<String, Spanned<String>>,
 }
 
 impl Section {
@@ -77,7 +77,7 @@ impl Docs {
     /// # Errors
     /// What is not TOML, or no doc line, with its line.
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
-        let mut source: Source<BTreeMap<String, Section>> = Source::of(file)?;
+        let mut source: Source<SortedMap<String, Section>> = Source::of(file)?;
         let mut errors = Vec::new();
         for (name, section) in &mut source.rules {
             for (since, lines) in &mut section.since {
@@ -183,7 +183,7 @@ pub struct TypeDocs<'d> {
     /// The URL of a definition's reference page, with `{anchor}` for its name in lower case.
     pub reference: &'d str,
     /// Prose of the schema itself, by `Type` or `Type.member`; used where `docs` is silent.
-    pub prose: &'d BTreeMap<String, String>,
+    pub prose: &'d SortedMap<String, String>,
 }
 
 /// The lines of one type.
@@ -196,7 +196,7 @@ pub struct TypeLines<'d> {
 }
 
 /// No schema has prose where it is kept in canonical form.
-static NO_PROSE: BTreeMap<String, String> = BTreeMap::new();
+static NO_PROSE: SortedMap<String, String> = SortedMap::new();
 
 impl<'d> TypeDocs<'d> {
     /// Returns the lines of a revision, without links to its pages.

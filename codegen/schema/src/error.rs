@@ -1,6 +1,6 @@
 //! Errors, each with what the reader needs to mend it: where, what, what was expected, what to do.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -280,7 +280,7 @@ impl Error {
     #[must_use]
     pub fn of(errors: Vec<Self>) -> Option<Self> {
         let mut flat: Vec<Self> = errors.into_iter().flatten().collect();
-        let mut said = BTreeSet::new();
+        let mut said = SortedSet::new();
         flat.retain(|error| said.insert(error.to_string()));
         // Those of one line stay in the order in which they were found.
         flat.sort_by_cached_key(Self::place);

@@ -1,6 +1,6 @@
 //! A set of files: compared with the disk, or written to it, and nothing of the disk touched that the set does not own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const SHOWN_LINES: usize = 10;
 /// `target/` and `Cargo.lock`, which cargo puts there, are not orphans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSet {
-    files: BTreeMap<String, Vec<u8>>,
+    files: SortedMap<String, Vec<u8>>,
     owned: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl FileSet {
     #[must_use]
     pub fn new(owned: Vec<String>) -> Self {
         Self {
-            files: BTreeMap::new(),
+            files: SortedMap::new(),
             owned,
         }
     }
@@ -159,7 +159,7 @@ impl FileSet {
     }
 
     fn orphans(&self, root: &Path) -> Result<Vec<String>, Error> {
-        let mut found = BTreeSet::new();
+        let mut found = SortedSet::new();
         for directory in &self.owned {
             if real_directory(root, directory)? {
                 walk(root, directory, &mut found)?;
@@ -338,7 +338,7 @@ fn is_absent(cause: &io::Error) -> bool {
     )
 }
 
-fn walk(root: &Path, directory: &str, found: &mut BTreeSet<String>) -> Result<(), Error> {
+fn walk(root: &Path, directory: &str, found: &mut SortedSet<String>) -> Result<(), Error> {
     let place: PathBuf = root.join(directory);
     let unreadable = |cause| Error::io("read", &place, cause);
     for entry in fs::read_dir(&place).map_err(unreadable)? {

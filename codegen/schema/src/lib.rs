@@ -25,6 +25,7 @@ pub mod render;
 pub mod rules;
 pub mod schema;
 pub mod shims;
+pub mod sorted;
 pub mod spec;
 
 pub use decision::Decision;

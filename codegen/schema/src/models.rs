@@ -1,6 +1,6 @@
 //! The models of all revisions and extensions, and the plans of conversions between adjacent revisions.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub struct ExtensionModel<'s> {
     /// The doc lines of its own.
     pub docs: Docs,
     /// What its schema says in words, by `Type` or `Type.member`, where the extension is none of the spec.
-    pub prose: BTreeMap<String, String>,
+    pub prose: SortedMap<String, String>,
 }
 
 /// The models of all revisions and extensions, and the docs they share.
@@ -76,7 +76,7 @@ impl Model {
         scope: &Scope,
         rules: &Rules,
         methods: &MethodRules,
-        prose: &BTreeMap<String, String>,
+        prose: &SortedMap<String, String>,
     ) -> Result<Built, Error> {
         let schema = Schema::parse(schema, &scope.to_string())?;
         let built = draft(&schema, scope, rules, methods, prose)?;
@@ -134,7 +134,7 @@ impl<'s> Models<'s> {
         let changes = Changes::of(spec)?;
         let mut errors = Vec::new();
         let mut undecided = Vec::new();
-        let nothing = BTreeMap::new();
+        let nothing = SortedMap::new();
         for revision in &spec.revisions {
             let scope = Scope::Revision(revision.id.clone());
             let built = Schema::parse(&revision.schema, &scope.to_string())

@@ -1,13 +1,13 @@
 //! What an upstream schema says of itself: its descriptions, by JSON pointer of the canonical form.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
 /// Collects the descriptions of an upstream schema.
 #[must_use]
-pub fn collect(upstream: &Value) -> BTreeMap<String, String> {
-    let mut prose = BTreeMap::new();
+pub fn collect(upstream: &Value) -> SortedMap<String, String> {
+    let mut prose = SortedMap::new();
     for key in ["definitions", "$defs"] {
         let definitions = upstream.get(key).and_then(Value::as_object);
         for (name, node) in definitions.into_iter().flatten() {
@@ -22,7 +22,7 @@ pub fn collect(upstream: &Value) -> BTreeMap<String, String> {
 }
 
 /// Recursion is as deep as the text is nested, which its parser limits.
-fn schema(node: &Value, pointer: String, prose: &mut BTreeMap<String, String>) {
+fn schema(node: &Value, pointer: String, prose: &mut SortedMap<String, String>) {
     let Some(node) = node.as_object() else {
         return;
     };

@@ -1,6 +1,6 @@
 //! The spec directory: facts of each revision, the decisions about them, and how they are read, imported and verified.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -99,7 +99,7 @@ impl Spec {
     ///
     /// # Errors
     /// As [`Spec::read`].
-    pub fn from_files(files: BTreeMap<String, String>) -> Result<Self, Error> {
+    pub fn from_files(files: SortedMap<String, String>) -> Result<Self, Error> {
         Directory::from_files(files).spec()
     }
 

@@ -1,6 +1,6 @@
 //! The `use` lines of a file: what its tokens name, and no more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -11,7 +11,7 @@ use super::ty::ident;
 use mcp_schema::naming::taken::WIRE;
 
 /// The names at the start of the paths of some items.
-pub(crate) fn named(body: &File) -> BTreeSet<String> {
+pub(crate) fn named(body: &File) -> SortedSet<String> {
     let mut named = Named::default();
     named.visit_file(body);
     named.0
@@ -24,7 +24,7 @@ pub(super) fn imports(
     body: &File,
 ) -> TokenStream {
     let mut wire = Vec::new();
-    let mut types: BTreeMap<String, Vec<Ident>> = BTreeMap::new();
+    let mut types: SortedMap<String, Vec<Ident>> = SortedMap::new();
     for name in named(body) {
         if let Some(home) = home(&name) {
             types.entry(home).or_default().push(ident(&name));
@@ -42,7 +42,7 @@ pub(super) fn imports(
 
 /// The names at the start of paths; those inside macros too.
 #[derive(Default)]
-struct Named(BTreeSet<String>);
+struct Named(SortedSet<String>);
 
 impl Named {
     /// The lines of a table within a macro begin with fields and variants: those name no type.

@@ -4,7 +4,7 @@
 //! than a string or a boolean is a reference that a replacement resolves. typify therefore invents no name.
 //! The emitter writes the items of typify's type space with the names, docs and derives of the model.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -25,9 +25,9 @@ pub(super) fn items(
     model: &Model,
     docs: &TypeDocs,
     messages: &Messages,
-) -> Result<BTreeMap<String, TokenStream>, Error> {
+) -> Result<SortedMap<String, TokenStream>, Error> {
     let mut lowered = Lowered::default();
-    let mut plain: BTreeMap<String, &TypeDef> = BTreeMap::new();
+    let mut plain: SortedMap<String, &TypeDef> = SortedMap::new();
     for (index, def) in model.types.values().enumerate() {
         if messages.get(def).is_some() {
             continue;
@@ -47,7 +47,7 @@ pub(super) fn items(
         plain.insert(key, def);
     }
     let space = lowered.run()?;
-    let mut items = BTreeMap::new();
+    let mut items = SortedMap::new();
     for made in space.iter_types() {
         if let Some(def) = plain.get(&made.name()) {
             let item = item(&space, &made.details(), def, docs)?;
@@ -65,7 +65,7 @@ pub(super) fn items(
 struct Lowered {
     definitions: Map<String, Value>,
     /// The name of the replacement of each Rust type.
-    replacements: BTreeMap<String, String>,
+    replacements: SortedMap<String, String>,
 }
 
 impl Lowered {
@@ -121,7 +121,7 @@ impl Lowered {
             settings.with_replacement(name, rust, std::iter::empty());
             self.definitions.insert(name.clone(), json!({}));
         }
-        let definitions: BTreeMap<String, Schema> =
+        let definitions: SortedMap<String, Schema> =
             serde_json::from_value(Value::Object(self.definitions))
                 .map_err(|error| failed(&error.to_string()))?;
         let mut space = TypeSpace::new(&settings);
@@ -143,7 +143,7 @@ fn item(
     let about = doc(&lines.ty);
     Ok(match (made, &def.shape) {
         (TypeDetails::Struct(made), Shape::Object(object)) => {
-            let types: BTreeMap<&str, TypeId> = made.properties().collect();
+            let types: SortedMap<&str, TypeId> = made.properties().collect();
             let held = |name: &str| match types.get(name) {
                 Some(id) => rust_type(space, id),
                 None => Err(failed(&format!("it lost a field of `{}`", def.name))),

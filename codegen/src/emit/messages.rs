@@ -1,6 +1,6 @@
 //! Messages of a method: an alias of a generic type of `mcp-wire`, and the method as a type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,12 +12,12 @@ use mcp_schema::naming::taken::{TAKEN, WIRE};
 use mcp_schema::spec::roles;
 
 /// The messages of a model that are aliases, by Rust name: what each stands for, and the method that it declares.
-pub(super) struct Messages(BTreeMap<String, (TokenStream, TokenStream)>);
+pub(super) struct Messages(SortedMap<String, (TokenStream, TokenStream)>);
 
 impl Messages {
     pub(super) fn of(model: &Model) -> Self {
-        let mut methods: BTreeSet<String> = BTreeSet::new();
-        let mut messages = BTreeMap::new();
+        let mut methods: SortedSet<String> = SortedSet::new();
+        let mut messages = SortedMap::new();
         // `ping` goes both ways, but it is one type.
         for method in model.methods.iter().rev() {
             if messages.contains_key(&method.message) {
@@ -107,7 +107,7 @@ fn response(model: &Model, method: &Method) -> Option<String> {
 }
 
 /// Returns a name for the method of a message: `CallToolMethod` of `CallToolRequest`, unless that stands for something else.
-fn method_name(model: &Model, message: &str, used: &mut BTreeSet<String>) -> String {
+fn method_name(model: &Model, message: &str, used: &mut SortedSet<String>) -> String {
     let stem = ["Request", "Notification"]
         .iter()
         .find_map(|end| message.strip_suffix(end));

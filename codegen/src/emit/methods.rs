@@ -1,6 +1,6 @@
 //! The method table of a revision, and what ties each method to its params and result.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,7 +11,7 @@ use mcp_schema::model::{Direction, Method, MethodKind, Model, Shape, Ty};
 use mcp_schema::spec::methods::CapabilityPart;
 
 /// `impl Request` and `impl Notification` for each message that is a type of its own, by its name.
-pub(super) fn ties(model: &Model, messages: &Messages) -> BTreeMap<String, TokenStream> {
+pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, TokenStream> {
     // `ping` goes both ways, but it is one type.
     let own = |method: &&Method| {
         model

@@ -16,7 +16,7 @@ mod structs;
 mod ty;
 mod unions;
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -37,7 +37,7 @@ pub(crate) use ty::in_box;
 use ty::rust_type;
 
 /// The files of a crate, by path below its root.
-pub type CrateFiles = BTreeMap<String, String>;
+pub type CrateFiles = SortedMap<String, String>;
 
 /// Emits the crate of one revision or extension; the types in `shared` are those of another crate, and re-exported.
 ///
@@ -46,12 +46,12 @@ pub type CrateFiles = BTreeMap<String, String>;
 pub fn crate_files(
     model: &Model,
     pieces: &Pieces,
-    shared: &BTreeSet<&str>,
+    shared: &SortedSet<&str>,
     docs: &TypeDocs,
     facts: &CrateFacts,
 ) -> Result<CrateFiles, Error> {
     let is_own = |name: &str| !shared.contains(name);
-    let own: BTreeSet<&str> = pieces
+    let own: SortedSet<&str> = pieces
         .keys()
         .map(String::as_str)
         .filter(|name| is_own(name))
@@ -132,7 +132,7 @@ struct Sources<'p> {
     below: String,
     pieces: &'p Pieces,
     /// The types that the files are of.
-    own: BTreeSet<&'p str>,
+    own: SortedSet<&'p str>,
     /// The module that has a type, as a path.
     home: &'p dyn Fn(&str) -> String,
     files: CrateFiles,
@@ -161,8 +161,8 @@ impl<'p> Sources<'p> {
     }
 
     /// Adds the files of some types, and the module of those that read and write them; returns their names.
-    fn areas(&mut self) -> Result<BTreeSet<String>, Error> {
-        let mut areas: BTreeMap<&str, Vec<(&str, &Piece)>> = BTreeMap::new();
+    fn areas(&mut self) -> Result<SortedSet<String>, Error> {
+        let mut areas: SortedMap<&str, Vec<(&str, &Piece)>> = SortedMap::new();
         for name in &self.own {
             if let Some(piece) = self.pieces.get(*name) {
                 areas.entry(&piece.area).or_default().push((name, piece));
@@ -190,7 +190,7 @@ impl<'p> Sources<'p> {
                 body,
             )?;
         }
-        let areas: BTreeSet<String> = areas.keys().map(|area| (*area).to_owned()).collect();
+        let areas: SortedSet<String> = areas.keys().map(|area| (*area).to_owned()).collect();
         let path = format!("src/{}wire/mod.rs", self.below);
         let text = format::rust(scaffold::wire_modules(&areas), &path)?;
         self.files.insert(path, format!("{}{text}", self.header));
@@ -202,7 +202,7 @@ impl<'p> Sources<'p> {
 fn area_item(
     model: &Model,
     def: &TypeDef,
-    items: &BTreeMap<String, TokenStream>,
+    items: &SortedMap<String, TokenStream>,
     docs: &TypeDocs,
 ) -> TokenStream {
     let item = items.get(&def.name);

@@ -1,6 +1,6 @@
 //! Types that stand once: those for which everything that is generated is the same in several published revisions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::names::module;
 use mcp_schema::naming::taken::WIRE;
@@ -13,7 +13,7 @@ pub struct Once {
     /// The ids of all revisions that take part, oldest first.
     ids: Vec<String>,
     /// The Rust names of the types, by the places of their revisions in the list.
-    shared: BTreeMap<Vec<usize>, BTreeSet<String>>,
+    shared: SortedMap<Vec<usize>, SortedSet<String>>,
 }
 
 impl Once {
@@ -24,7 +24,7 @@ impl Once {
     pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
         // Texts of two revisions are equal only if each word names a type in both or in neither: a word without a type is a
         // variant or a function. A type of mcp-wire counts as a type everywhere, so that it is not taken for one of a revision.
-        let mut names: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+        let mut names: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
         for (name, piece) in revisions.iter().flat_map(|(.., pieces)| *pieces) {
             let parts = || piece.names.iter().map(String::as_str);
             names
@@ -35,12 +35,12 @@ impl Once {
                 })
                 .or_insert_with(|| parts().collect());
         }
-        let mut classes: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+        let mut classes: SortedMap<(usize, &str), usize> = SortedMap::new();
         // The text alone decides at first; then types fall apart whose parts have, until none does any more.
         let mut known = 0;
         loop {
-            let mut signatures = BTreeMap::new();
-            let mut next = BTreeMap::new();
+            let mut signatures = SortedMap::new();
+            let mut next = SortedMap::new();
             for (at, (_, wire, pieces)) in revisions.iter().enumerate() {
                 for (name, piece) in *pieces {
                     let parts = names.get(&(name.as_str(), piece.text.as_str()));
@@ -60,7 +60,7 @@ impl Once {
             }
             known = signatures.len();
         }
-        let mut members: BTreeMap<usize, (&str, Vec<usize>)> = BTreeMap::new();
+        let mut members: SortedMap<usize, (&str, Vec<usize>)> = SortedMap::new();
         for ((at, name), class) in classes {
             members
                 .entry(class)
@@ -68,7 +68,7 @@ impl Once {
                 .1
                 .push(at);
         }
-        let mut shared: BTreeMap<Vec<usize>, BTreeSet<String>> = BTreeMap::new();
+        let mut shared: SortedMap<Vec<usize>, SortedSet<String>> = SortedMap::new();
         for (name, places) in members.into_values() {
             if places.len() > 1 {
                 shared.entry(places).or_default().insert(name.to_owned());
@@ -96,7 +96,7 @@ impl Once {
 
     /// Returns the types that a revision shares with others, each with the module that holds it.
     #[must_use]
-    pub fn of(&self, id: &str) -> BTreeMap<&str, String> {
+    pub fn of(&self, id: &str) -> SortedMap<&str, String> {
         let sets = self.sets().filter(|set| set.revisions.contains(&id));
         let types = sets.flat_map(|set| {
             let module = set.module;
@@ -131,5 +131,5 @@ pub struct Set<'o> {
     /// Their ids, oldest first.
     pub revisions: Vec<&'o str>,
     /// The Rust names of the types.
-    pub types: &'o BTreeSet<String>,
+    pub types: &'o SortedSet<String>,
 }

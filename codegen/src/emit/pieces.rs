@@ -1,6 +1,6 @@
 //! What is generated of each type, before it is put into files: by this, types of several revisions are the same or not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::Error;
 use mcp_schema::docs::TypeDocs;
@@ -21,13 +21,13 @@ pub struct Piece {
     /// Reading and writing; empty for an alias.
     pub wire: TokenStream,
     /// The types of the model that any of it names.
-    pub names: BTreeSet<String>,
+    pub names: SortedSet<String>,
     /// All of it as text, without the link to the page of one revision.
     pub text: String,
 }
 
 /// What is generated of each type of a revision, by Rust name.
-pub type Pieces = BTreeMap<String, Piece>;
+pub type Pieces = SortedMap<String, Piece>;
 
 /// Emits each type of a model by itself.
 ///
@@ -45,7 +45,7 @@ pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
         let tie = ties.remove(&def.name);
         let item = quote!(#item #tie);
         let all = quote!(#item #wire);
-        let mut names = BTreeSet::new();
+        let mut names = SortedSet::new();
         collect(all.clone(), model, &mut names);
         let text = format!("{} {all}", def.area);
         let text = match docs.link(def) {
@@ -66,7 +66,7 @@ pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
 }
 
 /// Adds the types of the model that tokens name.
-fn collect(tokens: TokenStream, model: &Model, names: &mut BTreeSet<String>) {
+fn collect(tokens: TokenStream, model: &Model, names: &mut SortedSet<String>) {
     for token in tokens {
         match token {
             TokenTree::Ident(name) => {

@@ -1,6 +1,6 @@
 //! What surrounds the types of a crate: manifest, root module, README, file headers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Value, context};
@@ -36,7 +36,7 @@ pub struct CrateFacts {
     /// depends on them; absent for a member of the workspace.
     pub dependencies: Option<[String; 2]>,
     /// The deprecated methods, each with its note.
-    pub deprecated: BTreeMap<String, String>,
+    pub deprecated: SortedMap<String, String>,
     /// What there is to say of an extension, for the crate of one; the other facts are of its revision.
     pub extension: Option<ExtensionFacts>,
 }
@@ -95,7 +95,7 @@ pub(super) fn about_wire(area: &str) -> String {
     format!(" Reading and writing the types of `{area}`.")
 }
 
-pub(super) fn wire_modules(areas: &BTreeSet<String>) -> TokenStream {
+pub(super) fn wire_modules(areas: &SortedSet<String>) -> TokenStream {
     let areas = areas.iter().map(|area| ident(area));
     quote! {
         #![doc = " Reading and writing, in files by area."]
@@ -106,8 +106,8 @@ pub(super) fn wire_modules(areas: &BTreeSet<String>) -> TokenStream {
 pub(super) fn lib(
     facts: &CrateFacts,
     model: &Model,
-    areas: &BTreeSet<String>,
-    shared: &BTreeSet<&str>,
+    areas: &SortedSet<String>,
+    shared: &SortedSet<&str>,
 ) -> Result<String, Error> {
     let more = match &facts.extension {
         Some(extension) => {
@@ -136,7 +136,11 @@ pub(super) fn lib(
         }
     };
     let counts = counts(model, facts, shared);
-    render("lib.rs", facts, context! { areas, counts, ..more })
+    render(
+        "lib.rs",
+        facts,
+        context! { areas => areas.iter().map(String::as_str).collect::<Value>(), counts, ..more },
+    )
 }
 
 pub(super) fn manifest(facts: &CrateFacts, has_shared: bool) -> Result<String, Error> {
@@ -145,7 +149,7 @@ pub(super) fn manifest(facts: &CrateFacts, has_shared: bool) -> Result<String, E
 }
 
 /// The root of a module of shared types.
-pub(super) fn shared_modules(set: &Set<'_>, areas: &BTreeSet<String>) -> TokenStream {
+pub(super) fn shared_modules(set: &Set<'_>, areas: &SortedSet<String>) -> TokenStream {
     let about = format!(
         " Types that {} have exactly alike.",
         set.revisions.join(", ")
@@ -173,7 +177,8 @@ pub(super) fn shared(once: &Once, header: &str) -> Result<CrateFiles, Error> {
         .ids()
         .filter(|id| !once.of(id).is_empty())
         .map(|id| {
-            let modules: BTreeSet<String> = once.of(id).into_values().collect();
+            let modules: SortedSet<String> = once.of(id).into_values().collect();
+            let modules: Value = modules.into_iter().collect();
             context! { id, module => names::module(id), feature => names::feature(id), modules }
         })
         .collect();
@@ -196,7 +201,7 @@ pub(crate) fn lines(words: &[String]) -> Vec<String> {
 pub(super) fn readme(
     facts: &CrateFacts,
     model: &Model,
-    shared: &BTreeSet<&str>,
+    shared: &SortedSet<&str>,
 ) -> Result<String, Error> {
     render(
         "README.md",
@@ -223,7 +228,7 @@ pub fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error
 }
 
 /// How much there is; an extension counts what is its own.
-fn counts(model: &Model, facts: &CrateFacts, shared: &BTreeSet<&str>) -> Value {
+fn counts(model: &Model, facts: &CrateFacts, shared: &SortedSet<&str>) -> Value {
     let counted = |name: &str| facts.extension.is_none() || !shared.contains(name);
     let types = || model.types.values().filter(|def| counted(&def.name));
     let methods = model.methods.iter();

@@ -2,7 +2,7 @@
 //!
 //! Functions are thin: what need not know a type is a routine of `mcp_wire::service`.
 
-use std::collections::BTreeSet;
+use mcp_schema::sorted::SortedSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -76,9 +76,9 @@ fn functions<'m>(
     side: &Side,
 ) -> Vec<Function<'m>> {
     let mut functions = Vec::new();
-    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut taken: SortedSet<String> = SortedSet::new();
     let of_side = |method: &&Method| method.direction == side.direction;
-    let asked: BTreeSet<&str> = (model.methods.iter().filter(of_side))
+    let asked: SortedSet<&str> = (model.methods.iter().filter(of_side))
         .filter(|method| method.kind == MethodKind::Request)
         .map(|method| method.name.as_str())
         .collect();

@@ -1,6 +1,6 @@
 //! A crate from a schema that is not a revision of the spec.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 use std::path::Path;
 
 use super::crates::extension_alone;
@@ -96,7 +96,7 @@ fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: Extension) -> Result<
     let (mut models, _) = Models::and_idle(&spec)?;
     // A type that the file repeats is described as its revision describes it, or it would be another one.
     let revision = models.get(&id)?;
-    let repeated: BTreeSet<String> = (revision.model.types.values())
+    let repeated: SortedSet<String> = (revision.model.types.values())
         .map(|def| def.doc_key.clone())
         .collect();
     for of in &mut models.extensions {
@@ -152,7 +152,7 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         sha256: alone.sha256.to_owned(),
         command: format!("{COMMAND} --schema"),
         dependencies: Some([alone.wire.dependency(), String::new()]),
-        deprecated: BTreeMap::new(),
+        deprecated: SortedMap::new(),
         extension: None,
     };
     let docs = TypeDocs {
@@ -161,7 +161,7 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     };
     let pieces = pieces(&model, &docs)?;
     Ok(Crate {
-        files: crate_files(&model, &pieces, &BTreeSet::new(), &docs, &facts)?,
+        files: crate_files(&model, &pieces, &SortedSet::new(), &docs, &facts)?,
         package: facts.package,
         revision: None,
         types: model.types.len(),

@@ -1,6 +1,6 @@
 //! The crates that are made of the models of all revisions: types, conversions, the registry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::files::Section;
@@ -99,7 +99,7 @@ fn extension_crate(
     let (id, wire) = (base.revision.id.as_str(), base.revision.wire.as_str());
     let once = Once::find(&[(id, wire, base_pieces), (&extension.name, wire, &pieces)]);
     let shared = once.of(&extension.name);
-    let shared: BTreeSet<&str> = shared.keys().copied().collect();
+    let shared: SortedSet<&str> = shared.keys().copied().collect();
     let mut model = model.clone();
     (model.methods).retain(|method| !shared.contains(method.message.as_str()));
     let rust = |definition: &String| {
@@ -218,7 +218,7 @@ pub fn registry_crate(
             twin: twin.is_some(),
         }
     });
-    let mut converted: BTreeMap<Vec<usize>, BTreeSet<&str>> = BTreeMap::new();
+    let mut converted: SortedMap<Vec<usize>, SortedSet<&str>> = SortedMap::new();
     for (at, of) in models.revisions.iter().enumerate() {
         let id = of.revision.id.as_str();
         let sets: Vec<Set<'_>> = once

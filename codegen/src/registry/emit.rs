@@ -1,6 +1,6 @@
 //! The files of the crate, from templates.
 
-use std::collections::BTreeSet;
+use mcp_schema::sorted::SortedSet;
 
 use minijinja::{Value, context};
 
@@ -181,7 +181,7 @@ fn before(place: usize, facts: &RegistryFacts<'_>) -> Vec<Option<String>> {
 
 /// Names as they stand and as variants, each once, in order.
 fn named<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Value> {
-    let each: BTreeSet<&str> = names.collect();
+    let each: SortedSet<&str> = names.collect();
     each.into_iter()
         .map(|name| context! { name, variant => pascal_case(&name.to_lowercase()) })
         .collect()

@@ -1,6 +1,6 @@
 //! What methods are called: one constant for each name that any revision has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 
@@ -18,12 +18,12 @@ pub struct RegistryMethod<'s> {
 /// A row a name, in order of the names. The methods come oldest revision first.
 pub(super) fn rows(methods: &[RegistryMethod<'_>]) -> Vec<Value> {
     let latest = methods.last().map(|method| method.revision);
-    let mut revisions = BTreeMap::<&str, Vec<&str>>::new();
+    let mut revisions = SortedMap::<&str, Vec<&str>>::new();
     for method in methods {
         let of = revisions.entry(method.name).or_default();
         of.push(method.revision);
     }
-    let mut taken = BTreeSet::new();
+    let mut taken = SortedSet::new();
     let row = |(name, of): (&str, Vec<&str>)| {
         context! {
             constant => constant(name, &mut taken),
@@ -36,7 +36,7 @@ pub(super) fn rows(methods: &[RegistryMethod<'_>]) -> Vec<Value> {
 }
 
 /// `logging/setLevel` becomes `LOGGING_SET_LEVEL`, and its like `LOGGING_SET_LEVEL_2`.
-fn constant(method: &str, taken: &mut BTreeSet<String>) -> String {
+fn constant(method: &str, taken: &mut SortedSet<String>) -> String {
     let plain = snake_case(method).to_uppercase();
     let numbered = (2..).map(|number| format!("{plain}_{number}"));
     let mut free = std::iter::once(plain.clone()).chain(numbered);
@@ -46,13 +46,13 @@ fn constant(method: &str, taken: &mut BTreeSet<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use mcp_schema::sorted::SortedSet;
 
     use super::constant;
 
     #[test]
     fn methods_that_differ_by_signs_alone_have_constants_of_their_own() {
-        let mut taken = BTreeSet::new();
+        let mut taken = SortedSet::new();
         let names = ["logging/setLevel", "logging/set_level", "2/go"];
         let constants = names.map(|name| constant(name, &mut taken));
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Conversions that nothing is done by: of types that both revisions of a pair share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::shims::exact::{largest, target};
 use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Source, Transfer};
@@ -9,7 +9,7 @@ use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Sou
 /// they were of, on the way up and on the way down.
 ///
 /// A conversion of a shared type stays where a rule or a hook does something to its values.
-pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<String>; 2] {
+pub(super) fn reduce(plan: &mut PairPlan, shared: &SortedSet<&str>) -> [SortedSet<String>; 2] {
     let take = |conversions: &mut Vec<Conversion>| {
         let own = (conversions.iter())
             .filter(|one| one.exact && one.from == one.to && is_identity(&one.body))
@@ -18,7 +18,7 @@ pub(super) fn reduce(plan: &mut PairPlan, shared: &BTreeSet<&str>) -> [BTreeSet<
                 _ => None,
             })
             .collect();
-        let called: BTreeMap<String, Vec<(End, End)>> = (conversions.iter_mut())
+        let called: SortedMap<String, Vec<(End, End)>> = (conversions.iter_mut())
             .filter(|one| one.from == one.to)
             .map(|one| {
                 let all = transfers(&mut one.body).into_iter();

@@ -1,6 +1,6 @@
 //! What surrounds the conversions: modules, imports, tables, manifest and root.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 use proc_macro2::{Literal, TokenStream};
@@ -64,7 +64,7 @@ impl ShimFacts<'_> {
     }
 
     /// The types that both revisions of a pair share.
-    pub(super) fn shared(&self, pair: &Pair) -> BTreeSet<&str> {
+    pub(super) fn shared(&self, pair: &Pair) -> SortedSet<&str> {
         let has = |set: &Set<'_>| {
             [&pair.old, &pair.new]
                 .iter()
@@ -127,7 +127,7 @@ pub(super) fn imports(
 pub(super) fn way(
     plan: &PairPlan,
     way: Way,
-    areas: &BTreeSet<&str>,
+    areas: &SortedSet<&str>,
     types: &TokenStream,
 ) -> TokenStream {
     let [from, to] = plan.pair.ends(way);
@@ -279,13 +279,13 @@ fn instead(plan: &PairPlan) -> Vec<TokenStream> {
         Body::Union(arms) => Some(arms),
         _ => None,
     });
-    let mut counts: BTreeMap<Adapter, BTreeMap<&str, usize>> = BTreeMap::new();
+    let mut counts: SortedMap<Adapter, SortedMap<&str, usize>> = SortedMap::new();
     for arm in arms.flatten() {
         if let Arm::RequiresState { rule, adapter } = &arm.arm {
             *counts.entry(*adapter).or_default().entry(rule).or_default() += 1;
         }
     }
-    let most = |rules: BTreeMap<&'_ str, usize>| {
+    let most = |rules: SortedMap<&'_ str, usize>| {
         let (id, _) = rules.into_iter().max_by_key(|(_, count)| *count)?;
         Some(rule(id))
     };
@@ -374,8 +374,8 @@ fn error_row(row: &ErrorRule) -> TokenStream {
 pub fn used<'p>(
     plans: &'p [PairPlan],
     facts: &'p ShimFacts<'_>,
-) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
-    let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+) -> SortedMap<&'p str, SortedSet<&'p str>> {
+    let mut used: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
     for RevisionModel {
         revision, model, ..
     } in &facts.revisions

@@ -1,7 +1,7 @@
 //! An extension whose feature was in the core before: the messages of the two are converted by rules, without any code.
 
 use crate::says;
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{registry_crate, shims_crate, type_crates};
 use mcp_schema::decision::Scope;
@@ -109,7 +109,7 @@ example = [
 ]
 "#;
 
-fn files() -> BTreeMap<String, String> {
+fn files() -> SortedMap<String, String> {
     specs::files(&[
         (
             "revisions.toml",

@@ -1,7 +1,7 @@
 //! An extension without any code of its own: a folder of `spec/extensions` is read, typed and generated.
 
 use crate::says;
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
 use mcp_schema::diff::{self, Sources};
@@ -93,7 +93,7 @@ name = "notifications/dice/fell"
 sender = "server"
 "#;
 
-fn files() -> BTreeMap<String, String> {
+fn files() -> SortedMap<String, String> {
     specs::files(&[
         ("revisions.toml", &specs::released(&["2027-01-01"])),
         ("names.toml", "[types]\nResult = \"AnyResult\"\n"),
@@ -104,7 +104,7 @@ fn files() -> BTreeMap<String, String> {
     ])
 }
 
-fn crates(files: BTreeMap<String, String>) -> Vec<Crate> {
+fn crates(files: SortedMap<String, String>) -> Vec<Crate> {
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap();
     let (crates, _) = type_crates(&models);
@@ -207,7 +207,7 @@ fn an_import_asks_who_sends_what_and_names_a_copy_that_differs() {
     directory.scaffold(&open).unwrap();
     let again = imported(&mut directory, DICE, None);
     assert!(!again.added && !again.schema_changed);
-    let facts = |files: &BTreeMap<String, String>| files["extensions/dice/extension.toml"].clone();
+    let facts = |files: &SortedMap<String, String>| files["extensions/dice/extension.toml"].clone();
     assert_eq!(facts(directory.files()), facts(&before));
     let mut files = directory.files().clone();
     let answered = facts(&files).replace(
@@ -351,7 +351,7 @@ fn an_extension_that_nobody_has_written_code_for_compiles() {
 }
 
 /// A spec in which dice were in the core of the revision before.
-fn with_dice_in_the_core() -> BTreeMap<String, String> {
+fn with_dice_in_the_core() -> SortedMap<String, String> {
     let mut files = files();
     let list = specs::released(&["2026-12-12", "2027-01-01"]);
     files.insert("revisions.toml".to_owned(), list);

@@ -5,7 +5,7 @@
 //! `BLESS=1 cargo test -p mcp-codegen --test it golden` writes `expected/` anew: read the diff before you keep it.
 
 use mcp_codegen::generate::revision_crate;
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ fn generate(feature: &str) -> Crate {
     let revisions = format!(
         "[[revision]]\nid = \"{feature}\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n"
     );
-    let mut files = BTreeMap::from([("revisions.toml".to_owned(), revisions)]);
+    let mut files = SortedMap::from([("revisions.toml".to_owned(), revisions)]);
     for entry in fs::read_dir(root().join(feature)).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -72,8 +72,8 @@ fn generate(feature: &str) -> Crate {
 }
 
 /// The files worth reading: no scaffolding, no headers, and tables only where there are methods.
-fn shown(generated: &Crate) -> BTreeMap<String, String> {
-    let mut shown = BTreeMap::new();
+fn shown(generated: &Crate) -> SortedMap<String, String> {
+    let mut shown = SortedMap::new();
     for (path, text) in &generated.files {
         let Some(name) = path.strip_prefix("src/") else {
             continue;

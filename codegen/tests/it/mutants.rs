@@ -3,7 +3,7 @@
 //! Each change alone is planned both ways: what no rule answers is listed, once, and the rows that it proposes settle
 //! it. All changes together, in a few schemas, are emitted, compiled, and held to the laws on sampled values.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::Spec;
 use mcp_schema::decision::{Decision, Scope};
@@ -44,7 +44,7 @@ impl Maker {
     /// The model of a schema; nothing for a change that no schema can have.
     fn model(&self, schema: &Value, revision: &str) -> Option<Model> {
         let scope = Scope::Revision(revision.to_owned());
-        let prose = BTreeMap::new();
+        let prose = SortedMap::new();
         let built = Model::build(schema, &scope, &self.rules, &self.methods, &prose);
         built.ok().map(|built| built.model)
     }

@@ -1,7 +1,7 @@
 //! The history of a made-up draft: what went through, what was asked, what was refused.
 
 use crate::says;
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn draft(name: &str) -> String {
 /// A spec with one release, which the first draft is.
 fn spec() -> Directory {
     let methods = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\nsince = \"old\"\nuntil = \"old\"\n";
-    let mut directory = Directory::from_files(BTreeMap::from([
+    let mut directory = Directory::from_files(SortedMap::from([
         ("methods.toml".to_owned(), methods.to_owned()),
         (
             "docs.toml".to_owned(),
@@ -49,7 +49,7 @@ fn the_history_of_a_draft() {
     let shine = step("2027-01-08-shine").unwrap();
     assert_eq!(
         shine.rows.unwrap(),
-        BTreeMap::from([(Level::Compatible, 1)])
+        SortedMap::from([(Level::Compatible, 1)])
     );
     let places: Vec<&str> = shine.open.iter().map(|one| one.place.as_str()).collect();
     assert_eq!((places, shine.new), (vec!["Wall.shine"], 1));

@@ -2,7 +2,7 @@
 //!
 //! Each test has a rule that is of use, which passes, beside one that is not, which bites.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::Models;
 use mcp_schema::{Error, Spec};
@@ -39,7 +39,7 @@ const SCHEMA: &str = r##"{
 }"##;
 
 /// The files of a spec whose two revisions are alike.
-fn made_up(methods: &str) -> BTreeMap<String, String> {
+fn made_up(methods: &str) -> SortedMap<String, String> {
     files(&[
         ("revisions.toml", &released(&["old", "new"])),
         ("methods.toml", methods),

@@ -1,6 +1,6 @@
 //! Every row of the diffs that people read is covered: by a rule of the conversions, by proof, or by the runtime.
 
-use std::collections::BTreeSet;
+use mcp_schema::sorted::SortedSet;
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
@@ -91,7 +91,7 @@ fn rows_name_the_rule_that_was_written_for_them() {
         let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
         let is_it = |row: &&diff::Row| row.kind == kind && row.subject.as_deref() == Some(subject);
         let met = diff.rows.iter().filter(is_it).map(|row| cover(row, plan));
-        let met: Vec<BTreeSet<String>> = met.collect();
+        let met: Vec<SortedSet<String>> = met.collect();
         assert!(
             met.iter().any(|rules| rules.contains(expected)),
             "{subject}: {met:?}"
@@ -115,7 +115,7 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
     };
     for (old, new) in [("2025-11-25", "tasks"), ("tasks", "2025-11-25")] {
         let diff = compared(old, new);
-        let mut named = BTreeSet::new();
+        let mut named = SortedSet::new();
         for row in &diff.rows {
             let about = |method: &str| method.contains("tasks");
             assert!(row.paths.iter().all(|path| about(&path.method)), "{row:?}");
@@ -131,8 +131,8 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
     }
     // Between these two nothing is converted: the extension stands beside the revision.
     let beside = compared("2026-07-28", "tasks");
-    let kinds: BTreeSet<Kind> = beside.rows.iter().map(|row| row.kind).collect();
-    assert_eq!(kinds, BTreeSet::from([Kind::MethodAdded]));
+    let kinds: SortedSet<Kind> = beside.rows.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, SortedSet::from([Kind::MethodAdded]));
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     };
     assert_eq!(row.kind, Kind::MemberAddedOptional);
     let met = |spec: &Spec| cover(row, &planned(spec));
-    assert_eq!(met(&grown), BTreeSet::from([UNDECIDED.to_owned()]));
-    assert_eq!(met(&spec), BTreeSet::new());
+    assert_eq!(met(&grown), SortedSet::from([UNDECIDED.to_owned()]));
+    assert_eq!(met(&spec), SortedSet::new());
 }
 
 /// What both sides send is two methods of one name, and one of them says nothing of the other.
@@ -235,7 +235,7 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let far = of(&diffs[2], "C2S initialize");
     assert_eq!(far, [handshake.as_str()]);
     // The revision beside a candidate names the rule that a row of the step itself names.
-    let rules = |diff: &diff::Diff| -> BTreeSet<String> {
+    let rules = |diff: &diff::Diff| -> SortedSet<String> {
         let met = diff.rows.iter().flat_map(|row| &row.rules);
         met.flat_map(|met| met.rules.clone()).collect()
     };
@@ -276,7 +276,7 @@ fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     }
     let far = &diffs[2];
     // What the pages say is told of every step, and not beside a choice of rows.
-    let steps: BTreeSet<&str> = far
+    let steps: SortedSet<&str> = far
         .prose
         .iter()
         .map(|change| change.step.as_str())

@@ -1,7 +1,7 @@
 //! What the schemas say of members that the types keep as text: planned and read by one comparison.
 
 use crate::says;
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
@@ -275,12 +275,12 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
         let mut files = crate::specs::twin_directory().files().clone();
         let schema = files.get_mut("draft/schema.json").unwrap();
         *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
-        let open = |files: &BTreeMap<String, String>| {
+        let open = |files: &SortedMap<String, String>| {
             Open::of(&Directory::from_files(files.clone()).spec().unwrap())
         };
         let first = open(&files);
         // One step further is another question, or none.
-        let asked = |open: &Open| -> BTreeSet<(String, String)> {
+        let asked = |open: &Open| -> SortedSet<(String, String)> {
             let all = open.decisions.iter();
             all.map(|one| (format!("{} {}", one.scope, one.place), one.open.clone()))
                 .collect()

@@ -1,6 +1,6 @@
 //! Reading a spec from memory: the laws of errata and of the rule files, each failing with file and line.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::spec::errors::ErrorRules;
 use mcp_schema::spec::methods::MethodRules;
@@ -332,7 +332,7 @@ fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
             "{text}: {message}"
         );
     }
-    let none = Spec::from_files(BTreeMap::new()).unwrap_err().to_string();
+    let none = Spec::from_files(SortedMap::new()).unwrap_err().to_string();
     assert!(
         none.starts_with("spec/revisions.toml: the list of revisions is missing"),
         "{none}"

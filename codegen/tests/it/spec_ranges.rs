@@ -3,7 +3,7 @@
 //! On a made-up spec directory in memory, and on the one of this workspace.
 
 use crate::says;
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::spec::{Directory, Fact, ImportOptions, Imported, Lifecycle, Status, Upstream};
 
@@ -206,7 +206,7 @@ fn text_of<'d>(directory: &'d Directory, name: &str) -> &'d str {
 }
 
 /// The lines of a directory's rule files that another one does not have.
-fn lines_beyond(directory: &Directory, other: &BTreeMap<String, String>) -> Vec<String> {
+fn lines_beyond(directory: &Directory, other: &SortedMap<String, String>) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, text) in directory.files() {
         if name.ends_with(".toml") {
@@ -533,11 +533,11 @@ fn the_rules_of_a_draft_become_those_of_its_release() {
 }
 
 /// Two states of a directory are the same; where not, the file is named.
-fn same(left: &BTreeMap<String, String>, right: &BTreeMap<String, String>) {
+fn same(left: &SortedMap<String, String>, right: &SortedMap<String, String>) {
     for (name, text) in right {
         assert_eq!(left.get(name), Some(text), "{name}");
     }
-    let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
+    let names = |files: &SortedMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(left), names(right));
 }
 

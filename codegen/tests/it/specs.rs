@@ -1,7 +1,7 @@
 //! The spec of this workspace, read once, and the same with a draft that is its latest release: independent of the
 //! draft of today.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -18,14 +18,14 @@ static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
 static PLANS: LazyLock<Vec<PairPlan>> =
     LazyLock::new(|| Models::build(spec()).unwrap().plan_shims(spec()).unwrap());
-static TWINS: Mutex<BTreeMap<String, Directory>> = Mutex::new(BTreeMap::new());
+static TWINS: Mutex<SortedMap<String, Directory>> = Mutex::new(SortedMap::new());
 
 fn spec_dir() -> PathBuf {
     repository().join("spec")
 }
 
 /// Files by path, as a spec is read from memory.
-pub(crate) fn files(texts: &[(&str, &str)]) -> BTreeMap<String, String> {
+pub(crate) fn files(texts: &[(&str, &str)]) -> SortedMap<String, String> {
     let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
     texts.iter().map(own).collect()
 }

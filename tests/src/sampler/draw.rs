@@ -1,6 +1,6 @@
 //! One sample: a value drawn from a type, member by member.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::model::{Object, Presence, Rest, Shape, Ty, TypeDef, Union};
 use serde_json::Value as Json;
@@ -22,7 +22,7 @@ const MOST_ELEMENTS: usize = 200;
 /// How often a value is drawn again that is not within its limits.
 const TRIES: usize = 30;
 
-type Limits = BTreeMap<String, Json>;
+type Limits = SortedMap<String, Json>;
 
 /// What is known on the way down.
 #[derive(Clone, Copy)]

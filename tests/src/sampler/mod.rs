@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonschema::Validator;
 use mcp_schema::model::{Model, Presence, Shape, Ty};
+use mcp_schema::sorted::SortedMap;
 
 use serde_json::Value as Json;
 
@@ -95,7 +96,7 @@ impl<'m> Sampler<'m> {
     }
 
     /// Whether a value is within the limits that the schema puts on it, each of its keywords held.
-    fn fits(&self, limits: &BTreeMap<String, Json>, node: &Node) -> bool {
+    fn fits(&self, limits: &SortedMap<String, Json>, node: &Node) -> bool {
         if limits.is_empty() {
             return true;
         }

@@ -1,6 +1,6 @@
 //! Strings and numbers in many spellings, within the limits that a schema puts on them.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 
 use mcp_schema::diff::pattern_texts;
 use mcp_schema::model::Ty;
@@ -110,7 +110,7 @@ pub(super) fn spellings(ty: &Ty) -> usize {
 pub(super) fn draw(
     random: &mut Random,
     ty: &Ty,
-    limits: &BTreeMap<String, Json>,
+    limits: &SortedMap<String, Json>,
     index: Option<usize>,
     fits: impl Fn(&Node) -> bool,
 ) -> Option<Node> {
@@ -158,7 +158,7 @@ pub(super) fn any_string(random: &mut Random) -> String {
 }
 
 /// Strings to try, and those made for the limits: of a pattern, and as long as they may be.
-fn strings(limits: &BTreeMap<String, Json>) -> (Vec<&'static str>, Vec<String>) {
+fn strings(limits: &SortedMap<String, Json>) -> (Vec<&'static str>, Vec<String>) {
     let text = |name: &str| limits.get(name).and_then(Json::as_str);
     let format = FORMATS
         .iter()
@@ -184,7 +184,7 @@ fn strings(limits: &BTreeMap<String, Json>) -> (Vec<&'static str>, Vec<String>) 
 }
 
 /// Numbers at the limits and between them, for those that no spelling fits by chance.
-fn numbers(limits: &BTreeMap<String, Json>) -> Vec<String> {
+fn numbers(limits: &SortedMap<String, Json>) -> Vec<String> {
     let limit = |name: &str| limits.get(name).and_then(Json::as_f64);
     let least = limit("minimum").or(limit("exclusiveMinimum"));
     let most = limit("maximum").or(limit("exclusiveMaximum"));

@@ -3,7 +3,7 @@
 //! What is run is what the requirements of any revision score, in each revision that has it; but for scenarios of
 //! authorization, which is left to crates made for it: they are counted, and not run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 use std::path::Path;
 
 use anyhow::{Context, ensure};
@@ -23,7 +23,7 @@ const AUTHORIZATION: &str = "auth/";
 pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, Vec<String>)> {
     let built = Built::of(&format!("--package {PROGRAMS} --bin {CLIENT}"))?;
     let client = built.program(CLIENT)?;
-    let mut scored = BTreeSet::new();
+    let mut scored = SortedSet::new();
     for revision in REVISIONS {
         // Not every revision has a list of requirements.
         scored.extend(list(suite, "--requirements", revision).unwrap_or_default());
@@ -33,7 +33,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
         "the suite lists no scenario of clients that it scores"
     );
     let mut scores = Scores::new();
-    let mut left_out: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    let mut left_out: SortedMap<&str, SortedMap<&str, usize>> = SortedMap::new();
     let is_run = |scenario: &str| {
         !scenario.starts_with(AUTHORIZATION)
             && scored.contains(scenario)
@@ -75,7 +75,7 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
 }
 
 /// The scenarios of clients that the suite lists.
-fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<BTreeSet<String>> {
+fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<SortedSet<String>> {
     let mut command = suite.command();
     let output = command.args(["list", by, revision]).output()?;
     ensure!(

@@ -1,6 +1,6 @@
 //! What scenarios came to, as a table, and whether all is as it was expected.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
 use mcp_schema::command::Outcome;
@@ -11,7 +11,7 @@ use super::REVISIONS;
 use crate::tally::Tally;
 
 /// What scenarios came to, by revision.
-pub(super) type Scores = BTreeMap<String, BTreeMap<&'static str, Score>>;
+pub(super) type Scores = SortedMap<String, SortedMap<&'static str, Score>>;
 
 /// The failures that are expected.
 #[derive(Deserialize)]

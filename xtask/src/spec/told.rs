@@ -1,6 +1,6 @@
 //! What `cargo xtask spec` says of imports, removals and facts to confirm.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
 use mcp_schema::open::{Open, Undocumented};
@@ -233,7 +233,7 @@ pub(super) fn open(open: &Open) -> String {
     text
 }
 
-pub(super) fn scaffolded(written: &BTreeMap<String, usize>) -> String {
+pub(super) fn scaffolded(written: &SortedMap<String, usize>) -> String {
     let mut text = String::new();
     for (file, stubs) in written {
         let _ = writeln!(text, "spec/{file}: {stubs} stubs written, to be filled in");

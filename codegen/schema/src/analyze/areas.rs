@@ -3,7 +3,7 @@
 //! The oldest revision whose methods reach a type decides: if only one area reaches it, the type stays there, also when
 //! others use it later; else it is shared. So no later revision moves a type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use crate::model::{Model, Ty};
 
@@ -13,7 +13,7 @@ const SHARED: &str = "shared";
 const MESSAGES: &str = "messages";
 
 /// The area of each type, by Rust name.
-pub(crate) struct Areas(BTreeMap<String, String>);
+pub(crate) struct Areas(SortedMap<String, String>);
 
 impl Areas {
     /// The areas of the types of several models, the oldest first; `area_of` names the area of a method.
@@ -22,7 +22,7 @@ impl Areas {
         area_of: impl Fn(&str) -> String,
     ) -> Self {
         let models: Vec<&Model> = models.into_iter().collect();
-        let mut areas = BTreeMap::new();
+        let mut areas = SortedMap::new();
         for model in &models {
             for (name, users) in users(model, &area_of) {
                 areas.entry(name).or_insert_with(|| {
@@ -55,8 +55,8 @@ impl Areas {
 }
 
 /// All that is reached from a name, itself included.
-fn closure<'d>(first: &'d str, next: impl Fn(&'d str) -> Vec<&'d str>) -> BTreeSet<&'d str> {
-    let mut reached = BTreeSet::new();
+fn closure<'d>(first: &'d str, next: impl Fn(&'d str) -> Vec<&'d str>) -> SortedSet<&'d str> {
+    let mut reached = SortedSet::new();
     let mut ahead = vec![first];
     while let Some(name) = ahead.pop() {
         if reached.insert(name) {
@@ -67,8 +67,8 @@ fn closure<'d>(first: &'d str, next: impl Fn(&'d str) -> Vec<&'d str>) -> BTreeS
 }
 
 /// The areas whose methods reach each type.
-fn users(model: &Model, area_of: impl Fn(&str) -> String) -> BTreeMap<String, BTreeSet<String>> {
-    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+fn users(model: &Model, area_of: impl Fn(&str) -> String) -> SortedMap<String, SortedSet<String>> {
+    let mut users: SortedMap<String, SortedSet<String>> = SortedMap::new();
     for method in &model.methods {
         let area = area_of(&method.name);
         let message = Ty::Named(method.message.clone());

@@ -1,6 +1,6 @@
 //! What reading starts from: a value that allocates nothing, and the variant that it has in each union.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::boxes::Boxes;
 use crate::draft::ranks;
@@ -9,7 +9,7 @@ use crate::model::{Model, Shape, Ty, Union};
 /// The variant of each union's blank, by Rust name and index.
 ///
 /// It is the one that is the least to make: no box, then few steps.
-pub(crate) fn starts(model: &Model, boxes: &Boxes) -> BTreeMap<String, usize> {
+pub(crate) fn starts(model: &Model, boxes: &Boxes) -> SortedMap<String, usize> {
     let ranks = ranks(model);
     let unions = model.types.values().filter_map(|def| match &def.shape {
         Shape::Union(union) => Some((&def.name, union)),

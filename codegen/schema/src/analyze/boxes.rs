@@ -1,26 +1,26 @@
 //! Where a `Box` is needed: the members and variants through which a type holds itself by value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use crate::draft::cycles;
 use crate::model::{Model, Shape, Ty};
 
 /// The members and variants that need a `Box`: by type, their positions.
-pub(crate) type Boxes = BTreeMap<String, BTreeSet<usize>>;
+pub(crate) type Boxes = SortedMap<String, SortedSet<usize>>;
 
 /// Each member and variant through which a type holds itself by value; `opaque` unions hold nothing.
-pub(crate) fn boxes(model: &Model, opaque: &BTreeSet<String>) -> Boxes {
-    let edges: BTreeMap<String, BTreeSet<String>> = (model.types.values())
+pub(crate) fn boxes(model: &Model, opaque: &SortedSet<String>) -> Boxes {
+    let edges: SortedMap<String, SortedSet<String>> = (model.types.values())
         .map(|def| {
             let held = match opaque.contains(&def.name) {
-                true => BTreeSet::new(),
+                true => SortedSet::new(),
                 false => model.held(&def.shape),
             };
             (def.name.clone(), held)
         })
         .collect();
     // What lies in one cycle holds itself through every other type of that cycle.
-    let mut cycle_of: BTreeMap<String, usize> = BTreeMap::new();
+    let mut cycle_of: SortedMap<String, usize> = SortedMap::new();
     for (number, group) in cycles(&edges).into_iter().enumerate() {
         cycle_of.extend(group.into_iter().map(|name| (name, number)));
     }
@@ -39,7 +39,7 @@ pub(crate) fn boxes(model: &Model, opaque: &BTreeSet<String>) -> Boxes {
             held.and_then(|name| cycle_of.get(name)) == Some(cycle)
         };
         let boxed = types.into_iter().enumerate().filter(|(_, ty)| in_cycle(ty));
-        let boxed: BTreeSet<usize> = boxed.map(|(index, _)| index).collect();
+        let boxed: SortedSet<usize> = boxed.map(|(index, _)| index).collect();
         if !boxed.is_empty() {
             boxes.insert(def.name.clone(), boxed);
         }

@@ -1,6 +1,6 @@
 //! What is worked out of a model's types, filled in once; the model is read-only from here on.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::areas::Areas;
 use super::given::given;
@@ -39,7 +39,7 @@ pub(crate) fn decide(
             }
             _ => None,
         });
-    let mut givens: BTreeMap<_, _> = objects.collect();
+    let mut givens: SortedMap<_, _> = objects.collect();
     for (name, def) in &mut built.model.types {
         areas.get(name).clone_into(&mut def.area);
         let boxed = boxes.remove(name).unwrap_or_default();

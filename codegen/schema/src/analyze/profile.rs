@@ -1,12 +1,12 @@
 //! What a decision can rest on: the kind of a type, and the members of its objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use crate::model::{Model, Presence, Shape, Ty};
 use crate::schema::JsonType;
 
 /// The unions that are read as opaque JSON, by Rust name.
-pub(super) type Opaque = BTreeSet<String>;
+pub(super) type Opaque = SortedSet<String>;
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(super) struct Profile {
     /// The kinds that its text may have.
     pub(super) kinds: Vec<JsonType>,
     /// The members of its object; empty for anything else.
-    pub(super) members: BTreeMap<String, MemberProfile>,
+    pub(super) members: SortedMap<String, MemberProfile>,
 }
 
 /// A member of a variant's object.
@@ -24,7 +24,7 @@ pub(super) struct MemberProfile {
     /// The strings it may hold, where they are fixed.
     pub(super) values: Option<Vec<String>>,
     /// The members of the object it holds.
-    pub(super) inner: BTreeMap<String, MemberProfile>,
+    pub(super) inner: SortedMap<String, MemberProfile>,
 }
 
 impl Profile {
@@ -70,8 +70,8 @@ impl Profile {
 
 /// The kinds of a type; each type is looked at once, however often unions name it.
 fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
-    let mut found = BTreeSet::new();
-    let mut seen = BTreeSet::new();
+    let mut found = SortedSet::new();
+    let mut seen = SortedSet::new();
     let mut open = vec![ty];
     while let Some(ty) = open.pop() {
         match model.resolve(ty) {
@@ -104,12 +104,12 @@ fn kinds(model: &Model, opaque: &Opaque, ty: &Ty) -> Vec<JsonType> {
 }
 
 /// The members of an object type.
-fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
+fn members(model: &Model, ty: &Ty, depth: usize) -> SortedMap<String, MemberProfile> {
     let Some(object) = model.object(ty) else {
-        return BTreeMap::new();
+        return SortedMap::new();
     };
     let members_of = |ty: &Ty| match depth {
-        0 => BTreeMap::new(),
+        0 => SortedMap::new(),
         depth => members(model, ty, depth - 1),
     };
     (object.members.iter())

@@ -4,7 +4,7 @@
 //! `CallToolRequest` is `ListTools`. Where they share nothing, the tag that tells them apart
 //! names them: `ResourceLink` beside `TextContent` are `ResourceLink` and `Text`.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use crate::model::{Plan, Ty, Union};
 use crate::naming::{is_identifier, numbered, pascal_case, plain};
@@ -21,9 +21,9 @@ pub(super) fn names(
 ) -> (Vec<String>, Vec<(usize, String)>) {
     let names = by_type(union, types);
     let mut names = by_tag(types, plan, &names).unwrap_or(names);
-    let mut taken: BTreeSet<String> = names.iter().cloned().collect();
+    let mut taken: SortedSet<String> = names.iter().cloned().collect();
     let unknown = open.then(|| Union::UNKNOWN.to_owned());
-    let mut given: BTreeSet<String> = unknown.into_iter().collect();
+    let mut given: SortedSet<String> = unknown.into_iter().collect();
     let mut renamed = Vec::new();
     for (at, name) in names.iter_mut().enumerate() {
         if is_identifier(name) && given.insert(name.clone()) {

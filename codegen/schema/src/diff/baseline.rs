@@ -1,6 +1,6 @@
 //! Changes that are known already: named one by one, or by a diff that was kept.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const FORM: &str = "a baseline is a diff as `--format json` prints it, or one fi
 /// Fingerprints of changes that are known, each with why it is set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
-    known: BTreeMap<String, String>,
+    known: SortedMap<String, String>,
     /// Those that were named one by one: each has to be met.
     named: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! Makes the graph of a schema: what each keyword says of shapes, in one spelling.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::sorted::SortedMap;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -222,7 +223,7 @@ impl Builder<'_> {
                 let one = Node {
                     types: vec![*ty],
                     constraints: Constraints::default(),
-                    unsaid: BTreeMap::new(),
+                    unsaid: SortedMap::new(),
                     unsupported: None,
                     ..node.clone()
                 };
@@ -338,7 +339,7 @@ impl Builder<'_> {
     }
 
     fn object(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
-        let mut members = BTreeMap::new();
+        let mut members = SortedMap::new();
         for (name, property) in &node.properties {
             let member = Member {
                 node: self.node(property, depth + 1)?,

@@ -3,7 +3,8 @@
 //! By splitting classes until the nodes of each agree in all their parts. Names and places play no part, so a definition
 //! that was renamed, inlined or extracted stays in its class.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::sorted::SortedMap;
+use std::collections::HashMap;
 
 use super::graph::{Graph, NodeId, Rest, Shape};
 use crate::schema::applied::is_applied;
@@ -53,9 +54,9 @@ fn settle(mut class: Vec<u32>, parts: &[Parts]) -> Vec<u32> {
     let mut next = number(members.len());
     // What all members of a class are made of, but for those that are to be looked at.
     let mut made_of: HashMap<u32, Vec<u32>> = HashMap::new();
-    let mut open: BTreeSet<usize> = (0..parts.len()).collect();
+    let mut open: Vec<usize> = (0..parts.len()).collect();
     while !open.is_empty() {
-        let mut groups: BTreeMap<u32, BTreeMap<Vec<u32>, Vec<usize>>> = BTreeMap::new();
+        let mut groups: SortedMap<u32, SortedMap<Vec<u32>, Vec<usize>>> = SortedMap::new();
         for id in &open {
             let group = groups.entry(class[*id]).or_default();
             group.entry(parts[*id].key(&class)).or_default().push(*id);
@@ -84,6 +85,8 @@ fn settle(mut class: Vec<u32>, parts: &[Parts]) -> Vec<u32> {
             }
             made_of.insert(old, stays);
         }
+        open.sort_unstable();
+        open.dedup();
     }
     class
 }

@@ -3,7 +3,8 @@
 //! A [`Site`] is a pair of shapes that may be reached from many places; what differs in it is a
 //! [`Finding`], listed once. Which wire paths reach a site is worked out afterwards, in `walk`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -66,7 +67,7 @@ impl<'g> Comparer<'g> {
 
     fn site(&mut self, places: Place) -> SiteId {
         self.sites.push(Site {
-            places: BTreeSet::from([places]),
+            places: SortedSet::from([places]),
             ..Site::default()
         });
         self.sites.len() - 1
@@ -237,7 +238,7 @@ impl<'g> Comparer<'g> {
 
     fn limits(&mut self, site: SiteId, segments: &[Segment], [old, new]: [NodeId; 2]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
-        let names: BTreeSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
+        let names: SortedSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
         for name in names {
             let (before, after) = (o.limits.get(name), n.limits.get(name));
             let same = match applied::is_applied(name) && before.is_some() && after.is_some() {
@@ -257,10 +258,10 @@ impl<'g> Comparer<'g> {
     fn same_parts(
         &self,
         keyword: &str,
-        old: &BTreeMap<String, NodeId>,
-        new: &BTreeMap<String, NodeId>,
+        old: &SortedMap<String, NodeId>,
+        new: &SortedMap<String, NodeId>,
     ) -> bool {
-        let of = |parts: &BTreeMap<String, NodeId>| -> Vec<(String, NodeId)> {
+        let of = |parts: &SortedMap<String, NodeId>| -> Vec<(String, NodeId)> {
             let own = parts.iter().filter(|(place, _)| {
                 (place.strip_prefix(keyword))
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -312,7 +313,7 @@ impl<'g> Comparer<'g> {
         else {
             return;
         };
-        let names: BTreeSet<&String> = old_members.keys().chain(new_members.keys()).collect();
+        let names: SortedSet<&String> = old_members.keys().chain(new_members.keys()).collect();
         for name in names {
             let pair = [
                 old_members.get(name).copied(),
@@ -355,7 +356,7 @@ impl<'g> Comparer<'g> {
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
             return self.find(site, Kind::TypeChanged, segments, [Some(old), Some(new)]);
         }
-        let none = BTreeSet::new();
+        let none = SortedSet::new();
         for [o, n] in pairs {
             let nodes = [o.map(|at| olds.ids[at]), n.map(|at| news.ids[at])];
             if let [Some(old), Some(new)] = nodes
@@ -401,8 +402,8 @@ fn covers(wide: &Shape, narrow: &Shape) -> bool {
 }
 
 /// The JSON kinds of a scalar shape; a number may be an integer.
-fn kinds(shape: &Shape) -> Option<BTreeSet<JsonType>> {
-    let mut kinds: BTreeSet<JsonType> = match shape {
+fn kinds(shape: &Shape) -> Option<SortedSet<JsonType>> {
+    let mut kinds: SortedSet<JsonType> = match shape {
         Shape::Scalar(kinds) => kinds.clone(),
         Shape::Choice(values) => values
             .iter()

@@ -3,7 +3,7 @@
 //! The change itself is compared, not its kind. Where an erratum puts `_meta` into old params, a `_meta` that is
 //! demanded now shows as `became-required`, and without the erratum as `member-added-required`: old senders are refused either way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::Diff;
 use super::kind::Kind;
@@ -31,12 +31,12 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
 struct Changes<'d> {
     rows: &'d [Row],
     /// Which rows stand at a place.
-    at: BTreeMap<WirePlace, Vec<&'d Row>>,
+    at: SortedMap<WirePlace, Vec<&'d Row>>,
 }
 
 impl<'d> Changes<'d> {
     fn of(diff: &'d Diff) -> Self {
-        let mut at: BTreeMap<WirePlace, Vec<&Row>> = BTreeMap::new();
+        let mut at: SortedMap<WirePlace, Vec<&Row>> = SortedMap::new();
         for row in &diff.rows {
             for place in places(&row.paths) {
                 at.entry(place).or_default().push(row);
@@ -111,7 +111,7 @@ fn came_or_went_whole(kind: Kind) -> bool {
 }
 
 fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool) -> Vec<String> {
-    let mut ids = BTreeSet::new();
+    let mut ids = SortedSet::new();
     for (side, of_old) in [(old, true), (new, false)] {
         for erratum in side
             .errata

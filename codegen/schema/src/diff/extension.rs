@@ -1,6 +1,6 @@
 //! What a diff says of extensions: methods that left the core for one, and the messages of a schema that lists none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pub(super) fn cores(spec: &Spec) -> Vec<Extracted> {
 }
 
 /// What of that is gone, of all methods that are.
-pub(super) fn extracted(cores: &[Extracted], gone: &BTreeSet<&String>) -> Vec<Extracted> {
+pub(super) fn extracted(cores: &[Extracted], gone: &SortedSet<&String>) -> Vec<Extracted> {
     let of = |core: &Extracted| {
         let gone = gone.iter().filter(|method| core.methods.contains(method));
         let methods: Vec<String> = gone.copied().cloned().collect();
@@ -108,7 +108,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
         .extensions
         .iter()
         .flat_map(|extension| &extension.methods);
-    let senders: BTreeMap<&str, _> = methods
+    let senders: SortedMap<&str, _> = methods
         .filter_map(|method| Some((method.name.as_str(), method.sender?)))
         .collect();
     let of_core = |method: &str| {
@@ -116,7 +116,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
         (schemas.flat_map(messages)).any(|(name, _)| name == method)
     };
     let mut strangers = Vec::new();
-    let mut listed: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    let mut listed: SortedMap<&str, Vec<Value>> = SortedMap::new();
     for (method, definition) in messages(&schema) {
         if !senders.contains_key(method) && !of_core(method) {
             strangers.push(method.to_owned());

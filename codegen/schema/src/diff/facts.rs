@@ -1,6 +1,6 @@
 //! What the protocol states outside its schema: error codes, HTTP headers, binding rules, deprecations.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::json;
 
@@ -82,7 +82,7 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
 }
 
 /// Error codes that may be sent, by name.
-type Codes = BTreeMap<String, ErrorCode>;
+type Codes = SortedMap<String, ErrorCode>;
 
 /// The codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
 /// if the other side has it at all.
@@ -179,8 +179,8 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
 fn by_name<'f, T: 'f>(
     sides: [impl IntoIterator<Item = &'f T>; 2],
     name: impl Fn(&T) -> String,
-) -> BTreeMap<String, [Option<&'f T>; 2]> {
-    let mut all: BTreeMap<String, [Option<&T>; 2]> = BTreeMap::new();
+) -> SortedMap<String, [Option<&'f T>; 2]> {
+    let mut all: SortedMap<String, [Option<&T>; 2]> = SortedMap::new();
     for (at, side) in sides.into_iter().enumerate() {
         for one in side {
             all.entry(name(one)).or_default()[at] = Some(one);

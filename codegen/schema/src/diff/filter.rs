@@ -1,6 +1,6 @@
 //! Which rows of a diff are asked for.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use super::Diff;
 use super::kind::Kind;
@@ -60,7 +60,7 @@ impl Filter {
     ///
     /// # Errors
     /// The first one that matches none of the `known`.
-    pub fn check(&self, known: &BTreeSet<String>) -> Result<(), Error> {
+    pub fn check(&self, known: &SortedSet<String>) -> Result<(), Error> {
         let matches_none = |pattern: &&String| {
             *pattern != "*" && !known.iter().any(|method| names(pattern, method))
         };

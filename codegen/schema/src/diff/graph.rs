@@ -3,7 +3,7 @@
 //! The comparison reads the schema here and not the model, because the model keeps some values as
 //! opaque text on purpose (`Tool.outputSchema`), and what changes inside them is on the wire all the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(crate) type NodeId = usize;
 pub(crate) struct Graph {
     pub(super) nodes: Vec<WireNode>,
     /// Nodes of the definitions, by name.
-    pub(crate) definitions: BTreeMap<String, NodeId>,
+    pub(crate) definitions: SortedMap<String, NodeId>,
     /// The patterns that stand in the schema.
     pub(super) patterns: Patterns,
 }
@@ -30,9 +30,9 @@ pub(crate) struct WireNode {
     pub(crate) shape: Shape,
     /// Limits that change what is valid, such as `minimum`, hints, such as `format`, and keywords that are not
     /// understood, as they stand.
-    pub(crate) limits: BTreeMap<String, Value>,
+    pub(crate) limits: SortedMap<String, Value>,
     /// The schemas within those limits that are made of schemas, by keyword and place in it: `not`, `prefixItems/0`.
-    pub(crate) applied: BTreeMap<String, NodeId>,
+    pub(crate) applied: SortedMap<String, NodeId>,
     /// Whether the shape binds only values of its own kind: nothing says that it has to be one.
     pub(crate) untyped: bool,
     /// Whether the schema marks it as deprecated.
@@ -52,13 +52,13 @@ pub(crate) enum Shape {
     #[default]
     Any,
     /// One of these scalar kinds.
-    Scalar(BTreeSet<JsonType>),
+    Scalar(SortedSet<JsonType>),
     /// One of these values.
     Choice(Vec<Value>),
     /// An object.
     Object {
         /// Its named members: the value and whether it must be there.
-        members: BTreeMap<String, Member>,
+        members: SortedMap<String, Member>,
         /// What may stand beside them.
         rest: Rest,
     },

@@ -1,6 +1,6 @@
 //! All revisions in one view: which of them has which message, and the diff of each adjacent pair.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
 }
 
 fn methods(sides: &[&Side]) -> Vec<MethodLine> {
-    let mut lines: BTreeMap<(Direction, bool, String), Vec<Option<MethodKind>>> = BTreeMap::new();
+    let mut lines: SortedMap<(Direction, bool, String), Vec<Option<MethodKind>>> = SortedMap::new();
     let feature = Feature::among(sides);
     for (index, side) in sides.iter().enumerate() {
         let is_told = |name: &str| feature.is_none_or(|feature| feature.has(name));

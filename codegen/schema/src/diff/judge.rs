@@ -2,9 +2,9 @@
 //!
 //! The tests let an independent validator judge the same.
 
+use crate::sorted::{SortedMap, SortedSet};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -29,12 +29,12 @@ pub(super) fn refused(graph: &Graph, id: NodeId, value: &Value) -> bool {
 
 /// The limit that a value is known not to keep.
 pub(crate) fn refused_by<'l>(
-    limits: &'l BTreeMap<String, Value>,
+    limits: &'l SortedMap<String, Value>,
     value: &Value,
 ) -> Option<(&'l str, &'l Value)> {
     let mut all = limits.iter();
     let (name, bound) = all.find(|(name, bound)| {
-        let limits = BTreeMap::from([((*name).clone(), (*bound).clone())]);
+        let limits = SortedMap::from([((*name).clone(), (*bound).clone())]);
         let mut graph = Graph::default();
         for pattern in patterns(&limits) {
             graph.patterns.read(&pattern);
@@ -271,11 +271,11 @@ impl Judge<'_> {
         members: &Map<String, Value>,
         value: &Value,
         depth: usize,
-    ) -> Option<BTreeSet<String>> {
+    ) -> Option<SortedSet<String>> {
         self.left.set(self.left.get().checked_sub(1)?);
         let depth = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
-        let everything = || members.keys().cloned().collect::<BTreeSet<String>>();
-        let mut seen = BTreeSet::new();
+        let everything = || members.keys().cloned().collect::<SortedSet<String>>();
+        let mut seen = SortedSet::new();
         let mut within: Vec<NodeId> = Vec::new();
         match &node.shape {
             Shape::Object { members: own, rest } => {

@@ -1,6 +1,6 @@
 //! On which line of a file a part of its schema stands, so that an annotation can point there.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::value::RawValue;
 
@@ -14,7 +14,7 @@ pub(crate) struct Lines {
     text: String,
     /// From where to where the definitions go, and each of them by name.
     all: [usize; 2],
-    definitions: BTreeMap<String, [usize; 2]>,
+    definitions: SortedMap<String, [usize; 2]>,
 }
 
 impl Lines {
@@ -24,11 +24,11 @@ impl Lines {
             let start = part.get().as_ptr().addr() - text.as_ptr().addr();
             [start, start + part.get().len()]
         };
-        let top: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+        let top: SortedMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
         // Older schemas say `definitions`; the canonical form, which pointers go by, does not.
         let all = top.get("$defs").or(top.get("definitions")).copied();
         let each = all.and_then(|all| serde_json::from_str(all.get()).ok());
-        let each: BTreeMap<String, &RawValue> = each.unwrap_or_default();
+        let each: SortedMap<String, &RawValue> = each.unwrap_or_default();
         Self {
             file: file.to_owned(),
             text: text.to_owned(),
@@ -70,7 +70,7 @@ impl Lines {
 /// A member of an object, or an item of a list, by the segment of a pointer.
 fn part<'t>(text: &'t str, segment: &str) -> Option<&'t str> {
     let member = || {
-        let members: BTreeMap<String, &'t RawValue> = serde_json::from_str(text).ok()?;
+        let members: SortedMap<String, &'t RawValue> = serde_json::from_str(text).ok()?;
         members.get(&unescaped(segment)).copied()
     };
     let item = || {

@@ -1,6 +1,6 @@
 //! The order of rows, and their fingerprints: the same for as long as a change is.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::kind::Kind;
 use super::row::Row;
@@ -45,7 +45,7 @@ pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
 
 /// Signs again the rows that have one fingerprint, each by what it says of the row and how many came before.
 fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
-    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    let mut counts: SortedMap<String, [usize; 2]> = SortedMap::new();
     for row in rows.iter() {
         counts.entry(row.fingerprint.clone()).or_default()[0] += 1;
     }

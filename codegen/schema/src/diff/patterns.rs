@@ -1,6 +1,6 @@
 //! The patterns of a schema: what they match, and small texts that they match.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -10,7 +10,7 @@ const MAX_TEXT: usize = 2_048;
 
 /// Patterns by their text; `None` for one that cannot be read here, such as one that looks ahead.
 #[derive(Debug, Default)]
-pub(crate) struct Patterns(BTreeMap<String, Option<Regex>>);
+pub(crate) struct Patterns(SortedMap<String, Option<Regex>>);
 
 impl Patterns {
     pub(super) fn read(&mut self, text: &str) {

@@ -1,6 +1,7 @@
 //! Definitions that go by another name and stand at the same places.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::HashSet;
 
 use super::compare::Comparer;
 use super::graph::{NodeId, Rest, Shape};
@@ -26,8 +27,8 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs, comparer: &Comparer<'_
     if only(old, new) == 0 || only(new, old) == 0 {
         return Vec::new();
     }
-    let mut met: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut back: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut met: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
+    let mut back: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
     let places = comparer.sites.iter().flat_map(|site| &site.places);
     let places = places.map(|place| (place.old.as_str(), place.new.as_str()));
     for (was, is) in places.chain(names_met(old, new, pairs, comparer)) {

@@ -1,6 +1,6 @@
 //! Findings as rows: the wire paths of each, the texts that show it, and what stood and stands there.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use crate::schema::applied;
 pub(super) struct Rows {
     pub(super) list: Vec<Row>,
     /// The row of a finding, by its site and its number there.
-    known: BTreeMap<(SiteId, usize), usize>,
+    known: SortedMap<(SiteId, usize), usize>,
 }
 
 impl Rows {

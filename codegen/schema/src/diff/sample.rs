@@ -1,6 +1,6 @@
 //! Small values of a shape: what witnesses are made of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::{Map, Value, json};
 
@@ -112,7 +112,7 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
     }
 }
 
-fn scalar(kind: JsonType, limits: &BTreeMap<String, Value>) -> Vec<Value> {
+fn scalar(kind: JsonType, limits: &SortedMap<String, Value>) -> Vec<Value> {
     match kind {
         JsonType::String => strings(limits),
         JsonType::Boolean => vec![json!(true)],
@@ -129,7 +129,7 @@ fn scalar(kind: JsonType, limits: &BTreeMap<String, Value>) -> Vec<Value> {
     }
 }
 
-fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
+fn strings(limits: &SortedMap<String, Value>) -> Vec<Value> {
     let text = match limits.get("format").and_then(Value::as_str) {
         Some("uri") => "file:///a",
         Some("date-time") => "2025-01-01T00:00:00Z",
@@ -152,7 +152,7 @@ fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     all.into_iter().map(Value::from).collect()
 }
 
-fn numbers(limits: &BTreeMap<String, Value>) -> Vec<Value> {
+fn numbers(limits: &SortedMap<String, Value>) -> Vec<Value> {
     let mut all = vec![json!(1), json!(0), json!(-1)];
     all.extend(
         BOUNDS
@@ -182,7 +182,7 @@ fn around(at: &Value) -> Vec<Value> {
 }
 
 /// Values that a limit of the other side may refuse.
-pub(crate) fn beside_limits(limits: &BTreeMap<String, Value>) -> Vec<Value> {
+pub(crate) fn beside_limits(limits: &SortedMap<String, Value>) -> Vec<Value> {
     let mut all = Vec::new();
     for (name, limit) in limits {
         match (name.as_str(), limit) {
@@ -207,7 +207,7 @@ pub(crate) fn beside_limits(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     all
 }
 
-fn limit(limits: &BTreeMap<String, Value>, name: &str) -> Option<f64> {
+fn limit(limits: &SortedMap<String, Value>, name: &str) -> Option<f64> {
     limits.get(name).and_then(Value::as_f64)
 }
 
@@ -256,11 +256,11 @@ pub(super) fn variations(
 #[derive(Default)]
 pub(super) struct Mentioned {
     /// Names of members.
-    names: BTreeSet<String>,
+    names: SortedSet<String>,
     /// Values that stand there, or beside a bound that does.
     values: Vec<Value>,
     /// How many members or items are at a bound.
-    counts: BTreeSet<usize>,
+    counts: SortedSet<usize>,
 }
 
 impl Mentioned {
@@ -346,7 +346,7 @@ impl Mentioned {
                 let kinds = kinds.as_array().map_or(one, Vec::as_slice).iter();
                 for kind in kinds.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
                     self.values
-                        .extend(scalar(kind, &BTreeMap::new()).into_iter().take(2));
+                        .extend(scalar(kind, &SortedMap::new()).into_iter().take(2));
                 }
             }
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
@@ -356,7 +356,7 @@ impl Mentioned {
             }
             (_, schema @ Value::Object(_)) => self.schema(schema, depth + 1),
             (bound, value) => {
-                let one = BTreeMap::from([(bound.to_owned(), value.clone())]);
+                let one = SortedMap::from([(bound.to_owned(), value.clone())]);
                 self.values.extend(beside_limits(&one));
             }
         }
@@ -417,12 +417,12 @@ fn objects(
     mentioned: &Mentioned,
     depth: usize,
 ) -> Vec<Value> {
-    let none = BTreeMap::new();
+    let none = SortedMap::new();
     let members = match &node.shape {
         Shape::Object { members, .. } => members,
         _ => &none,
     };
-    let mut mentioned_names: BTreeSet<&str> = mentioned.names.iter().map(String::as_str).collect();
+    let mut mentioned_names: SortedSet<&str> = mentioned.names.iter().map(String::as_str).collect();
     mentioned_names.extend(members.keys().map(String::as_str).take(32));
     mentioned_names.extend(["x-stranger", "", "A B"]);
     let mut values = vec![json!("x"), json!({}), json!(1)];

@@ -1,6 +1,6 @@
 //! One side of a comparison: a revision of the spec, or a schema.json in upstream form.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,7 @@ pub struct Side {
     /// Where the parts of a file stand in it.
     pub(crate) lines: Option<Lines>,
     /// The area of each method.
-    pub(crate) areas: BTreeMap<String, String>,
+    pub(crate) areas: SortedMap<String, String>,
     /// What the protocol states outside its schema; none of a file.
     pub(crate) facts: Option<ErrorRules>,
     /// What left the core for extensions.
@@ -96,7 +96,7 @@ impl<'s> Sources<'s> {
 
     /// Returns the methods of all revisions, by name.
     #[must_use]
-    pub fn methods(&self) -> BTreeSet<String> {
+    pub fn methods(&self) -> SortedSet<String> {
         let revisions = self.spec.revisions.iter();
         revisions.flat_map(crate::spec::methods::methods).collect()
     }
@@ -256,7 +256,7 @@ impl<'s> Sources<'s> {
     /// The revision that shares most definitions with a schema.
     fn nearest(&self, schema: &Value) -> Option<&Revision> {
         let defs = schema.get("$defs")?.as_object()?;
-        let names: BTreeSet<&str> = defs.keys().map(String::as_str).collect();
+        let names: SortedSet<&str> = defs.keys().map(String::as_str).collect();
         self.spec.revisions.iter().max_by_key(|revision| {
             let (mut shared, mut all) = (0usize, names.len());
             for (name, _) in revision.definitions() {

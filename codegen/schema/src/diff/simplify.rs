@@ -1,6 +1,6 @@
 //! One spelling for what schemas spell in several ways: unions in unions, and "any JSON" by its kinds.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::JsonType;
@@ -60,7 +60,7 @@ impl Graph {
             return matches!(self.node(id).shape, Shape::Any);
         };
         let (mut object, mut array) = (false, false);
-        let mut scalars: BTreeSet<JsonType> = BTreeSet::new();
+        let mut scalars: SortedSet<JsonType> = SortedSet::new();
         for variant in variants {
             let node = self.node(*variant);
             if !node.limits.is_empty() {
@@ -77,7 +77,7 @@ impl Graph {
                         Rest::Each(each) => is_any(each),
                     };
                 }
-                Shape::Scalar(kinds) => scalars.extend(kinds),
+                Shape::Scalar(kinds) => scalars.extend(kinds.iter().copied()),
                 _ => {}
             }
         }
@@ -96,9 +96,9 @@ impl Graph {
             return;
         }
         let mut variants = Vec::new();
-        let mut scalars = BTreeSet::new();
+        let mut scalars = SortedSet::new();
         let mut first_scalar = None;
-        let mut seen = BTreeSet::from([id]);
+        let mut seen = SortedSet::from([id]);
         let mut open = vec![id];
         while let Some(next) = open.pop() {
             let node = self.node(next);
@@ -115,7 +115,7 @@ impl Graph {
                 }
                 Shape::Scalar(kinds) if node.limits.is_empty() => {
                     first_scalar.get_or_insert((variants.len(), next));
-                    scalars.extend(kinds);
+                    scalars.extend(kinds.iter().copied());
                 }
                 _ => variants.push(next),
             }

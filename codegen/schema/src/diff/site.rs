@@ -1,6 +1,6 @@
 //! What a comparison finds: sites, the findings in them, and what the schemas call them.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) struct Site {
     /// Ways to the sites of its parts.
     pub(crate) edges: Vec<(Vec<Segment>, SiteId)>,
     /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
-    pub(crate) places: BTreeSet<Place>,
+    pub(crate) places: SortedSet<Place>,
 }
 
 /// One difference.

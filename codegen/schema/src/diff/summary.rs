@@ -1,6 +1,6 @@
 //! What a diff comes to, on two axes: the wire, and the generated crate.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ impl Summary {
             .iter()
             .map(|kind| count(kind.id(), &|row| row.kind == *kind));
         let crate_change = rows.iter().map(|row| row.crate_change).max();
-        let paths: BTreeSet<_> = rows.iter().flat_map(|row| &row.paths).collect();
+        let paths: SortedSet<_> = rows.iter().flat_map(|row| &row.paths).collect();
         Self {
             rows: rows.len(),
             levels: levels.filter(|count| count.rows > 0).collect(),

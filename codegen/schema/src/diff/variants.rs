@@ -2,7 +2,7 @@
 //!
 //! Never by position: a choice that was put in front of the others is one added choice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::Value;
 
@@ -28,9 +28,9 @@ pub(crate) struct Choices<'g> {
 pub(crate) struct Profile<'g> {
     kind: &'static str,
     /// Members with fixed values, as JSON.
-    tags: BTreeMap<&'g str, BTreeSet<String>>,
-    pub(crate) required: BTreeSet<&'g str>,
-    members: BTreeSet<&'g str>,
+    tags: SortedMap<&'g str, SortedSet<String>>,
+    pub(crate) required: SortedSet<&'g str>,
+    members: SortedSet<&'g str>,
     name: Option<&'g str>,
 }
 
@@ -78,9 +78,9 @@ impl<'g> Profile<'g> {
     fn bare(kind: &'static str, name: Option<&'g str>) -> Self {
         Profile {
             kind,
-            tags: BTreeMap::new(),
-            required: BTreeSet::new(),
-            members: BTreeSet::new(),
+            tags: SortedMap::new(),
+            required: SortedSet::new(),
+            members: SortedSet::new(),
             name,
         }
     }
@@ -103,13 +103,13 @@ impl<'g> Profile<'g> {
             || tags.any(|(name, values)| other.is_apart(name, values) == Some(true))
     }
 
-    fn shares_tag(&self, other: &Self, telling: &BTreeSet<&str>) -> bool {
+    fn shares_tag(&self, other: &Self, telling: &SortedSet<&str>) -> bool {
         let mut tags = self.tags.iter().filter(|(name, _)| telling.contains(*name));
         tags.any(|(name, values)| other.is_apart(name, values) == Some(false))
     }
 
     /// Returns whether a tag of a choice holds none of these values; `None` if the choice does not have that tag.
-    fn is_apart(&self, name: &str, values: &BTreeSet<String>) -> Option<bool> {
+    fn is_apart(&self, name: &str, values: &SortedSet<String>) -> Option<bool> {
         self.tags.get(name).map(|own| own.is_disjoint(values))
     }
 
@@ -124,7 +124,7 @@ impl<'g> Profile<'g> {
     }
 }
 
-fn share(left: &BTreeSet<&str>, right: &BTreeSet<&str>) -> usize {
+fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
     match left.union(right).count() {
         0 => 1000,
         all => left.intersection(right).count() * 1000 / all,
@@ -142,8 +142,8 @@ fn kind(graph: &Graph, id: NodeId) -> &'static str {
 }
 
 /// Members whose fixed values differ between choices of one union.
-fn telling<'g>(profiles: &[Profile<'g>]) -> BTreeSet<&'g str> {
-    let mut values: BTreeMap<&str, BTreeSet<&BTreeSet<String>>> = BTreeMap::new();
+fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
+    let mut values: SortedMap<&str, SortedSet<&SortedSet<String>>> = SortedMap::new();
     for profile in profiles {
         for (name, fixed) in &profile.tags {
             values.entry(name).or_default().insert(fixed);
@@ -234,7 +234,7 @@ impl<'g> Choices<'g> {
     /// How a choice is written in a path: `type=image`, `blob`, `array`.
     ///
     /// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
-    pub(crate) fn selector(&self, at: usize, known: &BTreeSet<&str>) -> String {
+    pub(crate) fn selector(&self, at: usize, known: &SortedSet<&str>) -> String {
         let own = &self.profiles[at];
         let others = || self.profiles[..at].iter().chain(&self.profiles[at + 1..]);
         let tells = telling(&self.profiles);
@@ -253,7 +253,7 @@ impl<'g> Choices<'g> {
                 _ => own.name.unwrap_or(own.kind).to_owned(),
             };
         }
-        let plain = |values: &BTreeSet<String>| {
+        let plain = |values: &SortedSet<String>| {
             let bare = values.iter().map(|value| value.trim_matches('"'));
             bare.collect::<Vec<_>>().join("|")
         };

@@ -3,7 +3,7 @@
 //! A change breaks only if there is one, so the verdict "not valid" is never a guess: the text is
 //! built along a wire path, from what both sides require, and then put to both schemas.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -157,7 +157,7 @@ impl Forge<'_> {
             (&self.old.node(old).shape, &self.new.node(new).shape)
         {
             let mut object = Map::new();
-            let names: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
+            let names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
             for name in names {
                 let (o, n) = (olds.get(name), news.get(name));
                 if ![o, n].into_iter().flatten().any(|member| member.required) {

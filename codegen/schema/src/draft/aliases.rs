@@ -1,6 +1,6 @@
 //! Definitions that end in no type, because they end in themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::cycles;
 use super::opaque::opaque;
@@ -30,7 +30,7 @@ pub(super) fn settle(built: &mut Built, file: &str, scope: &Scope) -> Result<(),
     }
     Error::check(std::mem::take(&mut errors))?;
     // Now that aliases end: a union that is a variant of itself.
-    let variants: BTreeMap<String, BTreeSet<String>> = (built.model.types.iter())
+    let variants: SortedMap<String, SortedSet<String>> = (built.model.types.iter())
         .filter_map(|(name, def)| match &def.shape {
             Shape::Union(_) => Some((name.clone(), built.model.held(&def.shape))),
             _ => None,

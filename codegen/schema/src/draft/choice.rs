@@ -1,6 +1,6 @@
 //! Unions and string enums: what a schema lists to choose from.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ impl Builder<'_> {
                 constant.as_str().filter(|_| required).map(str::to_owned)
             };
             let constants: Vec<String> = whole.iter().map(constant).collect::<Option<_>>()?;
-            let names: BTreeSet<String> = constants.iter().map(|text| pascal_case(text)).collect();
+            let names: SortedSet<String> = constants.iter().map(|text| pascal_case(text)).collect();
             (names.len() == constants.len()).then_some(constants)
         };
         let mut members = whole
@@ -68,7 +68,7 @@ impl Builder<'_> {
 
     /// The union of some types, each once.
     pub(super) fn union_of(&self, mut types: Vec<Ty>, place: &str) -> Shape {
-        let mut seen = BTreeSet::new();
+        let mut seen = SortedSet::new();
         types.retain(|ty| seen.insert(ty.clone()));
         let open = ROLES.iter().any(|role| role.union == place);
         Shape::Union(Union::of(types, open))

@@ -1,12 +1,12 @@
 //! What leads back to itself: strongly connected components.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 /// The groups of types that hold each other, and the types that hold themselves: Tarjan's strongly
 /// connected components, without recursion, since a schema may chain as many types as it likes.
-pub(crate) fn cycles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
+pub(crate) fn cycles(edges: &SortedMap<String, SortedSet<String>>) -> Vec<Vec<String>> {
     let names: Vec<&String> = edges.keys().collect();
-    let number: BTreeMap<&String, usize> = (names.iter().enumerate())
+    let number: SortedMap<&String, usize> = (names.iter().enumerate())
         .map(|(index, name)| (*name, index))
         .collect();
     let targets: Vec<Vec<usize>> = (edges.values())

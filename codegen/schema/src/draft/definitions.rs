@@ -2,7 +2,7 @@
 
 mod hoist;
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn shaped(
     schema: &Schema,
     scope: &Scope,
     rules: &Rules,
-    prose: &BTreeMap<String, String>,
+    prose: &SortedMap<String, String>,
 ) -> Result<Built, Error> {
     let (names, mut decisions) = Names::of(schema, scope, rules);
     decisions.extend(unknown(schema, scope));
@@ -38,9 +38,9 @@ pub(super) fn shaped(
         rules,
         upstream: prose,
         names,
-        begun: BTreeSet::new(),
-        types: BTreeMap::new(),
-        prose: BTreeMap::new(),
+        begun: SortedSet::new(),
+        types: SortedMap::new(),
+        prose: SortedMap::new(),
         settled: decisions,
         open: Open::default(),
         errors: Vec::new(),
@@ -65,12 +65,12 @@ pub(super) struct Builder<'s> {
     pub(super) schema: &'s Schema,
     pub(super) scope: &'s Scope,
     pub(super) rules: &'s Rules,
-    upstream: &'s BTreeMap<String, String>,
+    upstream: &'s SortedMap<String, String>,
     names: Names,
     /// Definitions that are done, or on their way.
-    begun: BTreeSet<&'s str>,
-    types: BTreeMap<String, TypeDef>,
-    prose: BTreeMap<String, String>,
+    begun: SortedSet<&'s str>,
+    types: SortedMap<String, TypeDef>,
+    prose: SortedMap<String, String>,
     /// The decisions of definitions that are done.
     settled: Vec<Decision>,
     /// What belongs to the definition that is under way.
@@ -147,7 +147,7 @@ impl<'s> Builder<'s> {
             return Err(rules.runtime_error(definition, &problem));
         }
         let sorted = |kinds: &[JsonType]| {
-            let types: Option<BTreeSet<Ty>> = kinds.iter().map(plain).collect();
+            let types: Option<SortedSet<Ty>> = kinds.iter().map(plain).collect();
             types.map(Vec::from_iter)
         };
         let said = sorted(&node.types).unwrap_or_default();

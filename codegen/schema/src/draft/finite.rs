@@ -1,16 +1,16 @@
 //! In how many steps a value of each type is made, and the types that no finite value has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::opaque::opaque;
 use crate::decision::Scope;
 use crate::model::{Built, Model, Presence, Shape, Ty};
 
 /// In how many steps the least value of each type is made; a type that no finite value has is not there.
-pub(crate) fn ranks(model: &Model) -> BTreeMap<&str, usize> {
+pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
     // How many types have to be there before one is, and who waits for it.
-    let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut waiting: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut missing: SortedMap<&str, usize> = SortedMap::new();
+    let mut waiting: SortedMap<&str, Vec<&str>> = SortedMap::new();
     let mut made: Vec<&str> = Vec::new();
     for def in model.types.values() {
         let (needs, how_many) = needs(&def.shape);
@@ -23,7 +23,7 @@ pub(crate) fn ranks(model: &Model) -> BTreeMap<&str, usize> {
             waiting.entry(name).or_default().push(&def.name);
         }
     }
-    let mut ranks = BTreeMap::new();
+    let mut ranks = SortedMap::new();
     for rank in 0.. {
         let mut next = Vec::new();
         for name in &made {
@@ -50,12 +50,12 @@ pub(crate) fn ranks(model: &Model) -> BTreeMap<&str, usize> {
 }
 
 /// The types of which a shape needs values, and of how many of them.
-fn needs(shape: &Shape) -> (BTreeSet<&str>, usize) {
+fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
     match shape {
         Shape::Object(object) => {
             let required =
                 (object.members.iter()).filter(|member| member.presence == Presence::Required);
-            let needed: BTreeSet<&str> = required.filter_map(|member| member.ty.name()).collect();
+            let needed: SortedSet<&str> = required.filter_map(|member| member.ty.name()).collect();
             let count = needed.len();
             (needed, count)
         }
@@ -65,11 +65,11 @@ fn needs(shape: &Shape) -> (BTreeSet<&str>, usize) {
             (needed, usize::from(!at_once))
         }
         Shape::Newtype(ty) | Shape::Alias(ty) => {
-            let needed: BTreeSet<&str> = ty.name().into_iter().collect();
+            let needed: SortedSet<&str> = ty.name().into_iter().collect();
             let count = needed.len();
             (needed, count)
         }
-        Shape::StringEnum(_) => (BTreeSet::new(), 0),
+        Shape::StringEnum(_) => (SortedSet::new(), 0),
     }
 }
 

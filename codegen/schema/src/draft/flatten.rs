@@ -1,6 +1,6 @@
 //! `allOf`: several object schemas that must all hold, made one.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use crate::schema::{Additional, Constraints, JsonType, Node, Schema, Unsupported};
 
@@ -144,7 +144,7 @@ impl Join<'_> {
     }
 
     fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
-        let mut properties: BTreeMap<String, Node> = left.properties;
+        let mut properties: SortedMap<String, Node> = left.properties;
         for (name, theirs) in right.properties {
             let merged = match properties.remove(&name) {
                 // The same twice is left as it is: a reference stays one.

@@ -1,7 +1,7 @@
 //! The methods of a revision, read off the unions that list what each side may send.
 
 use crate::pointer::escaped;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::Value;
 
@@ -31,9 +31,9 @@ pub(super) fn pair<'r>(
     let (model, schema) = (&built.model, &built.model.schema);
     let mut decisions = Vec::new();
     let mut methods = Vec::new();
-    let mut outcomes = BTreeMap::new();
+    let mut outcomes = SortedMap::new();
     let definitions = Definitions::of(model);
-    let mut listed = BTreeSet::new();
+    let mut listed = SortedSet::new();
     let mut result = |message: &str, method: &str| {
         let request = model.get(message)?.definition.as_deref()?;
         let response = |response: &str| {
@@ -222,7 +222,7 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
 }
 
 /// Rust names by the names of definitions: asked once per method, so not searched for each time.
-struct Definitions(BTreeMap<String, String>);
+struct Definitions(SortedMap<String, String>);
 
 impl Definitions {
     fn of(model: &Model) -> Self {
@@ -272,7 +272,7 @@ fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef
 }
 
 /// The messages of which it is said beside the schema that the side of a role sends them.
-fn stated(model: &Model, role: &Role, rules: &MethodRules) -> BTreeSet<String> {
+fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> {
     let is_of = |method: &str| {
         roles::kind_of(method) == role.kind && rules.sender(method) == Some(role.direction)
     };
@@ -287,11 +287,11 @@ fn stated(model: &Model, role: &Role, rules: &MethodRules) -> BTreeSet<String> {
 
 /// The message types that a role stands for: the variants of its union, or the one type it names;
 /// and what is among them without being an object.
-fn messages(model: &Model, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
+fn messages(model: &Model, role: &str) -> (SortedSet<String>, Vec<Ty>) {
     let role = Ty::Named(role.to_owned());
-    let mut messages = BTreeSet::new();
+    let mut messages = SortedSet::new();
     let mut others = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let mut open = vec![&role];
     while let Some(ty) = open.pop() {
         let ty = model.resolve(ty);

@@ -17,7 +17,7 @@ mod opaque;
 mod open;
 mod strays;
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use crate::Error;
 use crate::decision::Scope;
@@ -39,7 +39,7 @@ pub(crate) fn draft(
     scope: &Scope,
     rules: &Rules,
     methods: &MethodRules,
-    prose: &BTreeMap<String, String>,
+    prose: &SortedMap<String, String>,
 ) -> Result<Built, Error> {
     let mut built = definitions::shaped(schema, scope, rules, prose)?;
     aliases::settle(&mut built, &schema.file, scope)?;

@@ -1,6 +1,6 @@
 //! The Rust names of definitions, each its own.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::opaque;
 use super::open::renamed;
@@ -11,17 +11,17 @@ use crate::schema::Schema;
 
 /// Names of definitions, given before any of them is looked into.
 pub(super) struct Names {
-    by_definition: BTreeMap<String, String>,
+    by_definition: SortedMap<String, String>,
     /// What has each name: a definition, or an inline schema.
-    given: BTreeMap<String, Option<String>>,
+    given: SortedMap<String, Option<String>>,
 }
 
 impl Names {
     /// Names all definitions of a schema; what Rust or another definition has taken is named apart.
     pub(super) fn of(schema: &Schema, scope: &Scope, rules: &Rules) -> (Self, Vec<Decision>) {
         let mut names = Self {
-            by_definition: BTreeMap::new(),
-            given: BTreeMap::new(),
+            by_definition: SortedMap::new(),
+            given: SortedMap::new(),
         };
         let mut decisions = Vec::new();
         for (definition, node) in &schema.definitions {

@@ -1,6 +1,6 @@
 //! Objects: their members, in order, with what the schema demands of each.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::definitions::{Builder, constant, is_null};
 use super::open::renamed;
@@ -24,7 +24,7 @@ impl Builder<'_> {
         let bare = (node.required.iter()).filter(|wire| !node.properties.contains_key(*wire));
         let bare = bare.map(|wire| (wire, &any));
         let mut members = Vec::new();
-        let mut fields: BTreeMap<String, String> = BTreeMap::new();
+        let mut fields: SortedMap<String, String> = SortedMap::new();
         for (wire, property) in node.properties.iter().chain(bare) {
             let mut member = self.member(node, wire, property, place);
             let fixed = matches!(member.presence, Presence::Constant(_));

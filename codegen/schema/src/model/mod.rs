@@ -8,7 +8,7 @@ mod plan;
 mod ty;
 
 use crate::pointer;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Model {
     /// Every type, by Rust name.
-    pub types: BTreeMap<String, TypeDef>,
+    pub types: SortedMap<String, TypeDef>,
     /// Every method, in order of direction, kind and name.
     pub methods: Vec<Method>,
     /// The schema that it was made of: it says more of what the types keep as text.
@@ -37,7 +37,7 @@ pub struct Built {
     /// The model.
     pub model: Model,
     /// Prose by `Type` or `Type.member`.
-    pub prose: BTreeMap<String, String>,
+    pub prose: SortedMap<String, String>,
     /// What the schema leaves open, and the model has a safe answer for.
     pub decisions: Vec<Decision>,
 }
@@ -90,7 +90,7 @@ impl Model {
     /// The types that a shape holds by value.
     ///
     /// What further members hold lies in a map, and so on the heap.
-    pub(crate) fn held(&self, shape: &Shape) -> BTreeSet<String> {
+    pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
         let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
         let held = shape.holds();
         match shape {

@@ -1,7 +1,7 @@
 //! The summary of a diff in a few lines: what was removed, what must be sent, what is new.
 
+use crate::sorted::{SortedMap, SortedSet};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -83,9 +83,9 @@ impl Head {
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
 #[must_use]
 pub fn brief(diff: &Diff) -> Vec<Line> {
-    let mut all: BTreeMap<Head, Vec<(Level, Item)>> = BTreeMap::new();
-    let mut messages: BTreeMap<(Head, &'static str), BTreeSet<&str>> = BTreeMap::new();
-    let mut extracted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut all: SortedMap<Head, Vec<(Level, Item)>> = SortedMap::new();
+    let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
+    let mut extracted: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
     for change in changes(diff) {
         let row = change.lead();
         let head = match row.kind {
@@ -283,7 +283,7 @@ fn sender(path: &WirePath) -> &'static str {
 
 /// What a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
 fn name(row: &Row, paths: &[&WirePath]) -> String {
-    let ways: BTreeSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
+    let ways: SortedSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
     match (ways.first(), ways.len()) {
         (Some(way), 1) if !way.is_empty() => way.clone(),
         _ => match row.subject.as_deref() {
@@ -315,7 +315,7 @@ fn bare(key: &str) -> &str {
 
 /// `in tools/call`, or `in 8 results`.
 fn within(paths: &[&WirePath]) -> String {
-    let methods: BTreeSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
+    let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     match methods.len() {
         0 => String::new(),
         1 if methods.contains("*") => match chosen(paths) {
@@ -336,7 +336,7 @@ fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
         [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };
-    let choices: BTreeSet<Option<&str>> = paths.iter().map(choice).collect();
+    let choices: SortedSet<Option<&str>> = paths.iter().map(choice).collect();
     match choices.len() {
         1 => choices.into_iter().next().flatten(),
         _ => None,
@@ -355,7 +355,7 @@ fn part(paths: &[&WirePath]) -> &'static str {
 
 /// What carries a value: `initialize`, or `_meta of 8 requests`.
 fn holder(paths: &[&WirePath]) -> String {
-    let methods: BTreeSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
+    let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     let Some(first) = paths.first() else {
         return String::new();
     };
@@ -384,9 +384,9 @@ fn exchanges(paths: &[&WirePath]) -> &'static str {
 }
 
 /// Names of methods, those of one family between braces: `tasks/{cancel,get,list}`.
-fn braced(methods: &BTreeSet<&str>) -> Vec<String> {
+fn braced(methods: &SortedSet<&str>) -> Vec<String> {
     let family = |method: &str| method.rsplit_once('/').map(|(family, _)| family.to_owned());
-    let mut families: BTreeMap<Option<String>, Vec<&str>> = BTreeMap::new();
+    let mut families: SortedMap<Option<String>, Vec<&str>> = SortedMap::new();
     for method in methods {
         families.entry(family(method)).or_default().push(method);
     }

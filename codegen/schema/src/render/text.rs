@@ -1,6 +1,6 @@
 //! A diff as text: a summary that can be sent on, then the changes by theme.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::fmt::Write;
 
 use super::brief::brief;
@@ -180,7 +180,7 @@ impl Writer {
         if !self.options.only_breaking {
             self.prose(diff);
         }
-        let mut aside: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        let mut aside: SortedMap<&str, Vec<&Row>> = SortedMap::new();
         for ignored in &diff.ignored {
             aside.entry(&ignored.reason).or_default().push(&ignored.row);
         }

@@ -1,6 +1,6 @@
 //! The rows of a diff as a reader wants them: by theme, the gravest first, the same change in many methods once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use crate::diff::{Diff, Kind, Part, Row, WirePath};
 
@@ -80,7 +80,7 @@ pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
 /// The rows of a diff, those that say the same of several places as one.
 pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
     let mut all: Vec<Change<'_>> = Vec::new();
-    let mut known: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let mut known: SortedMap<Vec<String>, usize> = SortedMap::new();
     for row in &diff.rows {
         let key = likeness(diff, row);
         match known.get(&key) {
@@ -115,7 +115,7 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     key
 }
 
-fn areas(diff: &Diff, paths: &[WirePath]) -> BTreeSet<String> {
+fn areas(diff: &Diff, paths: &[WirePath]) -> SortedSet<String> {
     let methods = paths.iter().map(|path| &path.method);
     methods
         .filter(|method| *method != "*")
@@ -129,7 +129,7 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
     }
     let paths: Vec<WirePath> = change.main().cloned().collect();
     let areas = areas(diff, &paths);
-    let parts: BTreeSet<Part> = paths.iter().map(|path| path.part).collect();
+    let parts: SortedSet<Part> = paths.iter().map(|path| path.part).collect();
     let only = |part: Part| parts.len() == 1 && parts.contains(&part);
     if let (Some(area), 1) = (areas.first(), areas.len()) {
         return area.clone();
@@ -216,7 +216,7 @@ impl<'d> Change<'d> {
     #[must_use]
     pub fn errata(&self) -> Option<String> {
         let errata = self.rows.iter().flat_map(|row| &row.errata);
-        let errata: BTreeSet<&str> = errata.map(String::as_str).collect();
+        let errata: SortedSet<&str> = errata.map(String::as_str).collect();
         let all = self.rows.iter().all(|row| !row.errata.is_empty());
         all.then(|| errata.into_iter().collect::<Vec<_>>().join(", "))
     }

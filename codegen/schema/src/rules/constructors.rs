@@ -1,6 +1,6 @@
 //! `constructors.toml`: what constructors take first, and what they need not be given.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) struct Constructors {
     /// Wire names, what identifies a thing first.
     pub(super) order: Vec<Spanned<String>>,
     /// Words for texts that could be swapped, by wire name.
-    pub(super) word: BTreeMap<String, Spanned<String>>,
+    pub(super) word: SortedMap<String, Spanned<String>>,
     pub(super) value: Vec<Spanned<ValueRule>>,
 }
 

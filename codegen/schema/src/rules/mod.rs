@@ -6,7 +6,7 @@ mod constructors;
 mod pattern;
 pub(crate) mod source;
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -33,13 +33,13 @@ pub struct Rules {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Names {
     /// Definition to Rust type.
-    types: BTreeMap<String, Spanned<String>>,
+    types: SortedMap<String, Spanned<String>>,
     /// Inline schema to type name.
     inline: Vec<Spanned<Inline>>,
     /// Definition to a type of a hand-written crate.
-    runtime: BTreeMap<String, Spanned<Runtime>>,
+    runtime: SortedMap<String, Spanned<Runtime>>,
     /// Wire name, or `Type.wire name`, to field name.
-    members: BTreeMap<String, Spanned<String>>,
+    members: SortedMap<String, Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,7 +1,7 @@
 //! A rule file that is read, with which of its rules were of use.
 
+use crate::sorted::SortedSet;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -15,7 +15,7 @@ pub(crate) struct Source<T> {
     pub(crate) file: RuleFile,
     pub(crate) rules: T,
     /// The rules that were of use, by byte offset.
-    used: RefCell<BTreeSet<usize>>,
+    used: RefCell<SortedSet<usize>>,
 }
 
 impl<T: DeserializeOwned> Source<T> {

@@ -1,6 +1,6 @@
 //! Keywords whose values are made of schemas: which schemas these are, and where each stands.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ pub(crate) fn loosens(keyword: &str) -> bool {
 }
 
 /// The schemas within these limits: by keyword and place in it, with the JSON pointer of each.
-pub(crate) fn parts(limits: &BTreeMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
+pub(crate) fn parts(limits: &SortedMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
     let mut parts = Vec::new();
     for (keyword, value) in limits {
         let inside = |name: &str| {
@@ -122,7 +122,7 @@ pub(crate) fn target(place: &str, value: &Value) -> Option<String> {
 }
 
 /// The patterns that stand in these limits.
-pub(crate) fn patterns(limits: &BTreeMap<String, Value>) -> Vec<String> {
+pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
     let own = limits.get("pattern").and_then(Value::as_str);
     let names = limits.get("patternProperties").and_then(Value::as_object);
     let names = names.into_iter().flat_map(|names| names.keys().cloned());

@@ -9,7 +9,7 @@ mod parse;
 
 pub(crate) use parse::{KNOWN, subschema};
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,9 +22,9 @@ pub struct Schema {
     /// The file as it stands.
     pub root: Value,
     /// The definitions under `$defs`.
-    pub definitions: BTreeMap<String, Node>,
+    pub definitions: SortedMap<String, Node>,
     /// Unknown keywords, by the JSON pointer of each: they have no effect on what is valid.
-    pub unknown: BTreeMap<String, Value>,
+    pub unknown: SortedMap<String, Value>,
 }
 
 /// Two files are one schema if they say the same, wherever they lie.
@@ -142,7 +142,7 @@ pub enum Additional {
 pub struct Constraints {
     /// `minimum`, `maximum`, `maxItems`, `format`, ... with their values, as they stand.
     #[serde(flatten)]
-    pub values: BTreeMap<String, Value>,
+    pub values: SortedMap<String, Value>,
 }
 
 impl Constraints {
@@ -178,9 +178,9 @@ pub struct Node {
     /// `enum`.
     pub choices: Option<Vec<Value>>,
     /// `properties`; absent and empty mean the same.
-    pub properties: BTreeMap<String, Node>,
+    pub properties: SortedMap<String, Node>,
     /// `required`.
-    pub required: BTreeSet<String>,
+    pub required: SortedSet<String>,
     /// `additionalProperties`.
     pub additional: Additional,
     /// `items`.
@@ -194,7 +194,7 @@ pub struct Node {
     /// `deprecated`.
     pub deprecated: bool,
     /// Keywords that stand here and that no other member holds: a comparison of schemas reads them, a type does not.
-    pub unsaid: BTreeMap<String, Value>,
+    pub unsaid: SortedMap<String, Value>,
     /// What keeps a type from saying what this says.
     pub unsupported: Option<Box<Unsupported>>,
 }

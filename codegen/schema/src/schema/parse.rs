@@ -1,7 +1,7 @@
 //! Reads schema nodes from JSON, and keeps apart what is not understood.
 
 use crate::pointer;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ impl Schema {
         let mut parser = Parser {
             file,
             root: schema,
-            unknown: BTreeMap::new(),
+            unknown: SortedMap::new(),
         };
         let root = parser.object(schema, "")?;
         for (key, value) in root {
@@ -58,7 +58,7 @@ pub(crate) fn subschema(
     value: &Value,
     pointer: String,
 ) -> Result<Node, Error> {
-    let unknown = BTreeMap::new();
+    let unknown = SortedMap::new();
     let mut parser = Parser {
         file,
         root,
@@ -71,7 +71,7 @@ struct Parser<'a> {
     file: &'a str,
     root: &'a Value,
     /// Unknown keywords.
-    unknown: BTreeMap<String, Value>,
+    unknown: SortedMap<String, Value>,
 }
 
 impl Parser<'_> {
@@ -271,7 +271,7 @@ impl Parser<'_> {
         })
     }
 
-    fn names(&self, value: &Value, at: &str) -> Result<BTreeSet<String>, Error> {
+    fn names(&self, value: &Value, at: &str) -> Result<SortedSet<String>, Error> {
         self.array(value, at)?
             .iter()
             .map(|name| match name {

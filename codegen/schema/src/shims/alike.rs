@@ -1,6 +1,6 @@
 //! Types that two revisions have exactly alike, and that no method reaches: what reads in the one reads in the other.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use super::exact::largest;
 use super::plan::{Conversion, End};
@@ -10,7 +10,7 @@ use crate::model::{Member, Model, Shape, Ty, TypeDef};
 pub(super) fn unreached(
     [old, new]: [&Model; 2],
     [up, down]: [&[Conversion]; 2],
-) -> BTreeSet<String> {
+) -> SortedSet<String> {
     let both = |name: &str| -> bool {
         let is_it = |one: &Conversion| one.from == End::Type(name.to_owned());
         up.iter().any(is_it) && down.iter().any(is_it)
@@ -30,7 +30,7 @@ pub(super) fn unreached(
 const DECIDING: [&str; 3] = ["code", "method", "result"];
 
 /// The names of all types that are the same, with all that they hold.
-fn alike(old: &Model, new: &Model) -> BTreeSet<String> {
+fn alike(old: &Model, new: &Model) -> SortedSet<String> {
     let same = |(name, def): (&String, &TypeDef)| {
         let other = new.get(name)?;
         let decided = |it: &Member| DECIDING.contains(&it.wire.as_str());

@@ -5,7 +5,7 @@
 //! A candidate stands between two adjacent revisions: its changes meet the rules of the step over it.
 //! An extension and the core that had its feature are a pair of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::changes::Changes;
 use super::{PROVEN, Pair, PairPlan, cover};
@@ -25,7 +25,7 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     };
     let chain = models.shim_pairs();
     let of_extensions = models.extension_pairs();
-    let mut planned: BTreeMap<&Pair, Option<Planned>> = BTreeMap::new();
+    let mut planned: SortedMap<&Pair, Option<Planned>> = SortedMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
         let ends = [&diff.old, &diff.new];
         let is_between = |pair: &&Pair| {
@@ -129,7 +129,7 @@ impl Place {
 struct Planned {
     name: String,
     plan: PairPlan,
-    rules: BTreeMap<WirePlace, BTreeSet<String>>,
+    rules: SortedMap<WirePlace, SortedSet<String>>,
 }
 
 impl Planned {
@@ -138,7 +138,7 @@ impl Planned {
         let plan = models.plan_pair(pair, file).ok()?;
         let diff = diff::between(sources, &pair.old, &pair.new, false).ok()?;
         let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
-        let mut rules: BTreeMap<WirePlace, BTreeSet<String>> = BTreeMap::new();
+        let mut rules: SortedMap<WirePlace, SortedSet<String>> = SortedMap::new();
         for row in diff.rows.iter().chain(ignored) {
             let met = cover(row, &plan);
             for path in &row.paths {
@@ -160,7 +160,7 @@ impl Planned {
         self.met(cover(row, &self.plan))
     }
 
-    fn met(&self, rules: BTreeSet<String>) -> Vec<Met> {
+    fn met(&self, rules: SortedSet<String>) -> Vec<Met> {
         let met = Met {
             step: self.name.clone(),
             rules: rules.into_iter().collect(),
@@ -172,7 +172,7 @@ impl Planned {
     }
 
     /// The rules of the places that touch one of these.
-    fn touching(&self, places: &[WirePlace], touches: Touches) -> BTreeSet<String> {
+    fn touching(&self, places: &[WirePlace], touches: Touches) -> SortedSet<String> {
         let touching =
             (self.rules.iter()).filter(|(at, _)| places.iter().any(|place| touches(at, place)));
         touching.flat_map(|(_, rules)| rules.clone()).collect()
@@ -189,7 +189,7 @@ fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
         // Names of definitions are no value that anything could happen to.
         return planned
             .iter()
-            .flat_map(|pair| pair.met(BTreeSet::from([PROVEN.to_owned()])))
+            .flat_map(|pair| pair.met(SortedSet::from([PROVEN.to_owned()])))
             .collect();
     }
     let near: [Touches; 3] = [
@@ -214,6 +214,6 @@ fn met_on_the_way(row: &Row, planned: &[&Planned]) -> Vec<Met> {
     if !met.is_empty() {
         return met;
     }
-    let alone = |pair: &&Planned| pair.met(BTreeSet::from([UNNEGOTIATED.to_owned()]));
+    let alone = |pair: &&Planned| pair.met(SortedSet::from([UNNEGOTIATED.to_owned()]));
     planned.last().map_or_else(Vec::new, alone)
 }

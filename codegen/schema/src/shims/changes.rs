@@ -3,7 +3,7 @@
 //! Each change is answered: by rules of the pair, by an adapter of the runtime, or by a reason why nothing has to be
 //! done about it. One without an answer stops the planning of its pair.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -81,7 +81,7 @@ impl Changes {
     /// Returns what is wrong with them by themselves: two of one name, no words, a pair that does not exist.
     #[must_use]
     pub fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
-        let mut seen = BTreeSet::new();
+        let mut seen = SortedSet::new();
         let mut errors = Vec::new();
         for row in &self.rows {
             let change = row.get_ref();
@@ -109,9 +109,9 @@ impl Changes {
     /// Returns the rules of a pair that its changes ask for; every change without an answer, or a rule that is not there, is
     /// an error.
     #[must_use]
-    pub fn asked(&self, pair: &Pair, rules: &BTreeSet<&str>) -> (BTreeSet<String>, Vec<Error>) {
+    pub fn asked(&self, pair: &Pair, rules: &SortedSet<&str>) -> (SortedSet<String>, Vec<Error>) {
         let mut errors = Vec::new();
-        let mut asked = BTreeSet::new();
+        let mut asked = SortedSet::new();
         let between = pair.to_string();
         for row in &self.rows {
             let change = row.get_ref();

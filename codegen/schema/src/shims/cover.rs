@@ -3,7 +3,7 @@
 //! A row is covered by the rules met at the end of its paths, by `proven` where the planner needed none, or by
 //! `runtime` where no value is concerned: headers, envelopes, what binds peers. What none of these covers is uncovered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::exact::target;
 use super::pair::{Sender, Way};
@@ -16,7 +16,7 @@ pub const PROVEN: &str = "proven";
 
 /// Returns the rules that cover a row, or why it needs none; empty if nothing covers it.
 #[must_use]
-pub fn cover(row: &Row, plan: &PairPlan) -> BTreeSet<String> {
+pub fn cover(row: &Row, plan: &PairPlan) -> SortedSet<String> {
     let without_rule = match row.kind {
         Kind::HeaderAdded | Kind::HeaderRemoved | Kind::HeaderChanged => {
             Some("runtime: headers are the transport's")
@@ -37,12 +37,12 @@ pub fn cover(row: &Row, plan: &PairPlan) -> BTreeSet<String> {
     if let Some(why) = without_rule {
         return one(why);
     }
-    let mut found = BTreeSet::new();
+    let mut found = SortedSet::new();
     for path in &row.paths {
         let of_values = matches!(row.kind, Kind::EnumValueAdded | Kind::EnumValueRemoved);
         match end(plan, path, of_values) {
             Some(met) => found.extend(met),
-            None => return BTreeSet::new(),
+            None => return SortedSet::new(),
         }
     }
     if found.len() > 1 {
@@ -64,7 +64,7 @@ type Open<'p> = Vec<&'p ObjectPlan>;
 /// Returns what covers the end of a path; `None` if the plan does not lead there.
 ///
 /// The path of a row that tells `of_values` of an `enum` does not name them.
-fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<BTreeSet<String>> {
+fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<String>> {
     if path.method == "*" {
         return Some(one(
             "runtime: envelopes are read and written by the runtime",
@@ -93,7 +93,7 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<BTreeSet<Str
     let Some(transfers) = transfers else {
         return Some(one(PROVEN));
     };
-    let mut found = BTreeSet::new();
+    let mut found = SortedSet::new();
     let mut reached = false;
     for (way, transfer) in Way::BOTH.into_iter().zip(transfers) {
         let mut walk = OneWay {
@@ -111,8 +111,8 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<BTreeSet<Str
 
 /// One direction of a walk.
 struct OneWay<'w, 'p> {
-    known: BTreeMap<(&'p End, &'p End), &'p Conversion>,
-    found: &'w mut BTreeSet<String>,
+    known: SortedMap<(&'p End, &'p End), &'p Conversion>,
+    found: &'w mut SortedSet<String>,
 }
 
 impl<'p> OneWay<'_, 'p> {
@@ -147,7 +147,7 @@ impl<'p> OneWay<'_, 'p> {
     fn choices(&self, start: &'p Conversion) -> (Open<'p>, Vec<String>) {
         let (mut open, mut decided) = (Vec::new(), Vec::new());
         let mut ahead = vec![start];
-        let mut seen = BTreeSet::new();
+        let mut seen = SortedSet::new();
         while let Some(one) = ahead.pop() {
             if !seen.insert((&one.from, &one.to)) {
                 continue;
@@ -186,6 +186,6 @@ impl<'p> OneWay<'_, 'p> {
     }
 }
 
-fn one(word: &str) -> BTreeSet<String> {
-    BTreeSet::from([word.to_owned()])
+fn one(word: &str) -> SortedSet<String> {
+    SortedSet::from([word.to_owned()])
 }

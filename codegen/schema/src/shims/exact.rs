@@ -1,6 +1,6 @@
 //! Which conversions cannot lose, need or refuse anything, found by striking out those that can.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::plan::{Arm, Body, Conversion, End, Source, Transfer};
 use super::rules::Action;
@@ -8,7 +8,7 @@ use super::rules::Action;
 /// Marks the conversions of one direction.
 pub(super) fn mark(conversions: &mut [Conversion]) {
     let ends = |one: &Conversion| (one.from.clone(), one.to.clone());
-    let bodies: BTreeMap<(End, End), &Body> = conversions
+    let bodies: SortedMap<(End, End), &Body> = conversions
         .iter()
         .map(|one| (ends(one), &one.body))
         .collect();
@@ -27,9 +27,9 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
 
 /// Returns the largest part of a set whose members all hold, given the others of that part.
 pub fn largest<T: Ord + Clone>(
-    mut set: BTreeSet<T>,
-    holds: impl Fn(&T, &BTreeSet<T>) -> bool,
-) -> BTreeSet<T> {
+    mut set: SortedSet<T>,
+    holds: impl Fn(&T, &SortedSet<T>) -> bool,
+) -> SortedSet<T> {
     loop {
         let gone: Vec<T> = set
             .iter()

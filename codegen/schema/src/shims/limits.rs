@@ -3,8 +3,9 @@
 //! The model keeps some members as opaque text; here they are seen through to what the schemas say of them.
 //! The comparison is that of the diff; its findings become questions of one way.
 
+use crate::sorted::SortedSet;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -107,7 +108,7 @@ impl<'g> Limits<'g> {
         }
         let root = comparer.root(Place::default(), ends[1].1, [Some(old), Some(new)]);
         let mut found = Vec::new();
-        let mut seen = BTreeSet::from([root]);
+        let mut seen = SortedSet::from([root]);
         // The first segment is the member itself.
         let mut ahead = vec![(root, Vec::new(), 1)];
         while let Some((site, way, hidden)) = ahead.pop() {

@@ -1,6 +1,6 @@
 //! What a plan meets on its way through values: the rules about each member and variant, and the conversions that it calls.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::pair::Way;
 use super::plan::{
@@ -9,7 +9,7 @@ use super::plan::{
 
 impl PairPlan {
     /// The conversions of one way, by their ends.
-    pub(super) fn known(&self, way: Way) -> BTreeMap<(&End, &End), &Conversion> {
+    pub(super) fn known(&self, way: Way) -> SortedMap<(&End, &End), &Conversion> {
         let conversions = self.way(way).iter();
         conversions.map(|one| ((&one.from, &one.to), one)).collect()
     }

@@ -1,7 +1,7 @@
 //! What the rules of a pair leave open: each place once, the safe answer that was taken, and the row that would
 //! settle it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 
 use super::pair::Sender;
@@ -54,7 +54,7 @@ pub(super) enum Row {
 
 /// All findings of a pair, by place.
 #[derive(Debug, Default)]
-pub(super) struct Findings(BTreeMap<String, BTreeSet<Finding>>);
+pub(super) struct Findings(SortedMap<String, SortedSet<Finding>>);
 
 impl Findings {
     /// Adds what is open on both ways, or on one.
@@ -83,7 +83,7 @@ impl Findings {
     }
 
     /// One decision a place; its row has an id that no rule of the pair has.
-    pub(super) fn decisions(self, pair: &Pair, mut taken: BTreeSet<String>) -> Vec<Decision> {
+    pub(super) fn decisions(self, pair: &Pair, mut taken: SortedSet<String>) -> Vec<Decision> {
         self.0
             .into_iter()
             .map(|(place, findings)| {
@@ -95,7 +95,7 @@ impl Findings {
 }
 
 /// An id, numbered where it is taken.
-fn free(id: String, taken: &mut BTreeSet<String>) -> String {
+fn free(id: String, taken: &mut SortedSet<String>) -> String {
     let free = match taken.contains(&id) {
         true => numbered(&format!("{id}-"), |id| taken.contains(id)),
         false => id,
@@ -104,7 +104,7 @@ fn free(id: String, taken: &mut BTreeSet<String>) -> String {
     free
 }
 
-fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>, id: &str) -> Decision {
+fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str) -> Decision {
     let told = |text: fn(&Finding) -> &str| {
         let mut lines: Vec<String> = Vec::new();
         for finding in findings {
@@ -129,9 +129,9 @@ fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>, id: &str) 
 }
 
 /// The rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
-fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> Settle {
+fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> Settle {
     let tail = "reason = \"\"\nsource = \"\"\n";
-    let mut rule = BTreeMap::new();
+    let mut rule = SortedMap::new();
     let adds = findings.iter().any(|one| matches!(one.row, Row::Add(_)));
     let mut rows: Vec<String> = Vec::new();
     for Finding { way, row, .. } in findings {

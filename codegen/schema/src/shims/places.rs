@@ -1,6 +1,7 @@
 //! Where on the wire the rules of a pair apply: its plan, walked from every method.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::VecDeque;
 
 use super::exact::target;
 use super::met::Met;
@@ -12,7 +13,7 @@ use crate::diff::{Part, Segment as Place, Trail, WirePath};
 ///
 /// A rule that no method of both revisions reaches has the type that an adapter converts.
 #[must_use]
-pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
+pub fn places(plan: &PairPlan) -> SortedMap<String, Vec<String>> {
     let mut found = Found::default();
     for method in &plan.methods {
         let asked = method.sender.direction();
@@ -49,7 +50,7 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
 
 /// The rules that only conversions reach which adapters of the runtime call.
 fn adapters(plan: &PairPlan, found: &mut Found) {
-    let reached: BTreeSet<String> = found.0.keys().cloned().collect();
+    let reached: SortedSet<String> = found.0.keys().cloned().collect();
     let mut more = Found::default();
     for way in Way::BOTH {
         for one in plan.way(way) {
@@ -72,7 +73,7 @@ fn adapters(plan: &PairPlan, found: &mut Found) {
 }
 
 #[derive(Default)]
-struct Found(BTreeMap<String, Vec<String>>);
+struct Found(SortedMap<String, Vec<String>>);
 
 impl Found {
     fn add(&mut self, rule: &str, path: String) {
@@ -92,7 +93,7 @@ fn walk(
     shown: &dyn Fn(Trail) -> String,
 ) {
     let known = plan.known(way);
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let mut ahead = VecDeque::new();
     ahead.extend(next(transfer, Trail::root()));
     while let Some((ends, trail)) = ahead.pop_front() {

@@ -1,6 +1,6 @@
 //! What a conversion does, as plain data: emitted as Rust, printed as a table, compared with the diff.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub struct PairPlan {
     /// The conversions to the older one.
     pub down: Vec<Conversion>,
     /// The types that both have exactly alike and that no method reaches, by Rust name.
-    pub alike: BTreeSet<String>,
+    pub alike: SortedSet<String>,
     /// What becomes of each method.
     pub methods: Vec<MethodPlan>,
     /// What becomes of error codes.

@@ -1,6 +1,6 @@
 //! A spec directory in memory: what commands change in it, and how that is written back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -20,7 +20,7 @@ use crate::Error;
 use crate::files::write_file;
 
 /// Texts by their path below the spec directory.
-type Files = BTreeMap<String, String>;
+type Files = SortedMap<String, String>;
 
 /// The texts of a spec directory.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Directory {
 
     /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
     #[must_use]
-    pub fn from_files(files: BTreeMap<String, String>) -> Self {
+    pub fn from_files(files: SortedMap<String, String>) -> Self {
         Self::of("spec".to_owned(), files, false)
     }
 
@@ -67,7 +67,7 @@ impl Directory {
 
     /// Returns the texts, by path below the directory.
     #[must_use]
-    pub fn files(&self) -> &BTreeMap<String, String> {
+    pub fn files(&self) -> &SortedMap<String, String> {
         &self.files
     }
 
@@ -281,7 +281,7 @@ fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
 
 /// The first file that is not the same in both.
 fn differing<'f>(base: &'f Files, stands: &'f Files) -> Option<&'f str> {
-    let names: BTreeSet<&String> = base.keys().chain(stands.keys()).collect();
+    let names: SortedSet<&String> = base.keys().chain(stands.keys()).collect();
     let mut names = names.into_iter();
     let found = names.find(|name| base.get(*name) != stands.get(*name));
     found.map(String::as_str)

@@ -2,7 +2,7 @@
 
 mod check;
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -158,7 +158,7 @@ fn by_default() -> bool {
 impl ErrorRules {
     /// Returns the deprecated methods of a revision, each with its note.
     #[must_use]
-    pub fn deprecated(&self, revision: &str) -> BTreeMap<String, String> {
+    pub fn deprecated(&self, revision: &str) -> SortedMap<String, String> {
         let rules = (self.rules.iter())
             .filter(|rule| rule.kind == RuleKind::Deprecation && rule.holds(revision));
         let methods = rules.flat_map(|rule| rule.methods.iter().map(move |method| (method, rule)));

@@ -3,7 +3,7 @@
 //! Each is a folder of `extensions/`: the canonical schema, `extension.toml` with what the schema does not say, and where
 //! there is need errata and doc lines.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use mcp_wire::Direction;
 use serde::Deserialize;
@@ -51,7 +51,7 @@ pub struct Extension {
     /// The schema in canonical form, as upstream has it.
     pub raw: Value,
     /// What the schema says in words, by pointer; empty for an extension of the spec, which has doc lines.
-    pub prose: BTreeMap<String, String>,
+    pub prose: SortedMap<String, String>,
     /// The repairs, in the order in which they were applied.
     pub errata: Vec<Erratum>,
 }
@@ -209,7 +209,7 @@ impl Extension {
             }),
             schema,
             raw,
-            prose: BTreeMap::new(),
+            prose: SortedMap::new(),
             errata,
         })
     }
@@ -256,7 +256,7 @@ impl Extension {
     fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
         let (schema, _) = errata::fitting(on(raw, base), &self.errata, &self.name);
         let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
-        let own: BTreeSet<&str> = messages(raw).map(|(name, _)| name).collect();
+        let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();
         let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
         Self {
             settings: self.settings.clone().filter(|name| defines(name)),
@@ -280,7 +280,7 @@ impl Extension {
 }
 
 /// The names of the folders of extensions.
-pub(super) fn names(directory: &Directory) -> BTreeSet<String> {
+pub(super) fn names(directory: &Directory) -> SortedSet<String> {
     let inner = |path: &String| {
         let (name, _) = path
             .strip_prefix(FOLDER)?
@@ -306,7 +306,7 @@ pub(super) fn resting_on(directory: &Directory, id: &str) -> Result<Option<Strin
 /// The schema of an extension on its revision: a definition that repeats one of the revision is that one, with its errata.
 pub(crate) fn on(raw: &Value, base: &Revision) -> Value {
     let mut schema = raw.clone();
-    let repeated: BTreeMap<String, Value> = (copied(raw, base))
+    let repeated: SortedMap<String, Value> = (copied(raw, base))
         .filter(|(_, copy, original)| copy == original)
         .filter_map(|(name, ..)| Some((name.to_owned(), base.definition(name)?.clone())))
         .collect();
@@ -390,8 +390,8 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         let problem = format!("the schema has no definition `{}`", settings.get_ref());
         fault(settings, "settings".to_owned(), problem, no_definition);
     }
-    let own: BTreeSet<&str> = messages(schema).map(|(method, _)| method).collect();
-    let mut said = BTreeSet::new();
+    let own: SortedSet<&str> = messages(schema).map(|(method, _)| method).collect();
+    let mut said = SortedSet::new();
     for row in &rows.method {
         let (name, rule) = (
             row.name.get_ref(),
@@ -446,7 +446,7 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         }
     }
     let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
-    let theirs: BTreeSet<&str> = theirs.map(|(method, _)| method).collect();
+    let theirs: SortedSet<&str> = theirs.map(|(method, _)| method).collect();
     for row in &rows.result {
         let (method, rule) = (
             row.method.get_ref(),
@@ -469,8 +469,8 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
 /// The messages whose method is taken: by another message of the schema, or by the revision that the extension rests on,
 /// where the schema does not repeat that message.
 fn misnamed(schema: &Value, base: &Revision, folder: &str) -> Vec<Error> {
-    let theirs: BTreeMap<&str, &str> = messages(&base.schema).collect();
-    let mut said: BTreeMap<&str, &str> = BTreeMap::new();
+    let theirs: SortedMap<&str, &str> = messages(&base.schema).collect();
+    let mut said: SortedMap<&str, &str> = SortedMap::new();
     let taken = messages(schema).filter_map(|(method, name)| {
         let own = |by: &&str| format!("`{by}`");
         let core = |by: &&str| format!("`{by}` of {}", base.id);

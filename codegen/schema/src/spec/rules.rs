@@ -1,6 +1,6 @@
 //! Rule files: TOML whose every value can be traced to its line.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
@@ -115,7 +115,7 @@ pub struct RuleTexts {
     root: String,
     /// The revisions that ranges are of.
     pub(crate) order: Order,
-    files: BTreeMap<String, RuleFile>,
+    files: SortedMap<String, RuleFile>,
 }
 
 impl RuleTexts {
@@ -124,7 +124,7 @@ impl RuleTexts {
         Self {
             root: root.to_owned(),
             order,
-            files: BTreeMap::new(),
+            files: SortedMap::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Stubs in the rule files: a row or line for each open question, which fails until its author has filled it in.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::directory::Directory;
 use super::sheet::{self, Entry};
@@ -15,8 +15,8 @@ impl Directory {
     ///
     /// # Errors
     /// A rule file that is not TOML.
-    pub fn scaffold(&mut self, open: &Open) -> Result<BTreeMap<String, usize>, Error> {
-        let mut written = BTreeMap::new();
+    pub fn scaffold(&mut self, open: &Open) -> Result<SortedMap<String, usize>, Error> {
+        let mut written = SortedMap::new();
         for decision in &open.decisions {
             let name = &decision.settle.file;
             let stub = decision.settle.stub.trim_end();

@@ -7,7 +7,7 @@ pub(super) mod words;
 
 use words::{adapter, call, path, reject, rule};
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -42,7 +42,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
             let conversions = plan.way(way);
             let same = way.of(up, down);
             let emitter = Emitter::new(conversions, way);
-            let mut areas: BTreeMap<&str, Vec<&Conversion>> = BTreeMap::new();
+            let mut areas: SortedMap<&str, Vec<&Conversion>> = SortedMap::new();
             for conversion in conversions {
                 areas.entry(&conversion.area).or_default().push(conversion);
             }
@@ -60,7 +60,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
                 add(path, text);
             }
-            let names: BTreeSet<&str> = areas.keys().copied().collect();
+            let names: SortedSet<&str> = areas.keys().copied().collect();
             let types = emitter.types(conversions, same);
             let body = scaffold::way(plan, way, &names, &types);
             let path = format!("src/{module}/{way}/mod.rs");
@@ -82,7 +82,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
 /// One direction of a pair.
 struct Emitter {
     way: Way,
-    functions: BTreeMap<(End, End), Function>,
+    functions: SortedMap<(End, End), Function>,
 }
 
 /// The function of a conversion.
@@ -95,11 +95,11 @@ struct Function {
 
 impl Emitter {
     fn new(conversions: &[Conversion], way: Way) -> Self {
-        let mut by_source: BTreeMap<&End, usize> = BTreeMap::new();
+        let mut by_source: SortedMap<&End, usize> = SortedMap::new();
         for one in conversions {
             *by_source.entry(&one.from).or_default() += 1;
         }
-        let mut functions = BTreeMap::new();
+        let mut functions = SortedMap::new();
         for one in conversions {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
@@ -125,10 +125,10 @@ impl Emitter {
     }
 
     /// The functions of other files that some code names, each with its file.
-    fn elsewhere(&self, body: &syn::File, own: &BTreeSet<String>) -> Vec<TokenStream> {
+    fn elsewhere(&self, body: &syn::File, own: &SortedSet<String>) -> Vec<TokenStream> {
         let named = named(body);
         let other = |name: &String| named.contains(name) && !own.contains(name);
-        let others: BTreeMap<String, &Function> = (self.functions.values())
+        let others: SortedMap<String, &Function> = (self.functions.values())
             .map(|function| (function.name.to_string(), function))
             .filter(|(name, _)| other(name))
             .collect();
@@ -274,7 +274,7 @@ impl Emitter {
     }
 
     /// The rows by which a value whose type is only known at run time is converted.
-    fn types(&self, conversions: &[Conversion], same: &BTreeSet<String>) -> TokenStream {
+    fn types(&self, conversions: &[Conversion], same: &SortedSet<String>) -> TokenStream {
         let converted = conversions.iter().filter_map(|one| {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
                 return None;
@@ -287,7 +287,7 @@ impl Emitter {
             Some(((from, to), run))
         });
         let same = same.iter().map(|name| ((name, name), quote!(same)));
-        let rows: BTreeMap<(&String, &String), TokenStream> = converted.chain(same).collect();
+        let rows: SortedMap<(&String, &String), TokenStream> = converted.chain(same).collect();
         let rows = rows
             .into_iter()
             .map(|((from, to), run)| quote!(#from => #to #run;));

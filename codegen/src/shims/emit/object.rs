@@ -9,9 +9,9 @@ use mcp_schema::shims::plan::{
     SettledPlan, Source,
 };
 use mcp_schema::shims::rules::Action;
+use mcp_schema::sorted::SortedSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use std::collections::BTreeSet;
 
 impl Emitter {
     /// The body of a conversion of objects.
@@ -178,8 +178,8 @@ impl Emitter {
 }
 
 /// The fields of the source that a conversion takes.
-fn named_fields(plan: &ObjectPlan) -> BTreeSet<&str> {
-    let mut names: BTreeSet<&str> = plan.dropped.iter().map(|plan| &*plan.field).collect();
+fn named_fields(plan: &ObjectPlan) -> SortedSet<&str> {
+    let mut names: SortedSet<&str> = plan.dropped.iter().map(|plan| &*plan.field).collect();
     names.extend(plan.fields.iter().filter_map(|plan| match &plan.source {
         Source::Same(SameMember { field, .. })
         | Source::Custom { field, .. }

@@ -1,6 +1,6 @@
 //! The formats: JSON against its published schema, text, Markdown, annotations.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -134,7 +134,7 @@ fn the_changelog_has_every_change_once_and_closes_its_code() {
         assert!(markdown.starts_with(&format!("## MCP {} → {}", diff.old, diff.new)));
         let themes = themes(diff);
         let changes = || themes.iter().flat_map(|theme| &theme.changes);
-        let rows: BTreeSet<&str> = changes().flat_map(|change| change.fingerprints()).collect();
+        let rows: SortedSet<&str> = changes().flat_map(|change| change.fingerprints()).collect();
         assert_eq!(rows.len(), diff.rows.len(), "each row in one change");
         let told = markdown.split("\n### ").skip(1).flat_map(str::lines);
         let entries = told.filter(|line| line.starts_with("- ")).count();
@@ -164,7 +164,7 @@ fn a_change_of_what_several_features_ask_is_told_among_requests() {
 fn the_summary_can_be_sent_on() {
     #[derive(Deserialize)]
     struct File {
-        summary: BTreeMap<String, Vec<String>>,
+        summary: SortedMap<String, Vec<String>>,
     }
     let diff = diff("2025-11-25", "2026-07-28");
     let lines = brief(&diff);

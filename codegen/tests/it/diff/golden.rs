@@ -2,7 +2,7 @@
 //!
 //! `BLESS=1 cargo test -p mcp-codegen --test it diff` writes the file anew: read the difference before you keep it.
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn the_summaries_are_as_reviewed() {
 }
 
 /// The lines of the summary of a diff.
-fn told(diff: &Diff) -> BTreeMap<&'static str, String> {
+fn told(diff: &Diff) -> SortedMap<&'static str, String> {
     let lines = brief(diff).into_iter();
     lines
         .map(|line| (line.head, line.words(str::to_owned)))
@@ -91,8 +91,8 @@ fn what_moves_within_an_exchange_is_told_with_its_two_places() {
 }
 
 /// The counts of each pair, by its names.
-fn blocks(text: &str) -> BTreeMap<&str, Vec<&str>> {
-    let mut blocks: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+fn blocks(text: &str) -> SortedMap<&str, Vec<&str>> {
+    let mut blocks: SortedMap<&str, Vec<&str>> = SortedMap::new();
     let mut pair = "";
     for line in text.lines() {
         if let Some((head, _)) = line.split_once(": ") {

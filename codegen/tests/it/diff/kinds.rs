@@ -1,6 +1,6 @@
 //! What a diff says of each change of the catalogue; `rules` has the kinds of the rule file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::diff::{Diff, Kind, Row, Side, compare};
 
@@ -38,7 +38,7 @@ fn wrong(change: &Change, diff: &Diff) -> Option<String> {
                 .to_owned()
         })
         .collect();
-    let kinds: BTreeSet<String> = diff.rows.iter().map(told).collect();
+    let kinds: SortedSet<String> = diff.rows.iter().map(told).collect();
     let found = if each.len() > 2 {
         kinds.into_iter().collect()
     } else {
@@ -50,7 +50,7 @@ fn wrong(change: &Change, diff: &Diff) -> Option<String> {
 /// What the diff says of the changes of a file, there and back.
 fn check(file: &str) {
     let mut told = Vec::new();
-    let mut olds: BTreeMap<String, Side> = BTreeMap::new();
+    let mut olds: SortedMap<String, Side> = SortedMap::new();
     for change in catalogue(file) {
         let schema = schema(&change.of);
         let new = changed(&schema, &change.steps).to_string();
@@ -83,7 +83,7 @@ each_file!(check);
 fn every_kind_is_provoked_and_explained() {
     let kinds = |file: &&str| catalogue(file).into_iter().flat_map(|change| change.diff);
     let kinds = |file: &&str| kinds(file).filter(|row| row != "refused");
-    let mut provoked: BTreeSet<Kind> = (FILES.iter().flat_map(kinds))
+    let mut provoked: SortedSet<Kind> = (FILES.iter().flat_map(kinds))
         .map(|row| row.split(' ').next().unwrap_or_default().parse().unwrap())
         .collect();
     provoked.extend([

@@ -11,7 +11,7 @@ mod rules;
 mod settings;
 mod witnesses;
 
-use std::collections::BTreeMap;
+use mcp_schema::sorted::SortedMap;
 use std::sync::OnceLock;
 
 use mcp_schema::diff::{Diff, Kind, Row, Side, Sources, between, compare};
@@ -123,7 +123,7 @@ fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
 const TWIN: &str = "2026-07-28";
 
 /// The files of spec/ with a draft that is [`TWIN`], to be changed.
-fn spec_files() -> BTreeMap<String, String> {
+fn spec_files() -> SortedMap<String, String> {
     let mut files = specs::twin_directory_of(TWIN).files().clone();
     // Diffs are told here without the conversions.
     files.retain(|name, _| !name.starts_with("shims/"));

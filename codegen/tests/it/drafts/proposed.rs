@@ -1,6 +1,6 @@
 //! Rows that decisions propose, taken to the letter: each gets the generator one step further.
 
-use std::collections::{BTreeMap, BTreeSet};
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_schema::decision::{Decision, Scope};
 use mcp_schema::model::Model;
@@ -12,14 +12,14 @@ use crate::changes::{FILES, catalogue, changed};
 use crate::workspace::repository;
 
 /// What the schema of a revision leaves open in a spec of these files.
-fn open(files: &BTreeMap<String, String>, id: &str) -> Result<Vec<Decision>, String> {
+fn open(files: &SortedMap<String, String>, id: &str) -> Result<Vec<Decision>, String> {
     let said = |error: mcp_schema::Error| error.to_string();
     let spec = Spec::from_files(files.clone()).map_err(said)?;
     let rules = Rules::read(&spec.rules).map_err(said)?;
     let methods = MethodRules::read(&spec).map_err(said)?;
     let schema = &spec.revision(id).map_err(said)?.schema;
     let scope = Scope::Revision(id.to_owned());
-    let built = Model::build(schema, &scope, &rules, &methods, &BTreeMap::new());
+    let built = Model::build(schema, &scope, &rules, &methods, &SortedMap::new());
     Ok(built.map_err(said)?.decisions)
 }
 
@@ -33,7 +33,7 @@ fn kind(stub: &str) -> &str {
 fn every_kind_of_row_that_a_schema_asks_for_is_taken_as_it_is_proposed() {
     let directory = Directory::read(&repository().join("spec")).unwrap();
     let spec = directory.spec().unwrap();
-    let (mut tried, mut wrong) = (BTreeSet::<(String, String)>::new(), Vec::new());
+    let (mut tried, mut wrong) = (SortedSet::<(String, String)>::new(), Vec::new());
     let changes = FILES.iter().flat_map(|file| catalogue(file));
     for change in changes.filter(|change| change.open.is_some()) {
         let (name, id) = (&change.what, &change.of);
@@ -81,7 +81,7 @@ fn every_kind_of_row_that_a_schema_asks_for_is_taken_as_it_is_proposed() {
         }
     }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
-    let kinds: BTreeSet<&str> = tried.iter().map(|(kind, _)| kind.as_str()).collect();
+    let kinds: SortedSet<&str> = tried.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(
         kinds.into_iter().collect::<Vec<_>>(),
         [

@@ -2,7 +2,7 @@
 
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{revision_crate, shims_crate};
-use std::collections::BTreeSet;
+use mcp_schema::sorted::SortedSet;
 use std::fmt::Write as _;
 
 use mcp_codegen::generate::Crate;
@@ -117,7 +117,7 @@ fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
         let steps = way.of("[pair.up, pair.down]", "[pair.down, pair.up]");
         let [from, to] = plan.pair.ends(way);
         let model = &models.get(from).unwrap().model;
-        let back: BTreeSet<(&End, &End)> = (plan.way(way.of(Way::Down, Way::Up)).iter())
+        let back: SortedSet<(&End, &End)> = (plan.way(way.of(Way::Down, Way::Up)).iter())
             .map(|one| (&one.from, &one.to))
             .collect();
         let mut names: Vec<[&str; 2]> = (plan.way(way).iter())

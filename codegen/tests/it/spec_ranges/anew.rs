@@ -3,6 +3,7 @@
 //! The schemas are those in `../../shared/upstream` where that folder is there. Elsewhere the canonical ones stand in
 //! for them: an import of one gives the same facts, but for the digest of the file.
 
+use mcp_schema::sorted::SortedMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
@@ -28,7 +29,7 @@ struct Anew {
 
 /// Returns what becomes of a revision, which is worked out once for all tests.
 fn anew(id: &str) -> &'static Anew {
-    static ALL: LazyLock<BTreeMap<String, OnceLock<Anew>>> = LazyLock::new(|| {
+    static ALL: LazyLock<SortedMap<String, OnceLock<Anew>>> = LazyLock::new(|| {
         let each = later().into_iter().map(|id| (id, OnceLock::new()));
         each.collect()
     });
@@ -285,7 +286,7 @@ fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
 
 /// Errata, names, methods and facts restored, and the decisions left out: what becomes of changes of the schema and of
 /// the prose, and the doc lines.
-fn without_decisions(anew: &Anew) -> BTreeMap<String, String> {
+fn without_decisions(anew: &Anew) -> SortedMap<String, String> {
     let mut files = anew.before.files().clone();
     files.retain(|name, _| !removed_rules(anew).contains(&name.as_str()));
     for name in ["docs.toml", "changes.toml"] {

@@ -5,7 +5,7 @@
 
 mod presence;
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::profile::{Opaque, Profile};
 use crate::Error;
@@ -19,7 +19,7 @@ use crate::schema::JsonType;
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
     /// The plan of each union that can be decided.
-    pub(crate) plans: BTreeMap<String, Plan>,
+    pub(crate) plans: SortedMap<String, Plan>,
     /// Those that cannot.
     pub(crate) opaque: Opaque,
     /// One for each of those.
@@ -36,7 +36,7 @@ pub(crate) fn plans(model: &Model, scope: &Scope, rules: &Rules) -> Result<Plans
     // What is opaque may be any JSON, which may leave a union open that holds it.
     loop {
         let found = done.opaque.len();
-        let mut plans = BTreeMap::new();
+        let mut plans = SortedMap::new();
         for (name, def) in &model.types {
             let Shape::Union(union) = &def.shape else {
                 continue;
@@ -157,7 +157,7 @@ fn ruled_rows(
 ) -> Result<Plan, String> {
     let mut cases = Vec::new();
     let mut otherwise = None;
-    let mut open: BTreeSet<usize> = (0..union.variants.len()).collect();
+    let mut open: SortedSet<usize> = (0..union.variants.len()).collect();
     for row in rows {
         let index = find(model, union, &row.variant)?;
         if !open.remove(&index) || otherwise.is_some() {
@@ -208,7 +208,7 @@ impl<'d> Decider<'d> {
     }
 
     fn by_kind(&self) -> Result<Plan, String> {
-        let mut by_kind: BTreeMap<JsonType, Vec<usize>> = BTreeMap::new();
+        let mut by_kind: SortedMap<JsonType, Vec<usize>> = SortedMap::new();
         for (index, profile) in self.profiles.iter().enumerate() {
             for kind in &profile.kinds {
                 by_kind.entry(*kind).or_default().push(index);
@@ -309,7 +309,7 @@ impl<'d> Decider<'d> {
 
     /// The member whose constants split the variants best, else one with choices; ties go to the name.
     fn by_tag(&self, variants: &[usize]) -> Result<Option<Plan>, String> {
-        let members: BTreeSet<&str> = variants
+        let members: SortedSet<&str> = variants
             .iter()
             .flat_map(|index| self.profiles[*index].members.keys().map(String::as_str))
             .collect();
@@ -362,8 +362,8 @@ impl<'d> Decider<'d> {
     }
 
     /// For each constant of a member, the variants that name it.
-    fn groups(&self, variants: &[usize], member: &str) -> BTreeMap<&str, Vec<usize>> {
-        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    fn groups(&self, variants: &[usize], member: &str) -> SortedMap<&str, Vec<usize>> {
+        let mut groups: SortedMap<&str, Vec<usize>> = SortedMap::new();
         for &index in variants {
             for value in self.values(index, member).into_iter().flatten() {
                 groups.entry(value).or_default().push(index);

@@ -1,6 +1,6 @@
 //! Decisions by which members are there.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use super::Decider;
 use crate::model::{Case, Plan};
@@ -135,7 +135,7 @@ impl Decider<'_> {
     pub(super) fn optional_member(&self, index: usize, others: &[usize]) -> Option<String> {
         let profile = &self.profiles[index];
         let within = |other: &usize| {
-            let required: BTreeSet<&str> = profile.required().collect();
+            let required: SortedSet<&str> = profile.required().collect();
             self.profiles[*other]
                 .required()
                 .all(|member| required.contains(member))

@@ -1,6 +1,6 @@
 //! A change as a card of the page: its shapes side by side, verdicts, witness and facts.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use minijinja::{Value, context};
 
@@ -93,6 +93,6 @@ fn shape(view: &View) -> Value {
 }
 
 fn each_once<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    let words: BTreeSet<&str> = words.collect();
+    let words: SortedSet<&str> = words.collect();
     words.into_iter().collect::<Vec<_>>().join(" ")
 }

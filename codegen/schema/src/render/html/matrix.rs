@@ -1,7 +1,7 @@
 //! The matrix of the page: which revision has which message, and what happened to it on the way there.
 
+use crate::sorted::{SortedMap, SortedSet};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
 
@@ -46,13 +46,13 @@ fn gravity(met: &[Option<&(Level, usize)>]) -> (Vec<usize>, usize) {
 }
 
 /// The worst level and the number of changes, by pair, direction of the request and method.
-type Impact<'d> = BTreeMap<(usize, &'static str, &'d str), (Level, usize)>;
+type Impact<'d> = SortedMap<(usize, &'static str, &'d str), (Level, usize)>;
 
 fn impact(diffs: &[Diff]) -> Impact<'_> {
     let mut impact = Impact::new();
     for (index, diff) in diffs.iter().enumerate() {
         for row in &diff.rows {
-            let exchanges: BTreeSet<(&'static str, &str)> = row
+            let exchanges: SortedSet<(&'static str, &str)> = row
                 .paths
                 .iter()
                 .map(|path| (asked_by(path), path.method.as_str()))

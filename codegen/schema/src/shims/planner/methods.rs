@@ -7,7 +7,7 @@ use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, 
 use super::{Pair, Planner, REFUSED, Side, Way, rejection};
 use crate::Error;
 use crate::model::{Direction, Method, MethodKind, Model, Ty};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 /// Matches the methods of both by name, or by the row that says that they are one under two names: a request that
 /// became an embedded one is the same method.
@@ -30,7 +30,7 @@ pub(super) fn methods(
     let (mut olds, news) = (by_name(old.model), by_name(new.model));
     let renamed = renamed(&mut olds, &news, rules);
     let moved = moved(&olds, &news);
-    let names: BTreeSet<&(String, Direction)> = olds.keys().chain(news.keys()).collect();
+    let names: SortedSet<&(String, Direction)> = olds.keys().chain(news.keys()).collect();
     let mut plans = Vec::new();
     for key in names {
         let (name, direction) = key;
@@ -131,15 +131,15 @@ pub(super) fn methods(
     plans
 }
 
-type Methods = BTreeMap<(String, Direction), Method>;
+type Methods = SortedMap<(String, Direction), Method>;
 
 /// Puts the older methods that rules rename under their newer names; gives back the older ones by the newer.
 fn renamed(
     olds: &mut Methods,
     news: &Methods,
     rules: &PairRules,
-) -> BTreeMap<(String, Direction), String> {
-    let mut renamed = BTreeMap::new();
+) -> SortedMap<(String, Direction), String> {
+    let mut renamed = SortedMap::new();
     for (offset, old, new) in rules.renamed_methods() {
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             let [gone, came] = [old, new].map(|name| (name.to_owned(), direction));

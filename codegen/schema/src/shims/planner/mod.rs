@@ -8,7 +8,8 @@ mod words;
 
 use methods::{error_codes, methods};
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use super::alike;
@@ -158,12 +159,12 @@ struct Step<'m> {
 
 struct Planner<'m> {
     step: Step<'m>,
-    known: BTreeSet<(End, End)>,
+    known: SortedSet<(End, End)>,
     open: VecDeque<(End, End)>,
     /// The conversions that are planned.
     done: Vec<Conversion>,
     /// The member by whose value an object becomes one of several, by the two ends.
-    splits: BTreeMap<(String, String), String>,
+    splits: SortedMap<(String, String), String>,
     /// What no rule answers.
     found: Findings,
     /// Rules that answer another question than the one at their place.
@@ -177,10 +178,10 @@ impl<'m> Planner<'m> {
     fn new(step: Step<'m>) -> Self {
         Self {
             step,
-            known: BTreeSet::new(),
+            known: SortedSet::new(),
             open: VecDeque::new(),
             done: Vec::new(),
-            splits: BTreeMap::new(),
+            splits: SortedMap::new(),
             found: Findings::default(),
             unsupported: Vec::new(),
         }

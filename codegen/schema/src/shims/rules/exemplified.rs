@@ -1,6 +1,6 @@
 //! The examples that a row carries: which of them can be tried, and what is wrong with the others.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ impl<'r> Told<'r> {
     /// What is wrong with its examples, and each way that has none.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        let mut shown = BTreeSet::new();
+        let mut shown = SortedSet::new();
         for (at, example) in self.examples.iter().enumerate() {
             match example.read(self.id, &self.ways, self.sender) {
                 Ok(sample) => {

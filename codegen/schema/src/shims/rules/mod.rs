@@ -11,8 +11,8 @@ pub use rows::{
     SessionFact, Trivial,
 };
 
+use crate::sorted::SortedSet;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use toml::Spanned;
 
@@ -31,11 +31,11 @@ pub struct PairRules {
     file: RuleFile,
     rows: Rows,
     /// Byte offset, place in its list and direction of rules that were of use.
-    used: RefCell<BTreeSet<(usize, usize, Way)>>,
+    used: RefCell<SortedSet<(usize, usize, Way)>>,
     /// Byte offset of hooks, and the members that they were found to make fit.
-    fitted: RefCell<BTreeSet<(usize, String)>>,
+    fitted: RefCell<SortedSet<(usize, String)>>,
     /// The rules that changes of the prose ask for.
-    asked: BTreeSet<String>,
+    asked: SortedSet<String>,
 }
 
 impl PairRules {
@@ -58,7 +58,7 @@ impl PairRules {
             rows,
             used: RefCell::default(),
             fitted: RefCell::default(),
-            asked: BTreeSet::new(),
+            asked: SortedSet::new(),
         };
         Error::check(sound::faults(&rules.file, &rules.rows))?;
         Ok(rules)
@@ -96,13 +96,13 @@ impl PairRules {
     }
 
     /// The hooks of a type that say that they make a member fit into tighter limits.
-    pub(super) fn fit(&self, owner: &str, member: &str, way: Way) -> BTreeSet<String> {
+    pub(super) fn fit(&self, owner: &str, member: &str, way: Way) -> SortedSet<String> {
         let fits = |rule: &Rule| {
             rule.action(way).is_some_and(Action::is_hook)
                 && at(rule, owner).is_some()
                 && rule.covers.iter().any(|covered| covered == member)
         };
-        let mut ids = BTreeSet::new();
+        let mut ids = SortedSet::new();
         for (offset, rule) in placed(&self.rows.rule).filter(|(_, rule)| fits(rule)) {
             self.fitted.borrow_mut().insert((offset, member.to_owned()));
             ids.insert(rule.id.clone());
@@ -239,7 +239,7 @@ impl PairRules {
     }
 
     /// The ids of all rows.
-    pub(super) fn ids(&self) -> BTreeSet<String> {
+    pub(super) fn ids(&self) -> SortedSet<String> {
         self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 

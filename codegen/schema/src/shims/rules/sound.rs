@@ -1,6 +1,6 @@
 //! What is wrong with the rules of a pair before any model is looked at.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use super::exemplified::Told;
 use super::rows::{Action, Rows, Rule, error, placed};
@@ -105,7 +105,7 @@ fn is_rule_id(id: &str) -> bool {
 fn said_twice(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     let mut all: Vec<Told<'_>> = rows.told().collect();
     all.sort_by_key(|row| row.offset);
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let problem = "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart";
     all.into_iter()
         .filter(|row| !seen.insert(row.id))
@@ -131,7 +131,7 @@ fn unfounded(rows: &Rows) -> Vec<(usize, String, &'static str)> {
 }
 
 /// Every hook and every type of an adapter that no other rule asks for.
-pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &BTreeSet<String>) -> Vec<Error> {
+pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &SortedSet<String>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (offset, rule) in placed(&rows.rule) {
         let wanted = asked.contains(&rule.id) || is_relied_on(rows, rule);

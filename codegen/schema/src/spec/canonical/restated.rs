@@ -1,7 +1,7 @@
 //! What generators write that make each definition alone, such as those of zod: the dialect again, keywords without
 //! effect, and definitions copied into the places that could refer to them.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn by_name(canonical: &mut Value) {
     let Some(Value::Object(definitions)) = canonical.get_mut("$defs") else {
         return;
     };
-    let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut names: SortedMap<String, Vec<String>> = SortedMap::new();
     for (name, definition) in definitions.iter() {
         if is_worth_a_name(definition) {
             let same = names.entry(definition.to_string()).or_default();
@@ -33,7 +33,7 @@ pub(super) fn by_name(canonical: &mut Value) {
     for definition in definitions.values_mut() {
         each_below(definition, &mut |schema| named(schema, &names));
     }
-    let choices: BTreeMap<String, Vec<Value>> = definitions
+    let choices: SortedMap<String, Vec<Value>> = definitions
         .iter()
         .filter_map(|(name, definition)| Some((reference(name), choices(definition)?.clone())))
         .collect();
@@ -60,7 +60,7 @@ fn is_worth_a_name(definition: &Value) -> bool {
         .any(|keyword| definition.get(keyword).is_some())
 }
 
-fn named(schema: &mut Value, names: &BTreeMap<String, Vec<String>>) {
+fn named(schema: &mut Value, names: &SortedMap<String, Vec<String>>) {
     if let Some([name]) = names.get(&schema.to_string()).map(Vec::as_slice) {
         *schema = json!({ "$ref": reference(name) });
     }
@@ -88,7 +88,7 @@ fn each_below(schema: &mut Value, visit: &mut impl FnMut(&mut Value)) {
 }
 
 /// States `allOf: [A, {anyOf: [B, C]}]` as `anyOf: [{allOf: [A, B]}, {allOf: [A, C]}]`, which admits the same values.
-fn choice_first(schema: &mut Value, named: &BTreeMap<String, Vec<Value>>) {
+fn choice_first(schema: &mut Value, named: &SortedMap<String, Vec<Value>>) {
     let Some(Value::Array(parts)) = schema.get("allOf") else {
         return;
     };

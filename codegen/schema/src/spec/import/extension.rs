@@ -1,7 +1,7 @@
 //! Import of an extension: its schema in canonical form, its facts as far as they are known, and where it has drifted
 //! from the revision that it rests on.
 
-use std::collections::BTreeSet;
+use crate::sorted::SortedSet;
 
 use serde_json::Value;
 use toml::Spanned;
@@ -98,14 +98,17 @@ pub(in crate::spec) fn into(
         }
     };
     let said: Rows = RuleFile::new(facts.path, text.as_str()).parse()?;
-    let said: BTreeSet<&str> = (said.method.iter())
+    let said: SortedSet<&str> = (said.method.iter())
         .map(|row| row.name.get_ref().as_str())
         .collect();
-    let theirs: BTreeSet<&str> = messages(&base.schema).map(|(method, _)| method).collect();
-    let all: BTreeSet<&str> = messages(&upstream.canonical)
+    let theirs: SortedSet<&str> = messages(&base.schema).map(|(method, _)| method).collect();
+    let all: SortedSet<&str> = messages(&upstream.canonical)
         .map(|(method, _)| method)
         .collect();
-    for method in &(&all - &said) - &theirs {
+    for method in all
+        .iter()
+        .filter(|method| !said.contains(*method) && !theirs.contains(*method))
+    {
         let name = sheet::quoted(method);
         let row =
             format!("# To decide: client or server.\n[[method]]\nname = {name}\nsender = \"\"\n");

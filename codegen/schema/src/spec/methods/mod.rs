@@ -4,7 +4,7 @@ mod areas;
 mod requests;
 mod results;
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use mcp_wire::Direction;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,13 @@ pub(crate) use results::{Answer, answer};
 pub struct MethodRules {
     results: Vec<ResultRule>,
     pub(crate) order: Order,
-    areas: BTreeMap<String, String>,
+    areas: SortedMap<String, String>,
     input_required: Option<String>,
-    named_by: BTreeMap<String, String>,
-    capabilities: BTreeMap<String, String>,
-    capability_parts: BTreeMap<String, Vec<CapabilityPart>>,
+    named_by: SortedMap<String, String>,
+    capabilities: SortedMap<String, String>,
+    capability_parts: SortedMap<String, Vec<CapabilityPart>>,
     /// Who sends a message, where that is said beside the schema: for those of an extension.
-    senders: BTreeMap<String, Direction>,
+    senders: SortedMap<String, Direction>,
 }
 
 /// What is wrong with a row about a method that is not there.
@@ -67,13 +67,13 @@ struct Rows {
     #[serde(default)]
     result: Vec<Row>,
     #[serde(default)]
-    named_by: BTreeMap<Spanned<String>, String>,
+    named_by: SortedMap<Spanned<String>, String>,
     #[serde(default)]
-    capabilities: BTreeMap<Spanned<String>, String>,
+    capabilities: SortedMap<Spanned<String>, String>,
     #[serde(default)]
     capability_part: Vec<PartRow>,
     #[serde(default)]
-    areas: BTreeMap<Spanned<String>, String>,
+    areas: SortedMap<Spanned<String>, String>,
 }
 
 #[derive(Deserialize)]
@@ -167,7 +167,7 @@ impl MethodRules {
             }
             rules.results.push(rule);
         }
-        let known: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
+        let known: SortedSet<String> = spec.revisions.iter().flat_map(methods).collect();
         rules.read_areas(areas, &known, &mut faults);
         if let Some(name) = input_required {
             let mut revisions = spec.revisions.iter();
@@ -223,8 +223,8 @@ impl MethodRules {
 
     fn read_areas(
         &mut self,
-        areas: BTreeMap<Spanned<String>, String>,
-        known: &BTreeSet<String>,
+        areas: SortedMap<Spanned<String>, String>,
+        known: &SortedSet<String>,
         faults: &mut Faults<'_>,
     ) {
         for (method, area) in areas {

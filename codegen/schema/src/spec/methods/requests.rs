@@ -1,6 +1,6 @@
 //! What a schema itself says of its methods.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Method and definition of each request of a revision.
-pub(super) fn requests(revision: &Revision) -> BTreeMap<&str, &str> {
+pub(super) fn requests(revision: &Revision) -> SortedMap<&str, &str> {
     messages(&revision.schema)
         .filter(|(method, _)| !method.starts_with("notifications/"))
         .collect()
