@@ -105,6 +105,10 @@ pub use transport::client as client_transport;
 pub use transport::http;
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
 pub use transport::serve;
+/// For the crates that serve with this one.
+#[doc(hidden)]
+#[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
+pub use transport::spawn::{Boxed, boxed, until};
 #[cfg(feature = "server-stdio")]
 pub use transport::stdio;
 

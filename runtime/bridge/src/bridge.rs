@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_protocol::{LossKind, Revision, UnknownFields};
 use mcp_revisions::sansio::server::TaskOptions;
-use mcp_revisions::{RevisionSet, http, stdio};
+use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
 use mcp_wire::Json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
@@ -180,6 +180,26 @@ impl Bridge {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
         stop: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
+        let (input, output) = (Box::new(input), Box::new(output));
+        until(stop, |stopped| self.serve_streams(input, output, stopped)).await
+    }
+
+    #[inline(never)]
+    fn serve_streams(
+        self,
+        input: Box<dyn AsyncRead + Send + Unpin>,
+        output: Box<dyn AsyncWrite + Send + Unpin>,
+        stop: Boxed<'static, ()>,
+    ) -> Boxed<'static, Result<(), Error>> {
+        boxed(self.serve_on(input, output, stop))
+    }
+
+    async fn serve_on(
+        self,
+        input: Box<dyn AsyncRead + Send + Unpin>,
+        output: Box<dyn AsyncWrite + Send + Unpin>,
+        stop: Boxed<'static, ()>,
     ) -> Result<(), Error> {
         let settings = self.finished();
         let Some(greeting) = Greeting::wait(input).await.map_err(Error::Client)? else {

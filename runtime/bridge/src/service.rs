@@ -12,8 +12,8 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use mcp_protocol::Revision;
-use mcp_revisions::Limits;
-use mcp_revisions::http::{self as transport, Body, Wanted};
+use mcp_revisions::{Boxed, Limits, boxed, until};
+use mcp_revisions::http::{self as transport, Body, Received, Wanted, received};
 use mcp_revisions::sansio::client::Profile;
 use mcp_revisions::sansio::server::{Caller, IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
@@ -105,13 +105,25 @@ impl Service {
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
-        let stop = async {
-            stop.await;
-            self.close();
-        };
-        let options = &self.0.settings.http;
-        transport::serve_service(listener, options, self.clone(), stop, grace).await;
-        self.shutdown().await;
+        until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
+    }
+
+    #[inline(never)]
+    fn serve_until(
+        self,
+        listener: TcpListener,
+        stopped: Boxed<'static, ()>,
+        grace: Duration,
+    ) -> Boxed<'static, ()> {
+        boxed(async move {
+            let stop = async {
+                stopped.await;
+                self.close();
+            };
+            let options = &self.0.settings.http;
+            transport::serve_service(listener, options, self.clone(), stop, grace).await;
+            self.shutdown().await;
+        })
     }
 
     /// Accepts no calls from now on: they are answered with status 503, and streams of subscriptions end.
@@ -154,12 +166,16 @@ fn unstarted(
 }
 
 impl Shared {
-    async fn handle<B>(&self, request: Request<B>) -> Response<Body>
-    where
-        B: http_body::Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
+    /// Responds to a request whose body is of one type: this is compiled here, for all programs.
+    #[inline(never)]
+    fn respond(
+        self: Arc<Self>,
+        request: Request<Received>,
+    ) -> Boxed<'static, Result<Response<Body>, Infallible>> {
+        boxed(async move { Ok(self.handle(request).await) })
+    }
+
+    async fn handle(&self, request: Request<Received>) -> Response<Body> {
         if let Some(started) = self.started.get() {
             return answered(&started.service, request).await;
         }
@@ -176,11 +192,7 @@ impl Shared {
     }
 
     /// Answers what may be the first message of a client.
-    async fn first<B>(&self, head: Parts, body: B) -> Response<Body>
-    where
-        B: http_body::Body + Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
+    async fn first(&self, head: Parts, body: Received) -> Response<Body> {
         let status = |status, why: &str| plain(status, why.to_owned());
         // A request that waits has not been read: it takes up no more than its connection does.
         let turn = tokio::time::timeout(TURN_TIME, self.reads.acquire()).await;
@@ -201,17 +213,15 @@ impl Shared {
             }
             Err(_) => return status(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
         };
-        let Some(caller) = first_said(&bytes) else {
-            let request = Request::from_parts(head, Full::new(bytes));
-            return answered(&self.unstarted, request).await;
+        let caller = first_said(&bytes);
+        let body = received(Full::new(bytes.clone()));
+        let Some(caller) = caller else {
+            return answered(&self.unstarted, Request::from_parts(head, body)).await;
         };
         let started = self.start(caller).await;
         drop(turn);
         match started {
-            Ok(started) => {
-                let request = Request::from_parts(head, Full::new(bytes));
-                answered(&started.service, request).await
-            }
+            Ok(started) => answered(&started.service, Request::from_parts(head, body)).await,
             Err(error) => failed(refusal(&bytes, &error.to_string()), &error),
         }
     }
@@ -254,16 +264,14 @@ impl Shared {
     }
 }
 
-async fn answered<B>(service: &transport::Service, request: Request<B>) -> Response<Body>
-where
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let mut service = service.clone();
-    match tower_service::Service::call(&mut service, request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
+fn answered(
+    service: &transport::Service,
+    request: Request<Received>,
+) -> impl Future<Output = Response<Body>> + Send + use<> {
+    let answered = tower_service::Service::call(&mut service.clone(), request);
+    async move {
+        let Ok(response) = answered.await;
+        response
     }
 }
 
@@ -303,7 +311,6 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let shared = Arc::clone(&self.0);
-        Box::pin(async move { Ok(shared.handle(request).await) })
+        Arc::clone(&self.0).respond(request.map(received))
     }
 }

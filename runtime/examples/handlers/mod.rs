@@ -31,7 +31,7 @@ struct Greet {
 }
 
 /// The server, for these revisions.
-pub(crate) fn server(only: RevisionSet) -> Result<McpServer<Latest, Router>, ServeError> {
+pub(crate) fn server(only: RevisionSet) -> Result<McpServer<Latest>, ServeError> {
     let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1.0.0"))
         .with_title("Every revision");
     let hello = mcp::Resource::new(mcp_revisions::args::Uri("example://greeting"), "greeting")

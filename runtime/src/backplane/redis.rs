@@ -11,7 +11,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{Client, Cmd, IntoConnectionInfo, ProtocolVersion, PushInfo, PushKind, Value};
+use redis::{
+    Client, Cmd, ConnectionInfo, IntoConnectionInfo, ProtocolVersion, PushInfo, PushKind, Value,
+};
 use tokio::runtime::Handle as Runtime;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -25,7 +27,7 @@ use super::{
 };
 use crate::protocol::server::Owner;
 use crate::transport::panics::lock;
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 
 /// A backplane in a Redis server, version 7 or newer; clones are one.
 ///
@@ -137,7 +139,15 @@ impl Redis {
         url: impl IntoConnectionInfo,
         prefix: &str,
     ) -> Result<Self, RedisError> {
-        let info = url.into_connection_info()?;
+        Self::connected(url.into_connection_info()?, prefix.to_owned()).await
+    }
+
+    #[inline(never)]
+    fn connected(info: ConnectionInfo, prefix: String) -> Boxed<'static, Result<Self, RedisError>> {
+        boxed(Self::connecting(info, prefix))
+    }
+
+    async fn connecting(info: ConnectionInfo, prefix: String) -> Result<Self, RedisError> {
         // A cryptography that the program has chosen before stays.
         #[cfg(feature = "redis-tls")]
         if matches!(info.addr(), redis::ConnectionAddr::TcpTls { .. }) {
@@ -170,7 +180,7 @@ impl Redis {
         let (appends, appended) = mpsc::channel(APPENDS);
         let shared = Arc::new(Shared {
             connection,
-            prefix: prefix.to_owned(),
+            prefix,
             channel,
             inbox,
             sizes: Mutex::default(),

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mcp_protocol::{Spoken, UnknownFields};
-use mcp_wire::service::{ServerSide, Serves};
+use mcp_wire::service::{Context, ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
 use super::capabilities::{declared, promised};
@@ -15,7 +15,7 @@ use crate::protocol::server::{
     CustomNotification, CustomRequest, IncomingRequest, Lost, Notification, Profile, ProfileError,
 };
 use crate::serve::{Budget, Handler, Peer, Permit, Session, Share};
-use crate::transport::spawn::spawn;
+use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{Limits, RevisionSet};
 
 /// Builder of a server: its implementation info, capabilities and revisions.
@@ -101,7 +101,7 @@ impl<App: Spoken> Server<App> {
     ///
     /// # Errors
     /// Returns an error if the description is not valid in the revision `App`, or if a declared capability has no handler.
-    pub fn build<H>(self, handlers: H) -> Result<McpServer<App, H>, ServeError>
+    pub fn build<H>(self, handlers: H) -> Result<McpServer<App>, ServeError>
     where
         App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
         H: Send + Sync + 'static,
@@ -122,7 +122,7 @@ impl<App: Spoken> Server<App> {
         Ok(McpServer {
             server: server::Server::new(App::REVISION, profile)?.serving(self.served),
             handlers: Typed {
-                handlers: Arc::new(handlers),
+                handlers: Arc::new(Of::<App::Protocol, H>(handlers, PhantomData)),
                 room: room(&Limits::default()),
                 custom: Custom::default(),
             },
@@ -191,18 +191,14 @@ fn checked(
 
 /// A server and its handlers, ready for any transport.
 #[doc(alias = "RunningService")]
-pub struct McpServer<App, H> {
+pub struct McpServer<App> {
     server: server::Server,
-    handlers: Typed<App, H>,
+    handlers: Typed<App>,
     #[cfg(feature = "server-http")]
     http: crate::http::Options,
 }
 
-impl<App: Spoken, H> McpServer<App, H>
-where
-    App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
-    H: Send + Sync + 'static,
-{
+impl<App: Spoken> McpServer<App> {
     /// Sets a hook that is called for each message that lost something on its way to or from a client, and for each that
     /// was refused or dropped.
     ///
@@ -369,15 +365,62 @@ where
     }
 }
 
-impl<App, H> std::fmt::Debug for McpServer<App, H> {
+impl<App> std::fmt::Debug for McpServer<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("McpServer").finish_non_exhaustive()
     }
 }
 
+/// Handlers of any type, compiled where a server is built of them: those of a [`Router`](super::Router) once, in this crate.
+trait AnyHandlers<Cx>: Send + Sync {
+    /// As [`Serves::request`].
+    fn request<'h>(
+        &'h self,
+        method: &'h str,
+        params: &'h Json,
+        cx: Cx,
+    ) -> Boxed<'h, Result<Json, Error>>;
+
+    /// As [`Serves::notification`].
+    fn notification<'h>(
+        &'h self,
+        method: &'h str,
+        params: &'h Json,
+        cx: Cx,
+    ) -> Boxed<'h, Result<(), mcp_wire::Error>>;
+}
+
+/// Handlers of the server's side of a protocol.
+struct Of<P, H>(H, PhantomData<fn() -> P>);
+
+impl<P, H, Cx> AnyHandlers<Cx> for Of<P, H>
+where
+    P: Serves<ServerSide, H, Cx>,
+    H: Send + Sync,
+    Cx: Context<Error = Error> + 'static,
+{
+    fn request<'h>(
+        &'h self,
+        method: &'h str,
+        params: &'h Json,
+        cx: Cx,
+    ) -> Boxed<'h, Result<Json, Error>> {
+        boxed(P::request(&self.0, method, params, cx))
+    }
+
+    fn notification<'h>(
+        &'h self,
+        method: &'h str,
+        params: &'h Json,
+        cx: Cx,
+    ) -> Boxed<'h, Result<(), mcp_wire::Error>> {
+        boxed(P::notification(&self.0, method, params, cx))
+    }
+}
+
 /// Typed handlers as those of the endpoint, which only knows methods and JSON.
-struct Typed<App, H> {
-    handlers: Arc<H>,
+struct Typed<App> {
+    handlers: Arc<dyn AnyHandlers<RequestContext<App>>>,
     /// For the notifications that they are at; those of a faster sender are dropped.
     room: Share,
     custom: Custom<RequestContext<App>>,
@@ -392,7 +435,7 @@ fn room(limits: &Limits) -> Share {
     Budget::new(bytes, bytes).of(server::Owner::Unknown)
 }
 
-impl<App, H> Typed<App, H> {
+impl<App> Typed<App> {
     /// Takes room for one more, until what this returns is dropped; `None` if there is none.
     fn room_for(&self, params: &Json) -> Option<Permit> {
         let bytes = params.text().len().saturating_add(EACH);
@@ -400,11 +443,7 @@ impl<App, H> Typed<App, H> {
     }
 }
 
-impl<App: Spoken, H> Handler for Typed<App, H>
-where
-    App::Protocol: Serves<ServerSide, H, RequestContext<App>>,
-    H: Send + Sync + 'static,
-{
+impl<App: Spoken> Handler for Typed<App> {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
         let span = super::trace::span(&call, &peer);
@@ -412,12 +451,7 @@ where
         let cx = RequestContext::call(call, peer);
         // The handler may let go of its own before it is done.
         let held = cx.clone();
-        let answer = <App::Protocol as Serves<ServerSide, H, RequestContext<App>>>::request(
-            &self.handlers,
-            method,
-            held.params(),
-            cx,
-        );
+        let answer = self.handlers.request(method, held.params(), cx);
         #[cfg(feature = "tracing")]
         let answer = tracing::Instrument::instrument(answer, span);
         match answer.await {
@@ -437,13 +471,7 @@ where
             let cx = RequestContext::notice(notice.params, notice.peer, session);
             let held = cx.clone();
             // Nobody waits for what becomes of a notification that cannot be read.
-            let _ = <App::Protocol as Serves<ServerSide, H, RequestContext<App>>>::notification(
-                &handlers,
-                method,
-                held.params(),
-                cx,
-            )
-            .await;
+            let _ = handlers.notification(method, held.params(), cx).await;
         });
     }
 
@@ -475,7 +503,7 @@ where
     }
 }
 
-impl<App, H> std::fmt::Debug for Typed<App, H> {
+impl<App> std::fmt::Debug for Typed<App> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Typed").finish_non_exhaustive()
     }

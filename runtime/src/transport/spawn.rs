@@ -1,15 +1,41 @@
 //! Tasks, each behind a box: tokio's code for a task is compiled once for all of them, instead of once for each, and for each
 //! of its two schedulers.
+//!
+//! The code of a future that is no box is compiled by each crate that awaits it. A function that boxes its future, and is
+//! not inlined, is where that ends: what it awaits is compiled here, and not again with each build of an application.
 
 use std::pin::Pin;
 
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+/// Work that is known by its result only.
+pub type Boxed<'w, T> = Pin<Box<dyn Future<Output = T> + Send + 'w>>;
+
 /// Returns work that is known by its result only.
-pub(crate) fn boxed<T>(
-    work: impl Future<Output = T> + Send + 'static,
-) -> Pin<Box<dyn Future<Output = T> + Send>> {
+pub fn boxed<'w, T>(work: impl Future<Output = T> + Send + 'w) -> Boxed<'w, T> {
     Box::pin(work)
+}
+
+/// Runs work until `stop` is ready, of whichever type that is: the work gets a signal of one type, and ends in its own time.
+#[allow(dead_code, reason = "over standard streams the input ends the work")]
+pub async fn until<'w, T>(
+    stop: impl Future<Output = ()>,
+    work: impl FnOnce(Boxed<'static, ()>) -> Boxed<'w, T>,
+) -> T {
+    let (tell, told) = oneshot::channel();
+    let mut work = work(boxed(async {
+        // A sender that is gone has not said it.
+        if told.await.is_err() {
+            std::future::pending().await
+        }
+    }));
+    tokio::select! {
+        () = stop => {}
+        done = &mut work => return done,
+    }
+    let _ = tell.send(());
+    work.await
 }
 
 /// Starts a task in the runtime that the caller is in.

@@ -138,7 +138,7 @@ impl Router {
         self,
         name: impl Into<String>,
         version: impl Into<String>,
-    ) -> Result<McpServer<Latest, Self>, ServeError> {
+    ) -> Result<McpServer<Latest>, ServeError> {
         self.build_with(Server::new(&mcp::Implementation::new(
             name,
             Version(version),
@@ -149,7 +149,7 @@ impl Router {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_with(self, server: Server<Latest>) -> Result<McpServer<Latest, Self>, ServeError> {
+    pub fn build_with(self, server: Server<Latest>) -> Result<McpServer<Latest>, ServeError> {
         if let Some(problem) = self.problems.first() {
             return Err(ServeError::Router(problem.clone()));
         }

@@ -13,6 +13,7 @@ mod lines;
 use mcp_wire::Direction;
 
 use crate::protocol::client::{Exchange, Post};
+use crate::transport::spawn::{Boxed, boxed};
 
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
@@ -128,42 +129,51 @@ impl Transport {
     }
 
     /// Returns the next input.
-    pub(crate) async fn next(&mut self) -> Incoming {
-        let incoming = match &mut self.kind {
-            Kind::Lines(lines) => lines.next().await,
-            #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.lines.next().await,
-            #[cfg(feature = "client-http")]
-            Kind::Http(http) => http.next().await,
-        };
-        if let (Some(tap), Some(text)) = (&mut self.tap, incoming.text()) {
-            tap(Direction::ServerToClient, &String::from_utf8_lossy(text));
-        }
-        incoming
+    #[inline(never)]
+    pub(crate) fn next(&mut self) -> Boxed<'_, Incoming> {
+        boxed(async {
+            let incoming = match &mut self.kind {
+                Kind::Lines(lines) => lines.next().await,
+                #[cfg(feature = "client-stdio")]
+                Kind::Child(child) => child.lines.next().await,
+                #[cfg(feature = "client-http")]
+                Kind::Http(http) => http.next().await,
+            };
+            if let (Some(tap), Some(text)) = (&mut self.tap, incoming.text()) {
+                tap(Direction::ServerToClient, &String::from_utf8_lossy(text));
+            }
+            incoming
+        })
     }
 
     /// Waits until the process of the server has ended, for a second at most, and returns how; none without a process.
-    pub(crate) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
-        match &mut self.kind {
-            #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.exit().await,
-            _ => None,
-        }
+    #[inline(never)]
+    pub(crate) fn exit(&mut self) -> Boxed<'_, Option<std::process::ExitStatus>> {
+        boxed(async {
+            match &mut self.kind {
+                #[cfg(feature = "client-stdio")]
+                Kind::Child(child) => child.exit().await,
+                _ => None,
+            }
+        })
     }
 
     /// Ends it, and waits until it has ended.
     ///
     /// # Errors
     /// A process that did not end by itself, and was killed.
-    pub(crate) async fn end(self) -> std::io::Result<()> {
-        match self.kind {
-            Kind::Lines(lines) => lines.end().await,
-            #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => return child.end().await,
-            #[cfg(feature = "client-http")]
-            Kind::Http(http) => http.end().await,
-        }
-        Ok(())
+    #[inline(never)]
+    pub(crate) fn end(self) -> Boxed<'static, std::io::Result<()>> {
+        boxed(async {
+            match self.kind {
+                Kind::Lines(lines) => lines.end().await,
+                #[cfg(feature = "client-stdio")]
+                Kind::Child(child) => return child.end().await,
+                #[cfg(feature = "client-http")]
+                Kind::Http(http) => http.end().await,
+            }
+            Ok(())
+        })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Bodies of requests, read within what one message, one client and all clients together may take up.
 
-use bytes::Buf;
+use bytes::{Buf, Bytes};
+use http_body::Body as _;
 use http_body_util::BodyExt;
+use http_body_util::combinators::UnsyncBoxBody;
 
 use crate::serve::{Full, Permit, Share};
 
@@ -18,44 +20,49 @@ pub(super) enum Unread {
     NoRoom(Full),
 }
 
+/// The body of a request, of whichever type it came as.
+pub type Received = UnsyncBoxBody<Bytes, std::io::Error>;
+
+/// Returns a body as one of the type that is read here.
+pub fn received<B>(body: B) -> Received
+where
+    B: http_body::Body + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let bytes = |mut data: B::Data| data.copy_to_bytes(data.remaining());
+    body.map_frame(move |frame| frame.map_data(bytes))
+        .map_err(std::io::Error::other)
+        .boxed_unsync()
+}
+
 /// Reads a body of at most so many bytes, and reserves them in the share of the sender.
-pub(super) async fn read<B>(
-    body: B,
+pub(super) async fn read(
+    mut body: Received,
     limit: usize,
     share: &Share,
-) -> Result<(Vec<u8>, Permit), Unread>
-where
-    B: http_body::Body + Send,
-    B::Data: Send,
-{
-    let mut body = std::pin::pin!(body);
+) -> Result<(Vec<u8>, Permit), Unread> {
     let mut bytes = Vec::<u8>::new();
     let mut permit = share.take(0).map_err(Unread::NoRoom)?;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
             return Err(Unread::BrokenOff);
         };
-        let Ok(mut data) = frame.into_data() else {
+        let Ok(data) = frame.into_data() else {
             continue;
         };
-        if bytes.len() + data.remaining() > limit {
+        if bytes.len() + data.len() > limit {
             return Err(Unread::TooLarge);
         }
         // Room for no more than comes, as far as that is known: what is paid for is what is taken up.
-        if bytes.capacity() - bytes.len() < data.remaining() {
+        if bytes.capacity() - bytes.len() < data.len() {
             let rest = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
             let most = bytes.len().max(FIRST);
-            bytes.reserve_exact(data.remaining() + rest.min(most));
+            bytes.reserve_exact(data.len() + rest.min(most));
         }
         let taken = bytes.capacity().next_multiple_of(UNIT);
         let more = taken.saturating_sub(permit.amount());
         permit.grow(more).map_err(Unread::NoRoom)?;
-        while data.has_remaining() {
-            let chunk = data.chunk();
-            bytes.extend_from_slice(chunk);
-            let read = chunk.len();
-            data.advance(read);
-        }
+        bytes.extend_from_slice(&data);
     }
     Ok((bytes, permit))
 }

@@ -19,6 +19,7 @@ use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection, Service};
 use crate::protocol::server::Owner;
 use crate::serve::Budget;
+use crate::transport::spawn::{Boxed, boxed, until};
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
 /// machine that can reach this one. Port 0 takes any that is free.
@@ -75,13 +76,29 @@ pub async fn serve_until(
     stop: impl Future<Output = ()>,
     grace: Duration,
 ) {
-    let options = service.options().clone();
-    let stop = async {
-        stop.await;
-        service.close();
-    };
-    let leave = || service.leave();
-    serve_each(listener, &options, service.clone(), stop, grace, leave).await;
+    until(stop, |stopped| {
+        serve_ours(listener, service, stopped, grace)
+    })
+    .await;
+}
+
+/// Serves our own service: compiled here, for all servers.
+#[inline(never)]
+fn serve_ours(
+    listener: TcpListener,
+    service: Service,
+    stopped: Boxed<'static, ()>,
+    grace: Duration,
+) -> Boxed<'static, ()> {
+    boxed(async move {
+        let options = service.options().clone();
+        let stop = async {
+            stopped.await;
+            service.close();
+        };
+        let leave = || service.leave();
+        serve_each(listener, &options, service.clone(), stop, grace, leave).await;
+    })
 }
 
 /// Serves any service on a listener as [`serve_until`] does, with the limits of `options` for connections; requests have

@@ -55,6 +55,8 @@ use crate::backplane::Backplane;
 pub use crate::serve::PeerConnection;
 pub use body::Body;
 pub use counters::Counters;
+#[doc(hidden)]
+pub use intake::{Received, received};
 pub use listener::{bind, serve, serve_service, serve_until};
 pub use service::{Service, Wanted};
 

@@ -15,13 +15,14 @@ use super::answers::{Answered, allowed, events, exposed, refusal, refused, statu
 use super::body::Events;
 use super::counters::Counters;
 use super::inner::{Inner, owner};
-use super::intake::{self, Unread};
+use super::intake::{self, Received, Unread, received};
 use super::{Body, Options, text};
 use crate::backplane::Unavailable;
 use crate::headers;
 use crate::protocol::negotiate;
 use crate::protocol::server::{Owner, Server};
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
+use crate::transport::spawn::{Boxed, boxed};
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
@@ -102,19 +103,23 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let inner = Arc::clone(&self.inner);
-        Box::pin(async move { Ok(inner.handle(request).await) })
+        let (head, body) = request.into_parts();
+        Arc::clone(&self.inner).respond(head, received(body))
     }
 }
 
 impl Inner {
-    async fn handle<B>(self: Arc<Self>, request: Request<B>) -> Response<Body>
-    where
-        B: http_body::Body + Send,
-        B::Data: Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
-        let (head, body) = request.into_parts();
+    /// Responds to a request whose body is of one type: this is compiled here, for all servers.
+    #[inline(never)]
+    fn respond(
+        self: Arc<Self>,
+        head: Parts,
+        body: Received,
+    ) -> Boxed<'static, Result<Response<Body>, Infallible>> {
+        boxed(async move { Ok(self.handle(head, body).await) })
+    }
+
+    async fn handle(self: Arc<Self>, head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
             return self.health(&head.method, true);
         }
@@ -150,12 +155,7 @@ impl Inner {
         }
     }
 
-    pub(super) async fn admitted<B>(self: &Arc<Self>, head: Parts, body: B) -> Response<Body>
-    where
-        B: http_body::Body + Send,
-        B::Data: Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
+    pub(super) async fn admitted(self: &Arc<Self>, head: Parts, body: Received) -> Response<Body> {
         self.retire();
         let answered = match head.method {
             Method::POST => self.message(head, body).await,
@@ -168,11 +168,7 @@ impl Inner {
         answered.unwrap_or_else(|response| *response)
     }
 
-    async fn message<B>(self: &Arc<Self>, mut head: Parts, body: B) -> Answered
-    where
-        B: http_body::Body + Send,
-        B::Data: Send,
-    {
+    async fn message(self: &Arc<Self>, mut head: Parts, body: Received) -> Answered {
         if !is_json(&head.headers) {
             let why = "a message comes as application/json";
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into());
@@ -212,11 +208,7 @@ impl Inner {
     }
 
     /// Reads the body of a request, within the share of its sender.
-    async fn body<B>(&self, body: B, who: &Owner) -> Answered<(Vec<u8>, Permit)>
-    where
-        B: http_body::Body + Send,
-        B::Data: Send,
-    {
+    async fn body(&self, body: Received, who: &Owner) -> Answered<(Vec<u8>, Permit)> {
         let limit = self.server.limits().max_message_bytes;
         let share = self.requests.of(who.clone());
         let read = intake::read(body, limit, &share);

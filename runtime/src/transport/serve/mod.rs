@@ -12,7 +12,6 @@ mod tasks;
 
 use std::future::Future;
 use std::hash::{Hash, Hasher};
-use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::{Instant, SystemTime};
 
@@ -25,6 +24,8 @@ use crate::protocol::{
     Answer, Caller, CustomNotification, CustomRequest, Event, Fate, IncomingRequest, Notification,
     To, Token,
 };
+
+use crate::transport::spawn::{Boxed, boxed};
 
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
@@ -94,7 +95,7 @@ where
 }
 
 /// The answer of a handler, on its way.
-pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Json, ErrorObject>> + Send>>;
+pub(crate) type HandlerFuture = Boxed<'static, Result<Json, ErrorObject>>;
 
 /// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
@@ -169,15 +170,22 @@ impl Peer {
     ///
     /// What the peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
-        if let Some(task) = self.task() {
-            return task.notify(method, params).await;
-        }
-        if let Some(task) = &self.task
-            && method == crate::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
-        {
-            return task.acknowledge(self, params).await;
-        }
-        self.notify_in_turn(method, params).await
+        self.notified(method, params).await
+    }
+
+    #[inline(never)]
+    fn notified<'p>(&'p self, method: &'p str, params: Option<&'p Json>) -> Boxed<'p, Fate> {
+        boxed(async move {
+            if let Some(task) = self.task() {
+                return task.notify(method, params).await;
+            }
+            if let Some(task) = &self.task
+                && method == crate::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+            {
+                return task.acknowledge(self, params).await;
+            }
+            self.notify_in_turn(method, params).await
+        })
     }
 
     async fn notify_in_turn(&self, method: &str, params: Option<&Json>) -> Fate {
@@ -201,16 +209,20 @@ impl Peer {
     /// # Errors
     /// Returns the client's error, or an error if the client cannot get this request, did not respond in time, or is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
+        self.asked(method, params).await
+    }
+
+    #[inline(never)]
+    fn asked<'p>(
+        &'p self,
+        method: &'p str,
+        params: Option<&'p Json>,
+    ) -> Boxed<'p, Result<Json, ErrorObject>> {
         match self.task() {
-            Some(task) => task.ask(method, params).await,
+            Some(task) => boxed(task.ask(method, params)),
             None => {
-                ask(
-                    &self.driver,
-                    Some((self.token, &self.facts)),
-                    method,
-                    params,
-                )
-                .await
+                let about = Some((self.token, &self.facts));
+                boxed(ask(&self.driver, about, method, params))
             }
         }
     }
@@ -224,10 +236,17 @@ impl Peer {
     /// # Errors
     /// Returns an error if the client is gone, or if it asked for a task and none can be kept.
     pub async fn start_task(&self) -> Result<bool, ErrorObject> {
-        match &self.task {
-            Some(task) => task.start(self).await,
-            None => Ok(false),
-        }
+        self.started_task().await
+    }
+
+    #[inline(never)]
+    fn started_task(&self) -> Boxed<'_, Result<bool, ErrorObject>> {
+        boxed(async move {
+            match &self.task {
+                Some(task) => task.start(self).await,
+                None => Ok(false),
+            }
+        })
     }
 
     /// Sets the status message of the task that the call has become; without one, nothing is sent.
@@ -293,10 +312,21 @@ impl Session {
     /// # Errors
     /// As [`Peer::ask`].
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        match self.driver.upgrade() {
-            Some(driver) => ask(&driver, None, method, params).await,
-            None => Err(crate::errors::internal("the client is gone").error),
-        }
+        self.asked(method, params).await
+    }
+
+    #[inline(never)]
+    fn asked<'p>(
+        &'p self,
+        method: &'p str,
+        params: Option<&'p Json>,
+    ) -> Boxed<'p, Result<Json, ErrorObject>> {
+        boxed(async move {
+            match self.driver.upgrade() {
+                Some(driver) => ask(&driver, None, method, params).await,
+                None => Err(crate::errors::internal("the client is gone").error),
+            }
+        })
     }
 
     /// Returns the name and the capabilities that the client sent when it opened the session, or its stream of notifications;

@@ -119,7 +119,7 @@ fn sharing(count: usize, changes: &mut Vec<Changes>) -> Vec<Service> {
 }
 
 /// Tools that a client can notice all of: one asks, one tells its progress and waits, one logs.
-pub(crate) fn replica(changes: &Changes) -> McpServer<Latest, Router> {
+pub(crate) fn replica(changes: &Changes) -> McpServer<Latest> {
     let waits = |cx: RequestContext<Latest>| async move {
         cx.progress(1, 2).await;
         tokio::time::sleep(Duration::from_secs(600)).await;

@@ -47,10 +47,7 @@ struct Name {
 
 impl Work {
     /// A replica whose tasks nobody looks at by itself within an hour: what is noticed has been told.
-    pub(crate) fn replica(
-        &self,
-        change: impl Fn(TaskOptions) -> TaskOptions,
-    ) -> McpServer<Latest, Router> {
+    pub(crate) fn replica(&self, change: impl Fn(TaskOptions) -> TaskOptions) -> McpServer<Latest> {
         let work = self.clone();
         let waits = move || {
             work.at_work.fetch_add(1, Ordering::SeqCst);

@@ -23,13 +23,13 @@ async fn weather() -> mcp_revisions::service::Json<Weather> {
     mcp_revisions::service::Json(Weather { degrees: 20.5 })
 }
 
-fn router() -> McpServer<Latest, Router> {
+fn router() -> McpServer<Latest> {
     let router = Router::new().tool("weather", "Measures.", weather);
     router.build("example", "1").unwrap()
 }
 
 /// Serves one end of a pipe; the other is the client's.
-fn served(running: McpServer<Latest, Router>) -> DuplexStream {
+fn served(running: McpServer<Latest>) -> DuplexStream {
     let (near, far) = duplex(1 << 20);
     tokio::spawn(async move {
         let (input, output) = split(far);

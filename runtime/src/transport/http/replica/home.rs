@@ -14,6 +14,7 @@ use super::unreachable;
 use crate::backplane::{To, detach};
 use crate::headers;
 use crate::transport::http::inner::Inner;
+use crate::transport::http::received;
 use crate::transport::http::{Body, text};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
@@ -90,7 +91,7 @@ async fn respond(
         _ => {
             head.extensions.insert(FromReplica);
             let body = Full::new(Bytes::from(body));
-            Box::pin(inner.admitted(head, body)).await
+            Box::pin(inner.admitted(head, received(body))).await
         }
     };
     let (mut head, mut body) = response.into_parts();

@@ -21,6 +21,7 @@ use crate::protocol::{Caller, Fate, To};
 use crate::transport::panics::lock;
 use crate::transport::serve::ServerDriver;
 use crate::transport::spawn::spawn_if_possible;
+use crate::transport::spawn::{Boxed, boxed};
 
 /// How long a result waits for a store that cannot be reached, before that is tried again.
 const AWAY: Duration = Duration::from_secs(1);
@@ -132,16 +133,19 @@ impl Running {
     }
 
     /// Sets the status message of the task.
-    pub(crate) async fn describe(&self, message: String) {
-        let Some(tasks) = self.tasks.upgrade() else {
-            return;
-        };
-        let said = tasks.change(&self.id, |task| {
-            task.message = Some(message.clone());
-            (!task.status.is_terminal()).then_some(())
-        });
-        // A message that finds no room is left out.
-        let _ = said.await;
+    #[inline(never)]
+    pub(crate) fn describe(&self, message: String) -> Boxed<'_, ()> {
+        boxed(async move {
+            let Some(tasks) = self.tasks.upgrade() else {
+                return;
+            };
+            let said = tasks.change(&self.id, |task| {
+                task.message = Some(message.clone());
+                (!task.status.is_terminal()).then_some(())
+            });
+            // A message that finds no room is left out.
+            let _ = said.await;
+        })
     }
 
     /// Takes note of what the handler answered.

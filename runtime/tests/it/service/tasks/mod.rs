@@ -56,7 +56,7 @@ impl Drop for AtWork {
 }
 
 impl World {
-    fn server(&self, change: impl Fn(TaskOptions) -> TaskOptions) -> McpServer<Latest, Router> {
+    fn server(&self, change: impl Fn(TaskOptions) -> TaskOptions) -> McpServer<Latest> {
         let (leave, at_work) = (Arc::clone(&self.leave), Arc::clone(&self.at_work));
         let waits = move |cx: RequestContext<Latest>| {
             let (leave, at_work) = (Arc::clone(&leave), AtWork::new(&at_work));
@@ -96,7 +96,7 @@ impl World {
         self.peer_of(self.server(|it| it), revision).await
     }
 
-    async fn peer_of(&self, server: McpServer<Latest, Router>, revision: Revision) -> Peer {
+    async fn peer_of(&self, server: McpServer<Latest>, revision: Revision) -> Peer {
         let (near, far) = duplex(1 << 16);
         tokio::spawn(async move {
             let (input, output) = tokio::io::split(far);

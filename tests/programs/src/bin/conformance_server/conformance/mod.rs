@@ -14,7 +14,7 @@ use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{McpServer, Router, ServeError};
 
 /// The server, for every revision.
-pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest, Router>, ServeError> {
+pub(crate) fn server(changes: &Changes) -> Result<McpServer<Latest>, ServeError> {
     let router = Router::new().with_changes(changes);
     let router = tools::register(router, changes);
     let router = questions::register(router);
