@@ -15,41 +15,9 @@ use crate::rule::Rule;
 use plan::{How, Plans};
 
 pub use tables::{
-    Conversion, ErrorFate, ErrorStep, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
+    Convert, ErrorFate, ErrorStep, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
     RevisionTables, TypeStep,
 };
-
-/// Converts a boxed value by a function that can lose something.
-///
-/// # Errors
-/// The [`Stop`] of the function, and a value of another type than the function takes: the tables are wrong.
-#[doc(hidden)]
-pub fn fallible<A: 'static, B: Decode + Encode + 'static>(
-    value: &mut AnyValue,
-    cx: &mut Context,
-    convert: fn(A, &mut Context) -> Result<B, Stop>,
-) -> Result<AnyValue, Stop> {
-    match value.take() {
-        Some(value) => convert(value, cx).map(AnyValue::new),
-        None => Err(mistyped(cx)),
-    }
-}
-
-/// Converts a boxed value by a function that was proven to lose nothing.
-///
-/// # Errors
-/// A value of another type than the function takes.
-#[doc(hidden)]
-pub fn exact<A: 'static, B: Decode + Encode + 'static>(
-    value: &mut AnyValue,
-    cx: &mut Context,
-    convert: fn(A) -> B,
-) -> Result<AnyValue, Stop> {
-    match value.take() {
-        Some(value) => Ok(AnyValue::new(convert(value))),
-        None => Err(mistyped(cx)),
-    }
-}
 
 /// Returns the end of a conversion that was given a value of another type.
 #[cold]

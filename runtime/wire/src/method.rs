@@ -169,6 +169,11 @@ impl AnyValue {
         Self(Box::new(Some(value)))
     }
 
+    /// Creates one from the value that reading begins with.
+    fn blank<T: Decode + Encode + 'static>() -> Self {
+        Self::new(T::blank())
+    }
+
     /// Takes the value out; `None` if it is of another type, or was taken before.
     pub fn take<T: 'static>(&mut self) -> Option<T> {
         let value: &mut dyn Any = &mut *self.0;
@@ -234,7 +239,7 @@ impl TypeInfo {
             name,
             rust_name,
             definition: true,
-            blank: || AnyValue::new(T::blank()),
+            blank: AnyValue::blank::<T>,
             id: TypeId::of::<Option<T>>,
         }
     }

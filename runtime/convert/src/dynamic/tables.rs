@@ -1,8 +1,10 @@
 //! The generated tables: conversions between adjacent revisions, of values, methods and error codes.
 
-use mcp_wire::{AnyValue, Direction, MethodInfo, TypeInfo};
+use std::fmt;
 
-use super::Subject;
+use mcp_wire::{AnyValue, Decode, Direction, Encode, MethodInfo, TypeInfo};
+
+use super::{Subject, mistyped};
 use crate::adapter::Adapter;
 use crate::context::Context;
 use crate::outcome::Stop;
@@ -16,11 +18,37 @@ pub struct TypeStep {
     /// The Rust name of the target type.
     pub to: &'static str,
     /// The conversion; `None` for a type that both revisions share.
-    pub run: Option<Conversion>,
+    pub run: Option<&'static dyn Convert>,
 }
 
-/// A conversion of a value, which it takes out.
-pub type Conversion = fn(&mut AnyValue, &mut Context) -> Result<AnyValue, Stop>;
+/// A conversion of a value whose type is only known at run time: a function, from one type to another.
+pub trait Convert: fmt::Debug + Sync {
+    /// Takes the value out, and converts it.
+    ///
+    /// # Errors
+    /// The [`Stop`] of the function, and a value of another type than the function takes: the tables are wrong.
+    fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop>;
+}
+
+/// A function that can lose something.
+impl<A: 'static, B: Decode + Encode + 'static> Convert for fn(A, &mut Context) -> Result<B, Stop> {
+    fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+        match value.take() {
+            Some(value) => self(value, cx).map(AnyValue::new),
+            None => Err(mistyped(cx)),
+        }
+    }
+}
+
+/// A function that was proven to lose nothing.
+impl<A: 'static, B: Decode + Encode + 'static> Convert for fn(A) -> B {
+    fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+        match value.take() {
+            Some(value) => Ok(AnyValue::new(self(value))),
+            None => Err(mistyped(cx)),
+        }
+    }
+}
 
 impl TypeStep {
     /// Converts a value.
@@ -29,7 +57,7 @@ impl TypeStep {
     /// As the conversion.
     pub fn convert(&self, mut value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
         match self.run {
-            Some(run) => run(&mut value, cx),
+            Some(run) => run.convert(&mut value, cx),
             None => Ok(value),
         }
     }
@@ -51,8 +79,10 @@ macro_rules! steps {
         };
     };
     (@same) => { None };
-    (@exact $convert:path) => { Some(|value, cx| $crate::dynamic::exact(value, cx, $convert)) };
-    (@fallible $convert:path) => { Some(|value, cx| $crate::dynamic::fallible(value, cx, $convert)) };
+    (@exact $convert:path) => { Some(&($convert as fn(_) -> _)) };
+    (@fallible $convert:path) => {
+        Some(&($convert as fn(_, &mut $crate::Context) -> ::core::result::Result<_, $crate::Stop>))
+    };
 }
 
 /// Two adjacent revisions.
