@@ -1,10 +1,9 @@
 //! Methods that no revision has, those of an extension or a vendor: who handles them.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use mcp_wire::Json;
+use mcp_wire::{Json, Map};
 
 use super::Error;
 
@@ -15,24 +14,27 @@ type Handler<C> = Arc<dyn Fn(Json, C) -> Answer + Send + Sync>;
 
 /// The handlers of custom methods, by name; `C` is the context of a call.
 pub(super) struct Custom<C> {
-    requests: BTreeMap<String, Handler<C>>,
-    notifications: BTreeMap<String, Handler<C>>,
+    requests: Map<Handler<C>>,
+    notifications: Map<Handler<C>>,
 }
 
 impl<C> Default for Custom<C> {
     fn default() -> Self {
         Self {
-            requests: BTreeMap::new(),
-            notifications: BTreeMap::new(),
+            requests: Map::new(),
+            notifications: Map::new(),
         }
     }
 }
 
 impl<C> std::fmt::Debug for Custom<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = |of: &Map<Handler<C>>| of.iter().map(|(name, _)| name.to_owned()).collect();
+        let (requests, notifications): (Vec<_>, Vec<_>) =
+            (names(&self.requests), names(&self.notifications));
         f.debug_struct("Custom")
-            .field("requests", &self.requests.keys())
-            .field("notifications", &self.notifications.keys())
+            .field("requests", &requests)
+            .field("notifications", &notifications)
             .finish()
     }
 }
@@ -44,7 +46,7 @@ impl<C> Custom<C> {
         A: Future<Output = Result<Json, Error>> + Send + 'static,
     {
         let handler: Handler<C> = Arc::new(move |params, cx| Box::pin(handler(params, cx)));
-        self.requests.insert(method.into(), handler);
+        self.requests.insert(method, handler);
     }
 
     pub(super) fn add_notification<F, A>(&mut self, method: impl Into<String>, handler: F)
@@ -59,7 +61,7 @@ impl<C> Custom<C> {
                 Ok(Json::default())
             })
         });
-        self.notifications.insert(method.into(), handler);
+        self.notifications.insert(method, handler);
     }
 
     /// Calls the handler of a request; `None` if the method has none.

@@ -9,5 +9,7 @@ mod json;
 mod map;
 mod members;
 mod messages;
+mod meta;
 mod numbers;
 mod strings;
+mod written;
