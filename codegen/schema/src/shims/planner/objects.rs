@@ -85,8 +85,8 @@ impl<'m> Planner<'m> {
             foreign.clear();
         }
         let hooks = |key: &str, wanted: fn(&Action) -> Option<&String>| -> Vec<Hook> {
-            (self.step.rules.decisions(key.to_owned(), self.step.way))
-                .filter_map(|(rule, action)| wanted(action).map(|path| hook(rule, path)))
+            (self.step.rules.decisions(key, self.step.way).iter())
+                .filter_map(|offer| Some(hook(offer.rule, wanted(offer.action)?)))
                 .collect()
         };
         let before = hooks(from_key, |action| match action {
@@ -167,17 +167,13 @@ impl<'m> Planner<'m> {
         }
         let place = format!("{key}.*");
         let question = "that unknown members are dropped which the target cannot keep";
-        if let Some(rule) = self.dropped(&place, question) {
-            plan.rule = rule;
-            return plan;
-        }
         let open = match b {
-            Some(ty) => format!("unknown members are {} there", ty),
+            Some(ty) => format!("unknown members are {ty} there"),
             None => "there are no unknown members".to_owned(),
         };
         let open = format!("in {} {open}", self.step.ids[1]);
         let answer = "those that do not fit are left out, and recorded";
-        self.finds(&place, &open, answer, "\"drop\"");
+        plan.rule = self.dropped_safely(&place, question, &open, answer);
         plan
     }
 }
