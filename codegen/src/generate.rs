@@ -97,7 +97,6 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     let models = Models::open(spec)?;
     let mut problems = models.refused();
     problems.extend(models.unused_docs());
-    let mut crates = Vec::new();
     let (mut made, once) = type_crates(&models);
     match models.plan_shims(spec) {
         Ok(plans) => made.extend([
@@ -106,15 +105,10 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
         ]),
         Err(error) => problems.push(error),
     }
-    for one in made {
-        match one {
-            Ok(mut one) => {
-                let licences = LICENCES.map(|(name, text)| (name.to_owned(), text.to_owned()));
-                one.files.extend(licences);
-                crates.push(one);
-            }
-            Err(error) => problems.push(error),
-        }
+    let mut crates = Error::apart(made, &mut problems);
+    for one in &mut crates {
+        let licences = LICENCES.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        one.files.extend(licences);
     }
     Error::check(problems)?;
     Ok(Generated {
