@@ -33,8 +33,8 @@ pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::reexport as reexport_files;
 pub(crate) use scaffold::{COMMAND, header_of, lines, rendered};
 pub use scaffold::{CrateFacts, ExtensionFacts};
-pub(crate) use ty::in_box;
 use ty::rust_type;
+pub(crate) use ty::{in_box, optional};
 
 /// The files of a crate, by path below its root.
 pub type CrateFiles = SortedMap<String, String>;

@@ -1,5 +1,7 @@
 //! What surrounds the types of a crate: manifest, root module, README, file headers.
 
+use std::borrow::Borrow;
+
 use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::syntax::SyntaxConfig;
@@ -194,7 +196,7 @@ const SHARED: &[(&str, &str)] = templates![
 ];
 
 /// Words in lines of at most 100 letters.
-pub(crate) fn lines(words: &[String]) -> Vec<String> {
+pub(crate) fn lines<S: Borrow<str>>(words: &[S]) -> Vec<String> {
     wrapped(&words.join(" "), 100)
 }
 

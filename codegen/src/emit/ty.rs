@@ -1,7 +1,7 @@
 //! Rust types of model types.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse_str;
 
 use mcp_schema::model::Ty;
@@ -69,6 +69,14 @@ pub(crate) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
     match boxed {
         true => quote!(Box::new(#value)),
         false => value,
+    }
+}
+
+/// `Some` of a value, or `None`.
+pub(crate) fn optional(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(Some(#value)),
+        None => quote!(None),
     }
 }
 
