@@ -93,10 +93,6 @@ pub(super) fn about_area(area: &str) -> String {
     }
 }
 
-pub(super) fn about_wire(area: &str) -> String {
-    format!(" Reading and writing the types of `{area}`.")
-}
-
 pub(super) fn wire_modules(areas: &SortedSet<String>) -> TokenStream {
     let areas = areas.iter().map(|area| ident(area));
     quote! {

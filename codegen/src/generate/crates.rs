@@ -271,11 +271,8 @@ fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
 
 /// The features that bring revisions, and the extensions that rest on them.
 fn features_of(models: &Models<'_>) -> Vec<Feature> {
-    let rests =
-        |of: &ExtensionModel<'_>| (of.extension.revision.clone(), of.extension.name.clone());
-    let extensions: Vec<(String, String)> = models.extensions.iter().map(rests).collect();
-    let extensions: Vec<(&str, &str)> = (extensions.iter())
-        .map(|(id, name)| (id.as_str(), name.as_str()))
+    let extensions: Vec<(&str, &str)> = (models.extensions.iter())
+        .map(|of| (of.extension.revision.as_str(), of.extension.name.as_str()))
         .collect();
     features(&links(models), &extensions)
 }

@@ -84,27 +84,24 @@ impl<'m> Planner<'m> {
         if from.rest == Rest::Closed {
             foreign.clear();
         }
-        let hooks = |key: &str, wanted: fn(&Action) -> Option<&String>| -> Vec<Hook> {
-            (self.step.rules.decisions(key, self.step.way).iter())
-                .filter_map(|offer| Some(hook(offer.rule, wanted(offer.action)?)))
-                .collect()
+        let hooks = |key: &str, is_first: bool| -> Vec<Hook> {
+            let decisions = self.step.rules.decisions(key, self.step.way).into_iter();
+            let hooks = decisions.filter_map(|offer| match (offer.action, is_first) {
+                (Action::Before(path), true) | (Action::After(path), false) => {
+                    Some(hook(offer.rule, path))
+                }
+                _ => None,
+            });
+            hooks.collect()
         };
-        let before = hooks(from_key, |action| match action {
-            Action::Before(path) => Some(path),
-            _ => None,
-        });
-        let after = hooks(to_key, |action| match action {
-            Action::After(path) => Some(path),
-            _ => None,
-        });
         Body::Object(ObjectPlan {
-            before,
+            before: hooks(from_key, true),
             fields,
             dropped,
             settled,
             foreign,
             rest,
-            after,
+            after: hooks(to_key, false),
         })
     }
 

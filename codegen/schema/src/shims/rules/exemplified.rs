@@ -9,18 +9,6 @@ use super::example::{Ending, Example, Facts, Of, Sample};
 use super::rows::{ErrorRule, MethodRule, Rows, Rule, placed};
 use crate::shims::pair::{Sender, Way};
 
-impl Facts {
-    fn all(&self) -> impl Iterator<Item = &String> {
-        [
-            &self.client_capabilities,
-            &self.client_info,
-            &self.subscription_id,
-        ]
-        .into_iter()
-        .flatten()
-    }
-}
-
 fn json(what: &str, text: &str) -> Result<(), String> {
     serde_json::from_str::<Value>(text)
         .map(drop)
@@ -131,7 +119,13 @@ impl<'r> Told<'r> {
             (None, _) => return Err("it says no `way`: up or down".to_owned()),
         };
         json("input", &example.input)?;
-        for fact in example.session.all() {
+        let Facts {
+            client_capabilities,
+            client_info,
+            subscription_id,
+        } = &example.session;
+        let facts = [client_capabilities, client_info, subscription_id];
+        for fact in facts.into_iter().flatten() {
             json("session", fact)?;
         }
         Ok(Sample {

@@ -56,15 +56,12 @@ impl PairRules {
     /// What is not TOML, with its line, and rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rows: Rows = file.parse()?;
-        let rules = Self {
+        Error::check(sound::faults(&file, &rows))?;
+        Ok(Self {
             file,
             rows,
-            used: RefCell::default(),
-            fitted: RefCell::default(),
-            asked: SortedSet::new(),
-        };
-        Error::check(sound::faults(&rules.file, &rules.rows))?;
-        Ok(rules)
+            ..Self::default()
+        })
     }
 
     /// Adds what changes of the prose ask for, and returns every one without an answer.
