@@ -34,7 +34,7 @@ pub use scaffold::reexport as reexport_files;
 pub(crate) use scaffold::{COMMAND, header_of, lines, rendered};
 pub use scaffold::{CrateFacts, ExtensionFacts};
 use ty::rust_type;
-pub(crate) use ty::{in_box, optional};
+pub(crate) use ty::{assign, in_box, optional};
 
 /// The files of a crate, by path below its root.
 pub type CrateFiles = SortedMap<String, String>;

@@ -91,7 +91,7 @@ pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, Toke
 }
 
 /// `field: value` in a struct literal; `field` alone where the value goes by its name.
-pub(super) fn assign(name: &Ident, value: &TokenStream) -> TokenStream {
+pub(crate) fn assign(name: &Ident, value: &TokenStream) -> TokenStream {
     if *name == value.to_string() {
         quote!(#name)
     } else {

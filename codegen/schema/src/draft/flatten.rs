@@ -109,20 +109,14 @@ impl Join<'_> {
 
     /// Returns whether a schema admits every object, and another one admits objects only: the other one says all.
     fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Unsupported> {
-        let any = self.joined(any, depth + 1)?;
+        let mut any = self.joined(any, depth + 1)?;
+        if matches!(&any.additional, Additional::Schema(of) if of.is_any()) {
+            any.additional = Additional::Any;
+        }
         let anything = Node {
             types: vec![JsonType::Object],
             pointer: any.pointer.clone(),
             ..Node::default()
-        };
-        let is_any = matches!(&any.additional, Additional::Schema(of) if of.is_any());
-        let any = Node {
-            additional: if is_any {
-                Additional::Any
-            } else {
-                any.additional.clone()
-            },
-            ..any
         };
         if other.reference.is_none() || !same_facts(&any, &anything) {
             return Ok(false);

@@ -3,7 +3,7 @@
 use super::object::derived;
 use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
-use crate::emit::in_box;
+use crate::emit::{assign, in_box};
 use crate::shims::same::reduced;
 use mcp_schema::naming::snake_case;
 use mcp_schema::shims::UNDECIDED;
@@ -79,11 +79,7 @@ impl Emitter {
             true => quote!({ cx.foreign(#wire, &mut extra); #value }),
             false => value,
         };
-        if field == value.to_string() {
-            quote!(#field)
-        } else {
-            quote!(#field: #value)
-        }
+        assign(&field, &value)
     }
 
     /// A member that source and target have.

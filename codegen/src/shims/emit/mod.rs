@@ -170,7 +170,7 @@ impl Emitter {
         let (source, target) = self.sides();
         let from_type = Self::end(&source, from);
         let to_type = Self::end(&target, to);
-        let inner = self.body(one, body);
+        let inner = self.body(one, body, [&from_type, &to_type]);
         let doc = format!(" `{}` to `{}`.", from.name(), to.name());
         match exact {
             true => quote! {
@@ -184,25 +184,21 @@ impl Emitter {
         }
     }
 
-    fn body(&self, one: &Conversion, body: &Body) -> TokenStream {
-        let (source, target) = self.sides();
-        let from = Self::end(&source, &one.from);
-        let to = Self::end(&target, &one.to);
+    fn body(&self, one: &Conversion, body: &Body, ends: [&TokenStream; 2]) -> TokenStream {
+        let [from, to] = ends;
         let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
         match body {
-            Body::Object(plan) => self.object(one, plan),
+            Body::Object(plan) => self.object(one, plan, ends),
             Body::Union(arms) => {
-                let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
+                let arms = arms.iter().map(|arm| self.arm(arm, from, to, one.exact));
                 quote!(match value { #(#arms)* })
             }
             Body::Split(plan) => {
-                let (field, ty) = (
-                    format_ident!("{}", plan.field),
-                    format_ident!("{}", plan.ty),
-                );
+                let (source, _) = self.sides();
+                let [field, ty] = [&plan.field, &plan.ty].map(|name| format_ident!("{name}"));
                 let arms = plan.arms.iter().map(|(value, becomes)| {
                     let value = format_ident!("{}", pascal_case(value));
-                    let then = done(self.becoming(becomes, &to, quote!(value)));
+                    let then = done(self.becoming(becomes, to, quote!(value)));
                     quote!(#source::#ty::#value => #then,)
                 });
                 quote!(match value.#field { #(#arms)* })
@@ -230,7 +226,7 @@ impl Emitter {
                 let (rule, message) = (self::rule(rule), &error.message);
                 quote!(cx.refused(#rule, &value, #message))
             }
-            Body::IntoVariant(becomes) => done(self.becoming(becomes, &to, quote!(value))),
+            Body::IntoVariant(becomes) => done(self.becoming(becomes, to, quote!(value))),
             Body::Custom(hook) => call(hook, quote!(value)),
         }
     }

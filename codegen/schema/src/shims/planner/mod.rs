@@ -400,29 +400,25 @@ impl<'m> Planner<'m> {
     }
 
     fn strings(&mut self, def: &TypeDef, from: &[String], to: &[String]) -> Body {
-        let mut plans = Vec::new();
-        for value in from {
-            let mut rejected = None;
-            if !to.contains(value) {
-                let place = format!("{}|{value}", def.doc_key);
-                let rejects = |action: &Action| matches!(action, Action::Reject(_));
-                let rule = self.rule(&place, rejects, "with which error it is rejected");
-                rejected = match rule {
-                    Some((rule, Action::Reject(error))) => Some((rule.id.clone(), error.clone())),
-                    _ => {
-                        let open = format!("{} has no such value", self.step.ids[1]);
-                        let error = self.refusal(&format!("`{value}`"));
-                        self.finds(&place, &open, REFUSED, &rejection(&error));
-                        Some((UNDECIDED.to_owned(), error))
-                    }
-                };
-            }
-            plans.push(StringPlan {
-                value: value.clone(),
-                rejected,
-            });
+        let plan = |value: &String| StringPlan {
+            value: value.clone(),
+            rejected: (!to.contains(value)).then(|| self.rejected(def, value)),
+        };
+        Body::Strings(from.iter().map(plan).collect())
+    }
+
+    /// The rule by which a string is rejected that the target does not have, and the error.
+    fn rejected(&mut self, def: &TypeDef, value: &str) -> (String, Reject) {
+        let place = format!("{}|{value}", def.doc_key);
+        let rejects = |action: &Action| matches!(action, Action::Reject(_));
+        let rule = self.rule(&place, rejects, "with which error it is rejected");
+        if let Some((rule, Action::Reject(error))) = rule {
+            return (rule.id.clone(), error.clone());
         }
-        Body::Strings(plans)
+        let open = format!("{} has no such value", self.step.ids[1]);
+        let error = self.refusal(&format!("`{value}`"));
+        self.finds(&place, &open, REFUSED, &rejection(&error));
+        (UNDECIDED.to_owned(), error)
     }
 }
 

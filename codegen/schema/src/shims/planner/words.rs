@@ -128,10 +128,7 @@ pub(super) fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
         let answers: Vec<Option<bool>> = values.map(|one| admits(model, inner, one)).collect();
         match answers.contains(&Some(false)) {
             true => Some(false),
-            false => answers
-                .into_iter()
-                .collect::<Option<Vec<bool>>>()
-                .map(|_| true),
+            false => (!answers.contains(&None)).then_some(true),
         }
     };
     match (model.resolve(ty), value) {

@@ -271,20 +271,19 @@ impl PairRules {
         let used = self.used.borrow();
         let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, Way::Up));
         let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
+        let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
+            errors.push(self.error(offset, id, problem, reason));
+        };
         let help = "it matches nothing that changed";
         for (offset, at, row, new) in self.names() {
             if idle_at(offset, at) {
-                let problem = format!("{help}: `{new}`");
-                errors.push(self.error(offset, &row.id(), &problem, &row.reason));
+                fault(offset, &row.id(), &format!("{help}: `{new}`"), &row.reason);
             }
         }
         for (offset, rule) in placed(&self.rows.rule) {
-            let mut fault =
-                |problem: String| errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
-            for way in Way::BOTH
-                .into_iter()
-                .filter(|way| rule.action(*way).is_some())
-            {
+            let mut fault = |problem: String| fault(offset, &rule.id, &problem, &rule.reason);
+            let said = Way::BOTH.into_iter();
+            for way in said.filter(|way| rule.action(*way).is_some()) {
                 for (at, place) in rule.at.all().iter().enumerate() {
                     if !used.contains(&(offset, at, way)) {
                         fault(format!("{help} at `{place}` on the way {way}"));
@@ -303,14 +302,14 @@ impl PairRules {
             // Whether a code of a range means something else is not for a schema to say.
             if rule.code.single().is_some() && rule.method.is_none() && idle_at(offset, 0) {
                 let problem = "both revisions have the code, or neither (spec/errors.toml)";
-                errors.push(self.error(offset, &rule.id, problem, &rule.reason));
+                fault(offset, &rule.id, problem, &rule.reason);
             }
         }
         for (offset, rule) in placed(&self.rows.method) {
             for (at, name) in rule.name.all().iter().enumerate() {
                 if idle_at(offset, at) {
                     let problem = format!("{help}: `{name}`");
-                    errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                    fault(offset, &rule.id, &problem, &rule.reason);
                 }
             }
         }
