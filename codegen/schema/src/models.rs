@@ -78,11 +78,23 @@ impl Model {
         methods: &MethodRules,
         prose: &SortedMap<String, String>,
     ) -> Result<Built, Error> {
-        let schema = Schema::parse(schema, &scope.to_string())?;
-        let built = draft(&schema, scope, rules, methods, prose)?;
-        let areas = Areas::of([&built.model], |method| module(methods.area(method)));
-        join::decide(built, scope, rules, &areas)
+        built(schema, scope, rules, methods, prose, &Areas::default())
     }
+}
+
+/// Works out the model of one schema, whose types lie where those of the same name do that are `known`.
+fn built(
+    schema: &Value,
+    scope: &Scope,
+    rules: &Rules,
+    methods: &MethodRules,
+    prose: &SortedMap<String, String>,
+    known: &Areas,
+) -> Result<Built, Error> {
+    let schema = Schema::parse(schema, &scope.to_string())?;
+    let built = draft(&schema, scope, rules, methods, prose)?;
+    let own = Areas::of([&built.model], |method| module(methods.area(method)));
+    join::decide(built, scope, rules, &known.or(own))
 }
 
 impl<'s> Models<'s> {
@@ -387,15 +399,12 @@ impl<'s> ExtensionModel<'s> {
             name: extension.name.clone(),
             revision: extension.revision.clone(),
         };
-        let methods = methods.with(extension);
-        let schema = Schema::parse(&extension.schema, &scope.to_string())?;
-        let built = draft(&schema, &scope, rules, &methods, &extension.prose)?;
-        let own = Areas::of([&built.model], |method| module(methods.area(method)));
+        let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
         let Built {
             model,
             decisions,
             prose,
-        } = join::decide(built, &scope, rules, &areas.or(own))?;
+        } = built(schema, &scope, rules, &methods, prose, areas)?;
         Ok(Self {
             extension,
             model,

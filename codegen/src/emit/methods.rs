@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::messages::Messages;
-use super::ty::{ident, optional, rust_type};
+use super::ty::{ident, optional, params_type, rust_type};
 use mcp_schema::model::{Method, Model, Shape, Ty};
 use mcp_schema::spec::methods::CapabilityPart;
 
@@ -21,10 +21,7 @@ pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, Toke
     let ties = model.methods.iter().rev().filter(own).map(|method| {
         let name = &method.name;
         let message = ident(&method.message);
-        let params = match &method.params {
-            Some(ty) => rust_type(ty),
-            None => quote!(NoParams),
-        };
+        let params = params_type(method);
         let tie = match &method.result {
             Some(result) => {
                 let result = rust_type(result);

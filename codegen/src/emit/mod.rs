@@ -69,16 +69,7 @@ pub fn crate_files(
     let body = services::services(model, docs, facts);
     files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
     let mut files = files.files;
-    files.insert(
-        "src/lib.rs".to_owned(),
-        scaffold::lib(facts, model, &areas, shared)?,
-    );
-    files.insert(
-        "Cargo.toml".to_owned(),
-        scaffold::manifest(facts, !shared.is_empty())?,
-    );
-    let readme = scaffold::readme(facts, model, shared)?;
-    files.insert("README.md".to_owned(), readme);
+    files.extend(scaffold::files(facts, model, &areas, shared)?);
     Ok(files)
 }
 

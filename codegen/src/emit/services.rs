@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 
 use super::CrateFacts;
 use super::items::doc;
-use super::ty::{ident, rust_type};
+use super::ty::{ident, params_type, rust_type};
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
 use mcp_schema::names;
@@ -105,10 +105,7 @@ fn functions<'m>(
         functions.push(Function {
             name: ident(&name),
             method,
-            params: match &method.params {
-                Some(ty) => rust_type(ty),
-                None => quote!(NoParams),
-            },
+            params: params_type(method),
             docs: match line.starts_with(&format!("`{}`", method.name)) {
                 true => line,
                 false => format!("`{}`: {line}", method.name),

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse_str;
 
-use mcp_schema::model::Ty;
+use mcp_schema::model::{Method, Ty};
 
 /// An identifier that is known to be one: a model has no other names.
 pub(super) fn ident(name: &str) -> Ident {
@@ -55,6 +55,14 @@ pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
                 "a runtime type in spec/names.toml is no path"
             )),
         },
+    }
+}
+
+/// The Rust type of the params of a method.
+pub(super) fn params_type(method: &Method) -> TokenStream {
+    match &method.params {
+        Some(ty) => rust_type(ty),
+        None => quote!(NoParams),
     }
 }
 

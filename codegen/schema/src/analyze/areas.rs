@@ -13,6 +13,7 @@ const SHARED: &str = "shared";
 const MESSAGES: &str = "messages";
 
 /// The area of each type, by Rust name.
+#[derive(Default)]
 pub(crate) struct Areas(SortedMap<String, String>);
 
 impl Areas {

@@ -80,19 +80,17 @@ impl<'m> Planner<'m> {
                 return self.recast_member([source, target], recast, place, &problem);
             }
         };
-        let offered = offer.as_ref().filter(|offer| match offer.action {
-            Action::Implied(_) => optional == [false, true],
-            Action::Filter(_) => matches!(transfer, Transfer::List(_)),
-            _ => false,
-        });
         let (mut implied, mut filter) = (None, None);
-        if let Some(offer) = offered {
-            rules.uses(offer);
-            match offer.action {
-                Action::Implied(value) => implied = Some(value.clone()),
-                Action::Filter(path) => filter = Some(hook(offer.rule, path)),
-                _ => {}
+        match offer.as_ref().map(|offer| (offer, offer.action)) {
+            Some((offer, Action::Implied(value))) if optional == [false, true] => {
+                rules.uses(offer);
+                implied = Some(value.clone());
             }
+            Some((offer, Action::Filter(path))) if matches!(transfer, Transfer::List(_)) => {
+                rules.uses(offer);
+                filter = Some(hook(offer.rule, path));
+            }
+            _ => {}
         }
         let boxed = source.boxed || target.boxed;
         let plain = optional == [true, true] && !boxed && null.is_none();
