@@ -77,12 +77,6 @@ impl PairRules {
         rows::error(&self.file, offset, id, problem, reason)
     }
 
-    /// Returns the path of the file, for errors that say where a rule belongs.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.file.path
-    }
-
     /// Types that are converted although no method of both revisions reaches them.
     pub(super) fn also(&self) -> impl Iterator<Item = (usize, &Also)> {
         placed(&self.rows.also)
