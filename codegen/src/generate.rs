@@ -7,6 +7,7 @@ use crate::emit::CrateFiles;
 use mcp_schema::decision::Decision;
 use mcp_schema::files::{FileSet, Section};
 use mcp_schema::names::package;
+use mcp_schema::sorted::SortedSet;
 use mcp_schema::spec::Spec;
 use mcp_schema::{Error, Models};
 
@@ -97,7 +98,6 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     let models = Models::open(spec)?;
     let mut problems = models.refused();
     problems.extend(models.unused_docs());
-    let mut crates = Vec::new();
     let (mut made, once) = type_crates(&models);
     match models.plan_shims(spec) {
         Ok(plans) => made.extend([
@@ -106,30 +106,21 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
         ]),
         Err(error) => problems.push(error),
     }
-    for one in made {
-        match one {
-            Ok(mut one) => {
-                let licences = LICENCES.map(|(name, text)| (name.to_owned(), text.to_owned()));
-                one.files.extend(licences);
-                crates.push(one);
-            }
-            Err(error) => problems.push(error),
-        }
+    let mut crates = Error::apart(made, &mut problems);
+    for one in &mut crates {
+        let licences = LICENCES.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        one.files.extend(licences);
     }
     Error::check(problems)?;
+    // Each once: a re-export was made of the same model.
+    let decisions = crates.iter().flat_map(|one| one.decisions.iter().cloned());
+    let decisions: SortedSet<Decision> = decisions.collect();
     Ok(Generated {
         files: file_set(&crates)?,
         sections: sections(&models),
-        decisions: decisions_of(&crates),
+        decisions: decisions.into_iter().collect(),
         crates,
     })
-}
-
-/// What was decided for the sake of some crates, each once: a re-export was made of the same model.
-fn decisions_of(crates: &[Crate]) -> Vec<Decision> {
-    let all = crates.iter().flat_map(|one| one.decisions.iter().cloned());
-    let each: mcp_schema::sorted::SortedSet<Decision> = all.collect();
-    each.into_iter().collect()
 }
 
 /// Returns the files of crates as they lie below the workspace.

@@ -298,6 +298,15 @@ impl Error {
         Self::of(errors).map_or(Ok(()), Err)
     }
 
+    /// Returns what came out well; the rest is added to `errors`.
+    pub fn apart<T>(
+        results: impl IntoIterator<Item = Result<T, Self>>,
+        errors: &mut Vec<Self>,
+    ) -> Vec<T> {
+        let well = |one: Result<T, Self>| one.map_err(|error| errors.push(error)).ok();
+        results.into_iter().filter_map(well).collect()
+    }
+
     /// Returns each of several failures, or the only one.
     #[must_use]
     pub fn each(&self) -> &[Self] {

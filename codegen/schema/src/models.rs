@@ -78,11 +78,23 @@ impl Model {
         methods: &MethodRules,
         prose: &SortedMap<String, String>,
     ) -> Result<Built, Error> {
-        let schema = Schema::parse(schema, &scope.to_string())?;
-        let built = draft(&schema, scope, rules, methods, prose)?;
-        let areas = Areas::of([&built.model], |method| module(methods.area(method)));
-        join::decide(built, scope, rules, &areas)
+        built(schema, scope, rules, methods, prose, &Areas::default())
     }
+}
+
+/// Works out the model of one schema, whose types lie where those of the same name do that are `known`.
+fn built(
+    schema: &Value,
+    scope: &Scope,
+    rules: &Rules,
+    methods: &MethodRules,
+    prose: &SortedMap<String, String>,
+    known: &Areas,
+) -> Result<Built, Error> {
+    let schema = Schema::parse(schema, &scope.to_string())?;
+    let built = draft(&schema, scope, rules, methods, prose)?;
+    let own = Areas::of([&built.model], |method| module(methods.area(method)));
+    join::decide(built, scope, rules, &known.or(own))
 }
 
 impl<'s> Models<'s> {
@@ -133,45 +145,34 @@ impl<'s> Models<'s> {
         let stated = ErrorRules::read(spec)?;
         let changes = Changes::of(spec)?;
         let mut errors = Vec::new();
-        let mut undecided = Vec::new();
         let nothing = SortedMap::new();
-        for revision in &spec.revisions {
+        let undecided = spec.revisions.iter().map(|revision| {
             let scope = Scope::Revision(revision.id.clone());
-            let built = Schema::parse(&revision.schema, &scope.to_string())
-                .and_then(|schema| draft(&schema, &scope, rules, &methods, &nothing));
-            match built {
-                Ok(built) => undecided.push((revision, scope, built)),
-                Err(error) => errors.push(error),
-            }
-        }
+            let schema = Schema::parse(&revision.schema, &scope.to_string())?;
+            let built = draft(&schema, &scope, rules, &methods, &nothing)?;
+            Ok((revision, scope, built))
+        });
+        let undecided = Error::apart(undecided, &mut errors);
         // Where a type lives is settled by looking at all revisions together.
         let all = undecided.iter().map(|(_, _, built)| &built.model);
         let areas = Areas::of(all, |method| module(methods.area(method)));
-        let mut revisions = Vec::new();
-        for (revision, scope, built) in undecided {
-            match join::decide(built, &scope, rules, &areas) {
-                Ok(Built {
-                    model,
-                    mut decisions,
-                    ..
-                }) => {
-                    decisions.extend(stated.open(revision, &spec.rules.order));
-                    revisions.push(RevisionModel {
-                        revision,
-                        model,
-                        decisions,
-                    });
-                }
-                Err(error) => errors.push(error),
-            }
-        }
-        let mut extensions = Vec::new();
-        for extension in &spec.extensions {
-            match ExtensionModel::build(extension, spec, rules, &methods, &areas) {
-                Ok(model) => extensions.push(model),
-                Err(error) => errors.push(error),
-            }
-        }
+        let revisions = undecided.into_iter().map(|(revision, scope, built)| {
+            let Built {
+                model,
+                mut decisions,
+                ..
+            } = join::decide(built, &scope, rules, &areas)?;
+            decisions.extend(stated.open(revision, &spec.rules.order));
+            Ok(RevisionModel {
+                revision,
+                model,
+                decisions,
+            })
+        });
+        let revisions = Error::apart(revisions, &mut errors);
+        let extensions = (spec.extensions.iter())
+            .map(|of| ExtensionModel::build(of, spec, rules, &methods, &areas));
+        let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
         Ok(Self {
             revisions,
@@ -185,16 +186,11 @@ impl<'s> Models<'s> {
     /// Returns what is left open for revisions that may leave nothing open, and for extensions.
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
-        let firm = self
-            .revisions
-            .iter()
-            .filter(|of| of.revision.status != Status::Draft);
-        let open = firm.flat_map(|of| of.decisions.iter());
-        let extensions = self.extensions.iter().flat_map(|of| &of.decisions);
-        open.chain(extensions)
-            .cloned()
-            .map(Decision::refused)
-            .collect()
+        let is_firm = |of: &&RevisionModel<'_>| of.revision.status != Status::Draft;
+        let firm = self.revisions.iter().filter(is_firm);
+        let firm = firm.flat_map(|of| &of.decisions);
+        let all = firm.chain(self.extensions.iter().flat_map(|of| &of.decisions));
+        all.cloned().map(Decision::refused).collect()
     }
 
     /// Returns the model of one revision.
@@ -253,16 +249,12 @@ impl<'s> Models<'s> {
     /// # Errors
     /// Every change between released revisions without a rule, and every rule without a change.
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
-        let mut plans = Vec::new();
         let mut errors = Vec::new();
         let pairs = self.all_pairs();
         let files: Vec<String> = pairs.iter().map(Pair::file).collect();
-        for (pair, name) in pairs.iter().zip(&files) {
-            match self.plan_pair(pair, spec.rules.get(name)) {
-                Ok(plan) => plans.push(plan),
-                Err(error) => errors.push(error),
-            }
-        }
+        let plans = pairs.iter().zip(&files);
+        let plans = plans.map(|(pair, name)| self.plan_pair(pair, spec.rules.get(name)));
+        let plans = Error::apart(plans, &mut errors);
         errors.extend(self.changes.faults(&pairs));
         // Rules between revisions that are not adjacent would never be looked at.
         for (name, file) in spec.rules.iter() {
@@ -280,11 +272,11 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn shim_pairs(&self) -> Vec<Pair> {
         let chain = self.chain();
-        let newer = chain.iter().skip(1);
-        let pairs = chain.iter().zip(newer);
-        pairs
-            .map(|(old, new)| Pair::new(&*old.revision.id, &*new.revision.id))
-            .collect()
+        let pairs = chain.iter().zip(chain.iter().skip(1));
+        let pair = |(old, new): (&&RevisionModel<'_>, &&RevisionModel<'_>)| {
+            Pair::new(&*old.revision.id, &*new.revision.id)
+        };
+        pairs.map(pair).collect()
     }
 
     /// Returns the pairs of adjacent revisions, and after them those of each extension and the last revision whose core had it.
@@ -407,15 +399,12 @@ impl<'s> ExtensionModel<'s> {
             name: extension.name.clone(),
             revision: extension.revision.clone(),
         };
-        let methods = methods.with(extension);
-        let schema = Schema::parse(&extension.schema, &scope.to_string())?;
-        let built = draft(&schema, &scope, rules, &methods, &extension.prose)?;
-        let own = Areas::of([&built.model], |method| module(methods.area(method)));
+        let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
         let Built {
             model,
             decisions,
             prose,
-        } = join::decide(built, &scope, rules, &areas.or(own))?;
+        } = built(schema, &scope, rules, &methods, prose, areas)?;
         Ok(Self {
             extension,
             model,

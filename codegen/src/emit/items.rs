@@ -4,6 +4,8 @@
 //! than a string or a boolean is a reference that a replacement resolves. typify therefore invents no name.
 //! The emitter writes the items of typify's type space with the names, docs and derives of the model.
 
+use std::fmt::Display;
+
 use mcp_schema::sorted::SortedMap;
 
 use proc_macro2::TokenStream;
@@ -55,7 +57,7 @@ pub(super) fn items(
         }
     }
     match plain.values().find(|def| !items.contains_key(&def.name)) {
-        Some(def) => Err(failed(&format!("it made no type of `{}`", def.name))),
+        Some(def) => Err(failed(format!("it made no type of `{}`", def.name))),
         None => Ok(items),
     }
 }
@@ -79,16 +81,14 @@ impl Lowered {
             }
         }
         let rest = match &object.rest {
-            Rest::Open => Some(Ty::Map(Box::new(Ty::Json))),
-            Rest::Typed(ty) => Some(Ty::Map(Box::new(ty.clone()))),
             Rest::Closed => None,
+            Rest::Typed(ty) if *ty != Ty::Json => {
+                Some(self.value(&Ty::Map(Box::new(ty.clone())), false))
+            }
+            // What no revision names goes by the name that says so.
+            Rest::Open | Rest::Typed(_) => Some(self.replaced("Extra".to_owned())),
         };
         if let Some(rest) = rest {
-            let rest = match rest {
-                // What no revision names goes by the name that says so.
-                Ty::Map(value) if *value == Ty::Json => self.replaced("Extra".to_owned()),
-                rest => self.value(&rest, false),
-            };
             properties.insert("extra".to_owned(), rest);
             required.push("extra".to_owned());
         }
@@ -122,12 +122,9 @@ impl Lowered {
             self.definitions.insert(name.clone(), json!({}));
         }
         let definitions: SortedMap<String, Schema> =
-            serde_json::from_value(Value::Object(self.definitions))
-                .map_err(|error| failed(&error.to_string()))?;
+            serde_json::from_value(Value::Object(self.definitions)).map_err(failed)?;
         let mut space = TypeSpace::new(&settings);
-        space
-            .add_ref_types(definitions)
-            .map_err(|error| failed(&error.to_string()))?;
+        space.add_ref_types(definitions).map_err(failed)?;
         Ok(space)
     }
 }
@@ -146,7 +143,7 @@ fn item(
             let types: SortedMap<&str, TypeId> = made.properties().collect();
             let held = |name: &str| match types.get(name) {
                 Some(id) => rust_type(space, id),
-                None => Err(failed(&format!("it lost a field of `{}`", def.name))),
+                None => Err(failed(format!("it lost a field of `{}`", def.name))),
             };
             let mut fields = Vec::new();
             for (at, member) in fields_of(object).enumerate() {
@@ -187,15 +184,13 @@ fn item(
                 pub enum #name { #(#variants,)* }
             }
         }
-        _ => return Err(failed(&format!("it made something else of `{}`", def.name))),
+        _ => return Err(failed(format!("it made something else of `{}`", def.name))),
     })
 }
 
 /// Returns a type of the space as the prelude names it: `::std::option::Option` is `Option`.
 fn rust_type(space: &TypeSpace, id: &TypeId) -> Result<TokenStream, Error> {
-    let ty = space
-        .get_type(id)
-        .map_err(|error| failed(&error.to_string()))?;
+    let ty = space.get_type(id).map_err(failed)?;
     Ok(match ty.details() {
         TypeDetails::Option(inner) => {
             let inner = rust_type(space, &inner)?;
@@ -229,6 +224,6 @@ pub(super) fn doc(text: &str) -> Vec<TokenStream> {
         .collect()
 }
 
-fn failed(problem: &str) -> Error {
+fn failed(problem: impl Display) -> Error {
     Error::defect("typify", problem)
 }

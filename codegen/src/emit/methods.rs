@@ -6,8 +6,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::messages::Messages;
-use super::ty::{ident, rust_type};
-use mcp_schema::model::{Direction, Method, MethodKind, Model, Shape, Ty};
+use super::ty::{ident, optional, params_type, rust_type};
+use mcp_schema::model::{Method, Model, Shape, Ty};
 use mcp_schema::spec::methods::CapabilityPart;
 
 /// `impl Request` and `impl Notification` for each message that is a type of its own, by its name.
@@ -21,10 +21,7 @@ pub(super) fn ties(model: &Model, messages: &Messages) -> SortedMap<String, Toke
     let ties = model.methods.iter().rev().filter(own).map(|method| {
         let name = &method.name;
         let message = ident(&method.message);
-        let params = match &method.params {
-            Some(ty) => rust_type(ty),
-            None => quote!(NoParams),
-        };
+        let params = params_type(method);
         let tie = match &method.result {
             Some(result) => {
                 let result = rust_type(result);
@@ -82,15 +79,8 @@ fn row(model: &Model, method: &Method) -> TokenStream {
         capability,
         capability_parts,
     } = method;
-    let direction = match direction {
-        Direction::ClientToServer => quote!(ClientToServer),
-        Direction::ServerToClient => quote!(ServerToClient),
-    };
-    let kind = match kind {
-        MethodKind::Request => quote!(Request),
-        MethodKind::Notification => quote!(Notification),
-        MethodKind::Input => quote!(Input),
-    };
+    let direction = ident(&format!("{direction:?}"));
+    let kind = ident(&format!("{kind:?}"));
     let message = schema_name(model, message);
     // A field that would say nothing is left out.
     let params = params.as_ref().map(|ty| type_name(model, ty));
@@ -107,10 +97,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
             member,
             value,
         } = part;
-        let value = match value {
-            Some(value) => quote!(Some(#value)),
-            None => quote!(None),
-        };
+        let value = optional(value.as_ref());
         quote!(mcp_wire::CapabilityPart { name: #name, member: #member, value: #value })
     });
     let parts = (!capability_parts.is_empty()).then(|| quote!(, capability_parts: &[#(#parts),*]));

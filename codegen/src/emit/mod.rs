@@ -33,8 +33,8 @@ pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::reexport as reexport_files;
 pub(crate) use scaffold::{COMMAND, header_of, lines, rendered};
 pub use scaffold::{CrateFacts, ExtensionFacts};
-pub(crate) use ty::in_box;
 use ty::rust_type;
+pub(crate) use ty::{assign, in_box, optional};
 
 /// The files of a crate, by path below its root.
 pub type CrateFiles = SortedMap<String, String>;
@@ -51,18 +51,13 @@ pub fn crate_files(
     facts: &CrateFacts,
 ) -> Result<CrateFiles, Error> {
     let is_own = |name: &str| !shared.contains(name);
-    let own: SortedSet<&str> = pieces
-        .keys()
-        .map(String::as_str)
-        .filter(|name| is_own(name))
-        .collect();
-    let header = scaffold::header(facts);
+    let own = pieces.keys().map(String::as_str);
     let root = |_: &str| "crate".to_owned();
     let mut files = Sources {
-        header,
+        header: scaffold::header(facts),
         below: String::new(),
         pieces,
-        own,
+        own: own.filter(|name| is_own(name)).collect(),
         home: &root,
         files: CrateFiles::new(),
     };
@@ -74,16 +69,7 @@ pub fn crate_files(
     let body = services::services(model, docs, facts);
     files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
     let mut files = files.files;
-    files.insert(
-        "src/lib.rs".to_owned(),
-        scaffold::lib(facts, model, &areas, shared)?,
-    );
-    files.insert(
-        "Cargo.toml".to_owned(),
-        scaffold::manifest(facts, !shared.is_empty())?,
-    );
-    let readme = scaffold::readme(facts, model, shared)?;
-    files.insert("README.md".to_owned(), readme);
+    files.extend(scaffold::files(facts, model, &areas, shared)?);
     Ok(files)
 }
 
@@ -170,25 +156,16 @@ impl<'p> Sources<'p> {
         }
         for (area, pieces) in &areas {
             let items = pieces.iter().map(|(_, piece)| &piece.item);
-            let body = quote!(#(#items)*);
-            self.add(
-                &format!("{area}.rs"),
-                Some(area),
-                &scaffold::about_area(area),
-                body,
-            )?;
+            let (file, about) = (format!("{area}.rs"), scaffold::about_area(area));
+            self.add(&file, Some(area), &about, quote!(#(#items)*))?;
             let wire = pieces.iter().map(|(_, piece)| &piece.wire);
             let bridged = pieces.iter().filter(|(_, piece)| !piece.wire.is_empty());
             let bridged: Vec<_> = bridged.map(|(name, _)| ty::ident(name)).collect();
             let bridge =
                 (!bridged.is_empty()).then(|| quote!(mcp_wire::serde_bridge!(#(#bridged),*);));
+            let about = format!(" Reading and writing the types of `{area}`.");
             let body = quote!(#(#wire)* #bridge);
-            self.add(
-                &format!("wire/{area}.rs"),
-                None,
-                &scaffold::about_wire(area),
-                body,
-            )?;
+            self.add(&format!("wire/{area}.rs"), None, &about, body)?;
         }
         let areas: SortedSet<String> = areas.keys().map(|area| (*area).to_owned()).collect();
         let path = format!("src/{}wire/mod.rs", self.below);

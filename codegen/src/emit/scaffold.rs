@@ -1,5 +1,7 @@
 //! What surrounds the types of a crate: manifest, root module, README, file headers.
 
+use std::borrow::Borrow;
+
 use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::syntax::SyntaxConfig;
@@ -91,10 +93,6 @@ pub(super) fn about_area(area: &str) -> String {
     }
 }
 
-pub(super) fn about_wire(area: &str) -> String {
-    format!(" Reading and writing the types of `{area}`.")
-}
-
 pub(super) fn wire_modules(areas: &SortedSet<String>) -> TokenStream {
     let areas = areas.iter().map(|area| ident(area));
     quote! {
@@ -103,12 +101,13 @@ pub(super) fn wire_modules(areas: &SortedSet<String>) -> TokenStream {
     }
 }
 
-pub(super) fn lib(
+/// Manifest, root and README of a crate.
+pub(super) fn files(
     facts: &CrateFacts,
     model: &Model,
     areas: &SortedSet<String>,
     shared: &SortedSet<&str>,
-) -> Result<String, Error> {
+) -> Result<CrateFiles, Error> {
     let more = match &facts.extension {
         Some(extension) => {
             let ExtensionFacts {
@@ -131,21 +130,17 @@ pub(super) fn lib(
             }
         }
         None => {
-            let module = (!shared.is_empty()).then(|| names::module(&facts.revision));
-            context! { shared => module, example => example(model) }
+            let id = (!shared.is_empty()).then_some(facts.revision.as_str());
+            context! {
+                shared => id.map(names::module),
+                shared_feature => id.map(names::feature),
+                example => example(model),
+            }
         }
     };
+    let areas: Value = areas.iter().map(String::as_str).collect();
     let counts = counts(model, facts, shared);
-    render(
-        "lib.rs",
-        facts,
-        context! { areas => areas.iter().map(String::as_str).collect::<Value>(), counts, ..more },
-    )
-}
-
-pub(super) fn manifest(facts: &CrateFacts, has_shared: bool) -> Result<String, Error> {
-    let feature = has_shared.then(|| names::feature(&facts.revision));
-    render("Cargo.toml", facts, context! { shared => feature })
+    render(TYPES, facts, context! { areas, counts, ..more })
 }
 
 /// The root of a module of shared types.
@@ -194,20 +189,8 @@ const SHARED: &[(&str, &str)] = templates![
 ];
 
 /// Words in lines of at most 100 letters.
-pub(crate) fn lines(words: &[String]) -> Vec<String> {
+pub(crate) fn lines<S: Borrow<str>>(words: &[S]) -> Vec<String> {
     wrapped(&words.join(" "), 100)
-}
-
-pub(super) fn readme(
-    facts: &CrateFacts,
-    model: &Model,
-    shared: &SortedSet<&str>,
-) -> Result<String, Error> {
-    render(
-        "README.md",
-        facts,
-        context! { counts => counts(model, facts, shared) },
-    )
 }
 
 /// Returns the files of a crate that re-exports another one.
@@ -216,15 +199,7 @@ pub(super) fn readme(
 /// A template that does not render.
 pub fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
     let more = context! { of_package => of.package.as_str(), of_library => of.library(), of => of.revision.as_str() };
-    let mut files = CrateFiles::new();
-    for (path, template) in [
-        ("Cargo.toml", "reexport/Cargo.toml"),
-        ("src/lib.rs", "reexport/lib.rs"),
-        ("README.md", "reexport/README.md"),
-    ] {
-        files.insert(path.to_owned(), render(template, facts, more.clone())?);
-    }
-    Ok(files)
+    render(REEXPORT, facts, more)
 }
 
 /// How much there is; an extension counts what is its own.
@@ -245,9 +220,12 @@ fn example(model: &Model) -> bool {
     object("CallToolResult") && object("TextContent") && model.get("ContentBlock").is_some()
 }
 
-fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> {
-    let text = TEMPLATES.iter().find(|(known, _)| *known == name);
-    let text = text.map_or("", |(_, text)| *text);
+/// Renders the templates of a crate of types, which know its facts.
+fn render(
+    templates: &[(&str, &str)],
+    facts: &CrateFacts,
+    more: Value,
+) -> Result<CrateFiles, Error> {
     let library = facts.library();
     let header = header(facts);
     let [wire_dependency, base_dependency] = match &facts.dependencies {
@@ -270,11 +248,8 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
         base,
     };
     let workspace_version = crate::registry::VERSION;
-    template(
-        name,
-        text,
-        context! { facts, library, header, workspace_version, ..more },
-    )
+    let values = context! { facts, library, header, workspace_version, ..more };
+    rendered("types", templates, &values)
 }
 
 /// Renders the templates of a crate; `name` is for errors.
@@ -311,11 +286,15 @@ fn template(name: &str, text: &str, values: Value) -> Result<String, Error> {
 }
 
 /// The templates of a crate of types.
-const TEMPLATES: &[(&str, &str)] = templates![
-    "lib.rs": "lib.rs",
+const TYPES: &[(&str, &str)] = templates![
+    "src/lib.rs": "lib.rs",
     "Cargo.toml": "Cargo.toml",
     "README.md": "README.md",
-    "reexport/lib.rs": "reexport/lib.rs",
-    "reexport/Cargo.toml": "reexport/Cargo.toml",
-    "reexport/README.md": "reexport/README.md",
+];
+
+/// The templates of a crate that is another one under its own name.
+const REEXPORT: &[(&str, &str)] = templates![
+    "src/lib.rs": "reexport/lib.rs",
+    "Cargo.toml": "reexport/Cargo.toml",
+    "README.md": "reexport/README.md",
 ];

@@ -5,11 +5,11 @@
 use mcp_schema::sorted::SortedSet;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::CrateFacts;
 use super::items::doc;
-use super::ty::{ident, rust_type};
+use super::ty::{ident, params_type, rust_type};
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model};
 use mcp_schema::names;
@@ -20,27 +20,27 @@ struct Side {
     direction: Direction,
     /// Who answers, in words.
     who: &'static str,
-    handlers: &'static str,
-    calls: &'static str,
-    marker: &'static str,
+    handlers: Ident,
+    calls: Ident,
+    marker: Ident,
 }
 
-const SIDES: [Side; 2] = [
-    Side {
-        direction: Direction::ClientToServer,
-        who: "server",
-        handlers: "ServerHandlers",
-        calls: "CallServer",
-        marker: "ServerSide",
-    },
-    Side {
-        direction: Direction::ServerToClient,
-        who: "client",
-        handlers: "ClientHandlers",
-        calls: "CallClient",
-        marker: "ClientSide",
-    },
-];
+impl Side {
+    /// The side that answers what goes in this direction.
+    fn of(direction: Direction) -> Self {
+        let (who, name) = match direction {
+            Direction::ClientToServer => ("server", "Server"),
+            Direction::ServerToClient => ("client", "Client"),
+        };
+        Self {
+            direction,
+            who,
+            handlers: format_ident!("{name}Handlers"),
+            calls: format_ident!("Call{name}"),
+            marker: format_ident!("{name}Side"),
+        }
+    }
+}
 
 /// The functions of `Caller` itself.
 const OWN: [&str; 2] = ["notification", "request"];
@@ -60,7 +60,7 @@ pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> To
     let mut body = quote!(
         use mcp_wire::service;
     );
-    for side in SIDES {
+    for side in Direction::ALL.map(Side::of) {
         let functions = functions(model, docs, facts, &side);
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));
@@ -105,10 +105,7 @@ fn functions<'m>(
         functions.push(Function {
             name: ident(&name),
             method,
-            params: match &method.params {
-                Some(ty) => rust_type(ty),
-                None => quote!(NoParams),
-            },
+            params: params_type(method),
             docs: match line.starts_with(&format!("`{}`", method.name)) {
                 true => line,
                 false => format!("`{}`: {line}", method.name),
@@ -134,7 +131,7 @@ fn function_name(method: &Method) -> String {
 }
 
 fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
-    let name = ident(side.handlers);
+    let name = &side.handlers;
     let about = format!(
         "What a {} answers: a method for each request and each notification.\n\nA request that is not handled is answered as one whose method is not there; a notification is left alone.",
         side.who
@@ -180,46 +177,26 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
 }
 
 fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
-    let (handlers, marker) = (ident(side.handlers), ident(side.marker));
-    let answered: Vec<_> = functions
-        .iter()
-        .filter(|function| function.method.result.is_some())
-        .collect();
-    let told = functions
-        .iter()
-        .filter(|function| function.method.result.is_none());
+    let Side {
+        handlers, marker, ..
+    } = side;
+    let (answered, told): (Vec<_>, Vec<_>) =
+        (functions.iter()).partition(|function| function.method.result.is_some());
     let arm = |routine: &str, function: &Function<'_>| {
         let (routine, method, name) = (ident(routine), &function.method.name, &function.name);
         quote!(#method => service::#routine(params, |params| handlers.#name(params, cx)).await,)
     };
-    let requests: Vec<_> = (answered.iter())
-        .map(|function| arm("answer", function))
-        .collect();
-    let request = match requests.is_empty() {
-        false => quote! {
-            match method {
-                #(#requests)*
-                _ => service::absent(method).await,
-            }
-        },
-        true => quote! {
-            drop((handlers, params, cx));
-            service::absent(method).await
-        },
+    let decided = |arms: Vec<TokenStream>, unused: TokenStream, absent: TokenStream| match arms[..]
+    {
+        [] => quote!(drop(#unused); #absent),
+        _ => quote!(match method { #(#arms)* _ => #absent, }),
     };
-    let notifications: Vec<_> = told.map(|function| arm("hand_on", function)).collect();
-    let notification = match notifications.is_empty() {
-        false => quote! {
-            match method {
-                #(#notifications)*
-                _ => Ok(()),
-            }
-        },
-        true => quote! {
-            drop((handlers, method, params, cx));
-            Ok(())
-        },
-    };
+    let requests = answered.iter().map(|function| arm("answer", function));
+    let absent = quote!(service::absent(method).await);
+    let request = decided(requests.collect(), quote!((handlers, params, cx)), absent);
+    let notifications = told.iter().map(|function| arm("hand_on", function));
+    let unused = quote!((handlers, method, params, cx));
+    let notification = decided(notifications.collect(), unused, quote!(Ok(())));
     let implemented = answered.iter().map(|function| {
         let (method, name) = (&function.method.name, &function.name);
         quote!(service::implemented(#method, H::#name))
@@ -261,7 +238,7 @@ fn calls(
     side: &Side,
     functions: &[Function<'_>],
 ) -> TokenStream {
-    let name = ident(side.calls);
+    let name = &side.calls;
     // The requests of an extension are made on connections of its revision.
     let protocol = match &facts.extension {
         Some(_) => {

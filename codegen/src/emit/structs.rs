@@ -1,7 +1,7 @@
 //! Constructors of structs, and their reading and writing.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use serde_json::Value;
 
 use super::fields::{fields_of, is_default};
@@ -63,40 +63,26 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
     let extra = (object.rest != Rest::Closed).then(|| quote!(extra: Map::new(),));
     // What can be made of nothing has `Default`, and says what it starts from.
     let made_of_nothing = arguments.is_empty() && !is_default(object);
-    let default = made_of_nothing.then(|| {
-        quote! {
-            impl Default for #name {
-                fn default() -> Self { Self::new() }
-            }
-        }
-    });
+    let default = made_of_nothing
+        .then(|| quote!(impl Default for #name { fn default() -> Self { Self::new() } }));
     // A line promises setters only where there are some.
-    let about = match setters.is_empty() {
-        true => " Creates a value with its fields.",
-        false => " Creates a value with its required fields; the `with_*` methods set the others.",
-    };
-    let empty = match setters.is_empty() {
-        true => " Creates an empty value.",
-        false => " Creates an empty value; the `with_*` methods set its fields.",
-    };
-    let new = if is_default(object) {
-        quote! {
-            #[doc = #empty]
-            #[must_use]
-            pub fn new() -> Self { Self::default() }
+    let about = match (is_default(object), setters.is_empty()) {
+        (true, true) => " Creates an empty value.",
+        (true, false) => " Creates an empty value; the `with_*` methods set its fields.",
+        (false, true) => " Creates a value with its fields.",
+        (false, false) => {
+            " Creates a value with its required fields; the `with_*` methods set the others."
         }
-    } else {
-        quote! {
-            #[doc = #about]
-            #[must_use]
-            pub fn new(#(#taken),*) -> Self {
-                Self { #(#fields,)* #extra }
-            }
-        }
+    };
+    let new = match is_default(object) {
+        true => quote!(Self::default()),
+        false => quote!(Self { #(#fields,)* #extra }),
     };
     quote! {
         impl #name {
-            #new
+            #[doc = #about]
+            #[must_use]
+            pub fn new(#(#taken),*) -> Self { #new }
             #(#setters)*
         }
         #default
@@ -226,6 +212,5 @@ fn read_order(object: &Object) -> Vec<&Member> {
 }
 
 pub(super) fn number(index: usize) -> TokenStream {
-    let index = Literal::usize_unsuffixed(index);
-    quote!(#index)
+    Literal::usize_unsuffixed(index).into_token_stream()
 }

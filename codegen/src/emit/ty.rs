@@ -1,10 +1,10 @@
 //! Rust types of model types.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse_str;
 
-use mcp_schema::model::Ty;
+use mcp_schema::model::{Method, Ty};
 
 /// An identifier that is known to be one: a model has no other names.
 pub(super) fn ident(name: &str) -> Ident {
@@ -58,6 +58,14 @@ pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
     }
 }
 
+/// The Rust type of the params of a method.
+pub(super) fn params_type(method: &Method) -> TokenStream {
+    match &method.params {
+        Some(ty) => rust_type(ty),
+        None => quote!(NoParams),
+    }
+}
+
 /// The Rust type of a field: boxed where the model says so.
 pub(super) fn field_type(ty: &Ty, boxed: bool) -> TokenStream {
     let inner = rust_type(ty);
@@ -72,6 +80,14 @@ pub(crate) fn in_box(value: TokenStream, boxed: bool) -> TokenStream {
     }
 }
 
+/// `Some` of a value, or `None`.
+pub(crate) fn optional(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(Some(#value)),
+        None => quote!(None),
+    }
+}
+
 /// What a constructor or setter takes for a value, and how it becomes the field.
 pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, TokenStream) {
     let plain = rust_type(ty);
@@ -83,7 +99,7 @@ pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, Toke
 }
 
 /// `field: value` in a struct literal; `field` alone where the value goes by its name.
-pub(super) fn assign(name: &Ident, value: &TokenStream) -> TokenStream {
+pub(crate) fn assign(name: &Ident, value: &TokenStream) -> TokenStream {
     if *name == value.to_string() {
         quote!(#name)
     } else {

@@ -39,13 +39,10 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
 fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     match ty {
         Ty::Named(name) => match model.get(name) {
-            Some(def) => docs
-                .of(def)
-                .ty
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            Some(def) => {
+                let about = docs.of(def).ty;
+                about.lines().next().unwrap_or_default().to_owned()
+            }
             None => format!("`{name}`."),
         },
         Ty::String => "A string.".to_owned(),

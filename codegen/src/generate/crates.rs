@@ -1,6 +1,6 @@
 //! The crates that are made of the models of all revisions: types, conversions, the registry.
 
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_schema::sorted::SortedSet;
 
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::files::Section;
@@ -11,11 +11,11 @@ use mcp_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, Status}
 
 use super::Crate;
 use crate::emit::{
-    COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, Set, crate_files, pieces, reexport_files,
+    COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, crate_files, pieces, reexport_files,
     shared_files,
 };
 use crate::registry::features::{Feature, Link, features, rows};
-use crate::registry::{self, Converted, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
+use crate::registry::{self, VERSION};
 use crate::shims::{self, ShimFacts};
 
 /// Emits the crate of one revision by itself: no type of it is shared.
@@ -32,13 +32,9 @@ pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
 #[must_use]
 pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
     let mut errors = Vec::new();
-    let mut all = Vec::new();
-    for of in &models.revisions {
-        match pieces_of(models, of) {
-            Ok(pieces) => all.push((of, pieces)),
-            Err(error) => errors.push(Err(error)),
-        }
-    }
+    let all = (models.revisions.iter()).map(|of| Ok((of, pieces_of(models, of)?)));
+    let all = Error::apart(all, &mut errors);
+    let mut made: Vec<Result<Crate, Error>> = errors.into_iter().map(Err).collect();
     // A draft moves: what it has in common with a release is not fixed.
     let firm = |(of, _): &&(&RevisionModel<'_>, Pieces)| of.revision.status != Status::Draft;
     let firm: Vec<(&str, &str, &Pieces)> = (all.iter().filter(firm))
@@ -57,15 +53,15 @@ pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
     let crates = all
         .iter()
         .map(|(of, pieces)| one_crate(models, of, pieces, &once));
-    errors.extend(crates);
-    errors.push(shared());
+    made.extend(crates);
+    made.push(shared());
     for of in &models.extensions {
         let base = all
             .iter()
             .find(|(base, _)| base.revision.id == of.extension.revision);
-        errors.extend(base.map(|(base, pieces)| extension_crate(models, of, base, pieces, |_| ())));
+        made.extend(base.map(|(base, pieces)| extension_crate(models, of, base, pieces, |_| ())));
     }
-    (errors, once)
+    (made, once)
 }
 
 /// Emits the crate of the only extension of some models, put elsewhere than in the workspace: `adapt` says where.
@@ -207,56 +203,10 @@ pub fn registry_crate(
 ) -> Result<Crate, Error> {
     let shim_facts = shim_facts(models, once);
     let used = shims::used(plans, &shim_facts);
-    let chain = models.chain();
-    let place = |id: &str| chain.iter().position(|other| other.revision.id == id);
-    let revisions = models.revisions.iter().map(|of| {
-        let twin = models.twin(of);
-        let id = of.revision.id.as_str();
-        RegistryRevision {
-            revision: of.revision,
-            place: place(twin.map_or(id, |twin| &twin.revision.id)),
-            twin: twin.is_some(),
-        }
-    });
-    let mut converted: SortedMap<Vec<usize>, SortedSet<&str>> = SortedMap::new();
-    for (at, of) in models.revisions.iter().enumerate() {
-        let id = of.revision.id.as_str();
-        let sets: Vec<Set<'_>> = once
-            .sets()
-            .filter(|set| set.revisions.contains(&id))
-            .collect();
-        for name in used.get(id).into_iter().flatten() {
-            let set = sets.iter().find(|set| set.types.contains(*name));
-            let has = |of: &RevisionModel<'_>| {
-                let id = of.revision.id.as_str();
-                place(id).is_some() && set.is_some_and(|set| set.revisions.contains(&id))
-            };
-            let all = models.revisions.iter().enumerate();
-            let revisions: Vec<usize> = all.filter(|(_, of)| has(of)).map(|(at, _)| at).collect();
-            let revisions = if revisions.is_empty() {
-                vec![at]
-            } else {
-                revisions
-            };
-            converted.entry(revisions).or_default().insert(*name);
-        }
-    }
-    let converted = converted.into_iter().map(|(revisions, types)| Converted {
-        revisions,
-        types: types.into_iter().map(str::to_owned).collect(),
-    });
-    let facts = RegistryFacts {
-        revisions: revisions.collect(),
-        converted: converted.collect(),
-        features: features_of(models),
-        stated: &models.stated,
-        methods: methods(models).collect(),
-        extensions: models.extensions.iter().map(|of| of.extension).collect(),
-    };
     Ok(Crate {
         package: "mcp-protocol".to_owned(),
         types: used.values().map(|types| types.len()).sum(),
-        files: registry::crate_files(&facts)?,
+        files: registry::crate_files(models, &used, &shim_facts.features, once)?,
         ..Crate::default()
     })
 }
@@ -310,18 +260,6 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
     ]
 }
 
-/// The methods of each revision, oldest revision first.
-fn methods<'m>(models: &'m Models<'_>) -> impl Iterator<Item = RegistryMethod<'m>> {
-    models.revisions.iter().flat_map(|of| {
-        let revision = of.revision.id.as_str();
-        let methods = of.model.methods.iter();
-        methods.map(move |method| RegistryMethod {
-            name: &method.name,
-            revision,
-        })
-    })
-}
-
 fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
     ShimFacts {
         revisions: models.chain(),
@@ -333,11 +271,8 @@ fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
 
 /// The features that bring revisions, and the extensions that rest on them.
 fn features_of(models: &Models<'_>) -> Vec<Feature> {
-    let rests =
-        |of: &ExtensionModel<'_>| (of.extension.revision.clone(), of.extension.name.clone());
-    let extensions: Vec<(String, String)> = models.extensions.iter().map(rests).collect();
-    let extensions: Vec<(&str, &str)> = (extensions.iter())
-        .map(|(id, name)| (id.as_str(), name.as_str()))
+    let extensions: Vec<(&str, &str)> = (models.extensions.iter())
+        .map(|of| (of.extension.revision.as_str(), of.extension.name.as_str()))
         .collect();
     features(&links(models), &extensions)
 }

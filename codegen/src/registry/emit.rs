@@ -1,64 +1,30 @@
 //! The files of the crate, from templates.
 
-use mcp_schema::sorted::SortedSet;
+use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 
-use super::features::{self, Feature};
-use super::methods::{self, RegistryMethod};
-use mcp_schema::names;
-
 use super::VERSION;
-use crate::emit::{COMMAND, CrateFiles, header_of, lines, rendered};
-use mcp_schema::Error;
+use super::features::{self, Feature};
+use super::methods;
+use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
+use mcp_schema::names;
 use mcp_schema::naming::pascal_case;
-use mcp_schema::spec::errors::ErrorRules;
-use mcp_schema::spec::{Extension, Lifecycle, Revision, Status};
+use mcp_schema::spec::{Extension, Revision, Status};
+use mcp_schema::{Error, Models, RevisionModel};
 
-/// The facts for the crate.
-#[derive(Debug)]
-pub struct RegistryFacts<'s> {
-    /// In the order of `revisions.toml`.
-    pub revisions: Vec<RegistryRevision<'s>>,
-    /// The types that are converted, each once.
-    pub converted: Vec<Converted>,
-    /// The features that bring revisions.
-    pub features: Vec<Feature>,
-    /// What binds a revision besides its schema.
-    pub stated: &'s ErrorRules,
-    /// The methods of all revisions, each once.
-    pub methods: Vec<RegistryMethod<'s>>,
-    /// The extensions, in order of their names.
-    pub extensions: Vec<&'s Extension>,
-}
-
-/// A revision, and its part in conversions.
-#[derive(Debug)]
-pub struct RegistryRevision<'s> {
-    /// The revision.
-    pub revision: &'s Revision,
-    /// Where it stands among those that are converted; a draft that equals a release stands where that one does.
-    pub place: Option<usize>,
-    /// Whether it is another one under its own name.
-    pub twin: bool,
-}
-
-/// Types that take part in conversions.
-#[derive(Debug)]
-pub struct Converted {
-    /// The places in [`RegistryFacts::revisions`] of the revisions that share them, oldest first; one for most.
-    pub revisions: Vec<usize>,
-    /// Their Rust names.
-    pub types: Vec<String>,
-}
-
-/// Returns the files of the crate.
+/// Returns the files of the crate; `used` are the types of each revision that take part in conversions.
 ///
 /// # Errors
 /// A list without a release, and templates that do not render.
-pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
-    let revisions = facts.revisions.iter().map(|of| of.revision);
-    let Some(latest) = Revision::of_handlers(revisions) else {
+pub(crate) fn crate_files(
+    models: &Models<'_>,
+    used: &SortedMap<&str, SortedSet<&str>>,
+    features: &[Feature],
+    once: &Once,
+) -> Result<CrateFiles, Error> {
+    let all = models.revisions.iter();
+    let Some(latest) = Revision::of_handlers(all.clone().map(|of| of.revision)) else {
         return Err(Error::file(
             "spec/revisions.toml",
             "no revision is released",
@@ -66,19 +32,18 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
             "add one with `cargo xtask spec import FILE --revision ID --status released`",
         ));
     };
-    let revisions: Vec<Value> = facts.revisions.iter().map(|of| row(of, facts)).collect();
-    let converted: Vec<Value> = facts
-        .converted
-        .iter()
-        .map(|one| {
-            let rows = one
-                .revisions
-                .iter()
-                .filter_map(|at| revisions.get(*at))
-                .cloned();
-            context! { revisions => rows.collect::<Vec<_>>(), types => lines(&one.types) }
-        })
-        .collect();
+    let chain = models.chain();
+    let revisions: Vec<Value> = all.map(|of| row(of, models, &chain, features)).collect();
+    let converted = converted(models, &chain, used, once).into_iter();
+    let converted = converted.map(|(places, types)| {
+        let rows = places.iter().filter_map(|at| revisions.get(*at).cloned());
+        let rows: Vec<Value> = rows.collect();
+        let types: Vec<&str> = types.into_iter().collect();
+        context! { revisions => rows, types => lines(&types) }
+    });
+    let converted: Vec<Value> = converted.collect();
+    let extensions = models.extensions.iter();
+    let extensions = extensions.map(|of| extension(of.extension, features));
     let values = context! {
         command => COMMAND,
         version => VERSION,
@@ -87,59 +52,96 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         header => header_of(COMMAND, "spec/revisions.toml"),
         revisions,
         converted,
-        features => features::rows(&facts.features, |feature| {
+        features => features::rows(features, |feature| {
             let package = feature.packages().map(|package| format!("dep:{package}"));
             package.chain([format!("mcp-shims/{}", feature.name)]).collect()
         }),
-        headers => named(facts.stated.headers.iter().map(|row| row.name.as_str())),
-        rules => named(facts.stated.rules.iter().map(|row| row.id.as_str())),
-        methods => methods::rows(&facts.methods),
-        extensions => facts.extensions.iter().map(|of| extension(of, facts)).collect::<Vec<_>>(),
+        headers => named(models.stated.headers.iter().map(|row| row.name.as_str())),
+        rules => named(models.stated.rules.iter().map(|row| row.id.as_str())),
+        methods => methods::rows(models),
+        extensions => extensions.collect::<Vec<_>>(),
     };
     rendered("registry", TEMPLATES, &values)
 }
 
-fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
-    let RegistryRevision {
-        revision,
-        place,
-        twin,
-    } = of;
+/// The types that take part in conversions, each once, by the places of the revisions that share them: one for most.
+fn converted<'u>(
+    models: &Models<'_>,
+    chain: &[&RevisionModel<'_>],
+    used: &SortedMap<&str, SortedSet<&'u str>>,
+    once: &Once,
+) -> SortedMap<Vec<usize>, SortedSet<&'u str>> {
+    let mut converted: SortedMap<Vec<usize>, SortedSet<&str>> = SortedMap::new();
+    for (at, of) in models.revisions.iter().enumerate() {
+        let id = of.revision.id.as_str();
+        let sets: Vec<Set<'_>> = once
+            .sets()
+            .filter(|set| set.revisions.contains(&id))
+            .collect();
+        for name in used.get(id).into_iter().flatten() {
+            let set = sets.iter().find(|set| set.types.contains(*name));
+            let has = |id: &str| {
+                chain.iter().any(|of| of.revision.id == id)
+                    && set.is_some_and(|set| set.revisions.contains(&id))
+            };
+            let all = models.revisions.iter().enumerate();
+            let mut places: Vec<usize> = all
+                .filter(|(_, of)| has(&of.revision.id))
+                .map(|(at, _)| at)
+                .collect();
+            if places.is_empty() {
+                places.push(at);
+            }
+            converted.entry(places).or_default().insert(*name);
+        }
+    }
+    converted
+}
+
+fn row(
+    of: &RevisionModel<'_>,
+    models: &Models<'_>,
+    chain: &[&RevisionModel<'_>],
+    features: &[Feature],
+) -> Value {
+    let revision = of.revision;
     let id = revision.id.as_str();
+    // A draft that equals a release stands where that one does.
+    let twin = models.twin(of);
+    let own = twin.map_or(id, |twin| &twin.revision.id);
+    let place = chain.iter().position(|other| other.revision.id == own);
+    // The features of the revisions before it; `None` for one that is always there.
+    let before = place.map(|place| {
+        let earlier = chain[..place].iter();
+        let features = earlier.map(|of| feature(&of.revision.id, features));
+        features.collect::<Vec<_>>()
+    });
     let has = |ids: &[String]| ids.iter().any(|other| other == id);
-    let lifecycle = match revision.lifecycle {
-        Lifecycle::Handshake => "Handshake",
-        Lifecycle::PerRequest => "PerRequest",
-    };
-    let status = match revision.status {
-        Status::Released => "Released",
-        Status::Candidate => "Candidate",
-        Status::Draft => "Draft",
-    };
+    let stated = &models.stated;
     context! {
         id,
         wire => revision.wire.as_str(),
-        lifecycle,
-        status,
+        lifecycle => format!("{:?}", revision.lifecycle),
+        status => format!("{:?}", revision.status),
         package => names::package(id),
         library => names::library(id),
         module => names::module(id),
         constant => names::constant(id),
         variant => names::variant(id),
         // Types of a candidate are for whoever asks for them: nobody speaks it. That of handlers is always there.
-        feature => is_optional(&revision.id, facts).then(|| names::feature(id)),
+        feature => feature(id, features),
         candidate => revision.status == Status::Candidate,
-        before => place.map(|place| before(place, facts)),
-        negotiated => negotiated(revision, facts),
+        before,
+        negotiated => negotiated(revision, models),
         place,
-        twin,
-        first_of_place => place.is_some() && !twin,
-        headers => named(facts.stated.headers.iter().filter(|row| row.used && has(&row.revisions)).map(|row| row.name.as_str())),
-        rules => named(facts.stated.rules.iter().filter(|row| has(&row.revisions)).map(|row| row.id.as_str())),
+        twin => twin.is_some(),
+        first_of_place => place.is_some() && twin.is_none(),
+        headers => named(stated.headers.iter().filter(|row| row.used && has(&row.revisions)).map(|row| row.name.as_str())),
+        rules => named(stated.rules.iter().filter(|row| has(&row.revisions)).map(|row| row.id.as_str())),
     }
 }
 
-fn extension(of: &Extension, facts: &RegistryFacts<'_>) -> Value {
+fn extension(of: &Extension, features: &[Feature]) -> Value {
     let package = names::extension_package(&of.name);
     context! {
         library => package.replace('-', "_"),
@@ -148,35 +150,22 @@ fn extension(of: &Extension, facts: &RegistryFacts<'_>) -> Value {
         identifier => of.identifier.as_str(),
         module => names::module(&of.name),
         // It comes with the revision that it rests on.
-        feature => is_optional(&of.revision, facts).then(|| names::feature(&of.revision)),
+        feature => feature(&of.revision, features),
         revision => names::variant(&of.revision),
         core => of.core.as_ref().map(|core| context! {
             id => core.revision.as_str(),
             constant => names::constant(&core.revision),
-            gate => features::gate(&facts.features, &[&core.revision, &of.revision]),
+            gate => features::gate(features, &[&core.revision, &of.revision]),
         }),
         constant => names::constant(&names::extension(&of.name)),
     }
 }
 
-/// Whether a revision is there by a feature alone.
-fn is_optional(id: &str, facts: &RegistryFacts<'_>) -> bool {
+/// The feature by which a revision is there; `None` for one that is always there.
+fn feature(id: &str, features: &[Feature]) -> Option<String> {
     let name = names::feature(id);
-    let mut always = facts
-        .features
-        .iter()
-        .filter(|feature| feature.package.is_none());
-    always.all(|feature| feature.name != name)
-}
-
-/// Returns the features of the revisions that stand before a place; `None` for one that is always there.
-fn before(place: usize, facts: &RegistryFacts<'_>) -> Vec<Option<String>> {
-    let own = facts.revisions.iter().filter(|of| !of.twin);
-    let earlier = own.filter(|of| of.place.is_some_and(|other| other < place));
-    let feature = |of: &RegistryRevision<'_>| {
-        is_optional(&of.revision.id, facts).then(|| names::feature(&of.revision.id))
-    };
-    earlier.map(feature).collect()
+    let mut always = features.iter().filter(|feature| feature.package.is_none());
+    always.all(|feature| feature.name != name).then_some(name)
 }
 
 /// Names as they stand and as variants, each once, in order.
@@ -188,11 +177,11 @@ fn named<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Value> {
 }
 
 /// Releases are; candidates never; a draft where no release has its string on the wire.
-fn negotiated(revision: &Revision, facts: &RegistryFacts<'_>) -> bool {
+fn negotiated(revision: &Revision, models: &Models<'_>) -> bool {
     match revision.status {
         Status::Released => true,
         Status::Candidate => false,
-        Status::Draft => !facts.revisions.iter().any(|other| {
+        Status::Draft => !models.revisions.iter().any(|other| {
             other.revision.status == Status::Released && other.revision.wire == revision.wire
         }),
     }

@@ -4,24 +4,19 @@ use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 
+use mcp_schema::Models;
 use mcp_schema::naming::snake_case;
 
-/// A method of a revision.
-#[derive(Debug, Clone, Copy)]
-pub struct RegistryMethod<'s> {
-    /// The `method` string.
-    pub name: &'s str,
-    /// The revision that has it.
-    pub revision: &'s str,
-}
-
-/// A row a name, in order of the names. The methods come oldest revision first.
-pub(super) fn rows(methods: &[RegistryMethod<'_>]) -> Vec<Value> {
-    let latest = methods.last().map(|method| method.revision);
+/// A row a name, in order of the names.
+pub(super) fn rows(models: &Models<'_>) -> Vec<Value> {
+    let mut latest = None;
     let mut revisions = SortedMap::<&str, Vec<&str>>::new();
-    for method in methods {
-        let of = revisions.entry(method.name).or_default();
-        of.push(method.revision);
+    for of in &models.revisions {
+        for method in &of.model.methods {
+            latest = Some(of.revision.id.as_str());
+            let of_name = revisions.entry(method.name.as_str()).or_default();
+            of_name.push(&of.revision.id);
+        }
     }
     let mut taken = SortedSet::new();
     let row = |(name, of): (&str, Vec<&str>)| {

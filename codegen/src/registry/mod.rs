@@ -4,8 +4,7 @@ mod emit;
 pub mod features;
 mod methods;
 
-pub use emit::{Converted, RegistryFacts, RegistryRevision, crate_files};
-pub use methods::RegistryMethod;
+pub(crate) use emit::crate_files;
 
 /// The version of every crate of the workspace, by which generated crates depend on each other.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,11 +3,11 @@
 use mcp_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::emit::words::{adapter, kind, name, rule};
-use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, rendered};
+use super::emit::words::{adapter, code, kind, name, rule};
+use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, optional, rendered};
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
@@ -88,30 +88,19 @@ pub(super) fn imports(
     elsewhere: &[TokenStream],
 ) -> TokenStream {
     let names = named(body);
-    let of = |all: &[&str]| -> Vec<_> {
-        all.iter()
-            .filter(|name| names.contains(**name))
-            .map(|name| format_ident!("{name}"))
-            .collect()
-    };
-    let convert = of(&["Adapter", "Context", "Stop"]);
-    let wire = of(&["Extra", "JsonObject"]);
+    let uses = |from, all: &[&str]| uses(from, all, |name| names.contains(name));
+    let convert = uses(quote!(mcp_convert), &["Adapter", "Context", "Stop"]);
+    let wire = uses(quote!(mcp_wire), &["Extra", "JsonObject"]);
     let (old, new) = (
         format_ident!("{}", library(&plan.pair.old)),
         format_ident!("{}", facts.newer(&plan.pair).replace('-', "_")),
     );
-    let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
-    let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
     let pair = format_ident!("{}", plan.pair.module());
     let hooks = names
         .contains("hooks")
         .then(|| quote!(use mcp_hooks::#pair as hooks;));
     let elsewhere = (!elsewhere.is_empty()).then(|| quote!(use super::{#(#elsewhere),*};));
-    let rules = names.contains("rules").then(|| {
-        quote!(
-            use super::super::rules;
-        )
-    });
+    let rules = uses(quote!(super::super), &["rules"]);
     quote! {
         use #old as old;
         use #new as new;
@@ -121,6 +110,13 @@ pub(super) fn imports(
         #rules
         #elsewhere
     }
+}
+
+/// The import of those of some names that are used, if any is.
+fn uses(from: TokenStream, all: &[&str], is_used: impl Fn(&str) -> bool) -> Option<TokenStream> {
+    let used = all.iter().filter(|name| is_used(name));
+    let used: Vec<_> = used.map(|name| format_ident!("{name}")).collect();
+    (!used.is_empty()).then(|| quote!(use #from::{#(#used),*};))
 }
 
 /// The module of one direction.
@@ -168,35 +164,31 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let errors: Vec<_> = errors.into_iter().map(error_row).collect();
     let open = plan.way(Way::Down).iter().find_map(open_results);
     let instead = instead(plan);
-    let rows = quote!(#(#methods)* #(#renamed)* #(#errors)* #(#instead)* #open).to_string();
-    let of = |all: &[&str]| -> Vec<_> {
-        let named = all.iter().filter(|name| rows.contains(**name));
-        named.map(|name| format_ident!("{name}")).collect()
-    };
-    let names = of(&[
+    // `Pair` itself is always named.
+    let rows = quote!(Pair #(#methods)* #(#renamed)* #(#errors)* #(#instead)* #open).to_string();
+    let uses = |from, all: &[&str]| uses(from, all, |name| rows.contains(name));
+    let adapter = uses(quote!(mcp_convert), &["Adapter"]);
+    let tables = [
+        "Pair",
         "ErrorFate",
         "ErrorStep",
         "MethodFate",
         "MethodStep",
         "OpenResults",
         "RenamedMethod",
-    ]);
-    let adapters = of(&["Adapter"]);
-    let directions = of(&["Direction"]);
-    let alike = &plan.alike;
-    let alike = alike.iter();
-    let open = match open {
-        Some(row) => quote!(Some(#row)),
-        None => quote!(None),
-    };
+    ];
+    let tables = uses(quote!(mcp_convert::dynamic), &tables);
+    let direction = uses(quote!(mcp_wire), &["Direction"]);
+    let alike = plan.alike.iter();
+    let open = optional(open);
     quote! {
         #![doc = #about]
         pub(crate) mod down;
         pub(crate) mod rules;
         pub(crate) mod up;
-        #(use mcp_convert::#adapters;)*
-        use mcp_convert::dynamic::{Pair #(, #names)*};
-        #(use mcp_wire::#directions;)*
+        #adapter
+        #tables
+        #direction
         /// What the tables know of the pair.
         pub(crate) const PAIR: Pair = Pair {
             old: #old,
@@ -231,20 +223,11 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
             reason,
         } = facts;
         let (name, doc) = (name(id), format!(" `{id}`"));
-        let losing = loss.map(|loss| {
-            let kind = kind(loss);
-            quote!(.losing(#kind))
-        });
-        let lesser = lesser.map(|loss| {
-            let kind = kind(loss);
-            quote!(.lesser(#kind))
-        });
+        let losing = loss.map(kind).map(|kind| quote!(.losing(#kind)));
+        let lesser = lesser.map(kind).map(|kind| quote!(.lesser(#kind)));
         let trivial = trivial.as_ref().map(|trivial| {
             let values = trivial.values.iter().map(ToString::to_string);
-            let members = match &trivial.members {
-                Some(members) => quote!(Some(&[#(#members),*])),
-                None => quote!(None),
-            };
+            let members = optional(trivial.members.as_ref().map(|all| quote!(&[#(#all),*])));
             quote!(.trivial(&[#(#values),*], #members))
         });
         quote! {
@@ -252,15 +235,8 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
             pub(crate) static #name: Rule = Rule::new(#id, #reason) #losing #lesser #trivial;
         }
     });
-    let kinds = plan
-        .rules
-        .iter()
-        .any(|facts| facts.loss.is_some())
-        .then(|| {
-            quote!(
-                use mcp_convert::LossKind;
-            )
-        });
+    let loses = plan.rules.iter().any(|facts| facts.loss.is_some());
+    let kinds = uses(quote!(mcp_convert), &["LossKind"], |_| loses);
     let all = plan.rules.iter().map(|facts| name(&facts.id));
     quote! {
         #![doc = #about]
@@ -308,7 +284,7 @@ fn open_results(one: &Conversion) -> Option<TokenStream> {
         };
         let (member, rule) = (&plan.wire, rule(&plan.rule));
         let known = std::iter::once(only.value.as_str()?).chain(only.known.iter().map(String::as_str));
-        let (code, message) = (Literal::i64_unsuffixed(only.otherwise.code), &only.otherwise.message);
+        let (code, message) = (code(only.otherwise.code), &only.otherwise.message);
         Some(quote!(OpenResults { member: #member, known: &[#(#known),*], rule: #rule, code: #code, message: #message }))
     })
 }
@@ -321,51 +297,42 @@ fn renamed(method: &MethodPlan) -> Option<TokenStream> {
 }
 
 fn direction(sender: Sender) -> TokenStream {
-    match sender {
-        Sender::Client => quote!(Direction::ClientToServer),
-        Sender::Server => quote!(Direction::ServerToClient),
-    }
+    let direction = sender.direction();
+    let direction = format_ident!("{direction:?}");
+    quote!(Direction::#direction)
 }
 
 /// What becomes of a method on one way.
 fn fate(action: Option<&MethodAction>) -> TokenStream {
-    match action {
-        None => quote!(None),
-        Some(MethodAction::RequiresState(name)) => {
+    optional(action.map(|action| match action {
+        MethodAction::RequiresState(name) => {
             let adapter = adapter(*name);
-            quote!(Some(MethodFate::RequiresState(#adapter)))
+            quote!(MethodFate::RequiresState(#adapter))
         }
-        Some(MethodAction::Reject(error)) => {
-            let (code, message) = (Literal::i64_unsuffixed(error.code), &error.message);
-            quote!(Some(MethodFate::Reject(#code, #message)))
+        MethodAction::Reject(error) => {
+            let (code, message) = (code(error.code), &error.message);
+            quote!(MethodFate::Reject(#code, #message))
         }
-        Some(MethodAction::Subscribed) => quote!(Some(MethodFate::Subscribed)),
-        Some(MethodAction::Drop) => quote!(Some(MethodFate::Drop)),
-    }
+        MethodAction::Subscribed => quote!(MethodFate::Subscribed),
+        MethodAction::Drop => quote!(MethodFate::Drop),
+    }))
 }
 
 fn error_row(row: &ErrorRule) -> TokenStream {
-    let [from, to] = [row.code.from, row.code.to].map(|code| match code {
-        i64::MIN => quote!(i64::MIN),
-        i64::MAX => quote!(i64::MAX),
-        code => {
-            let code = Literal::i64_unsuffixed(code);
-            quote!(#code)
-        }
-    });
+    let [from, to] = [row.code.from, row.code.to].map(code);
     let methods = row.method.iter().flat_map(OneOrMany::all);
-    let fate = |fate: &Option<ErrorFate>| match fate {
-        Some(ErrorFate::Code(code)) => {
-            let code = Literal::i64_unsuffixed(*code);
-            quote!(Some(ErrorFate::Code(#code)))
+    let fate = |fate: &ErrorFate| match fate {
+        ErrorFate::Code(new) => {
+            let new = code(*new);
+            quote!(ErrorFate::Code(#new))
         }
-        Some(ErrorFate::RequiresState(name)) => {
+        ErrorFate::RequiresState(name) => {
             let adapter = adapter(*name);
-            quote!(Some(ErrorFate::RequiresState(#adapter)))
+            quote!(ErrorFate::RequiresState(#adapter))
         }
-        None => quote!(None),
     };
-    let (rule, up, down) = (rule(&row.id), fate(&row.up), fate(&row.down));
+    let [up, down] = [&row.up, &row.down].map(|way| optional(way.as_ref().map(fate)));
+    let rule = rule(&row.id);
     quote!(ErrorStep { codes: (#from, #to), methods: &[#(#methods),*], rule: #rule, up: #up, down: #down },)
 }
 
@@ -389,12 +356,9 @@ pub fn used<'p>(
         }
     }
     for plan in plans {
-        for (conversions, from, to) in [
-            (&plan.up, &plan.pair.old, &plan.pair.new),
-            (&plan.down, &plan.pair.new, &plan.pair.old),
-        ] {
-            for one in conversions {
-                for (end, revision) in [(&one.from, from), (&one.to, to)] {
+        for way in Way::BOTH {
+            for one in plan.way(way) {
+                for (end, revision) in [&one.from, &one.to].into_iter().zip(plan.pair.ends(way)) {
                     if let End::Type(name) = end {
                         used.entry(revision).or_default().insert(name);
                     }

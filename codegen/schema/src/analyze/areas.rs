@@ -5,7 +5,7 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use crate::model::{Model, Ty};
+use crate::model::{Model, Shape, Ty};
 
 /// The file of types that several areas use.
 const SHARED: &str = "shared";
@@ -13,6 +13,7 @@ const SHARED: &str = "shared";
 const MESSAGES: &str = "messages";
 
 /// The area of each type, by Rust name.
+#[derive(Default)]
 pub(crate) struct Areas(SortedMap<String, String>);
 
 impl Areas {
@@ -54,18 +55,6 @@ impl Areas {
     }
 }
 
-/// All that is reached from a name, itself included.
-fn closure<'d>(first: &'d str, next: impl Fn(&'d str) -> Vec<&'d str>) -> SortedSet<&'d str> {
-    let mut reached = SortedSet::new();
-    let mut ahead = vec![first];
-    while let Some(name) = ahead.pop() {
-        if reached.insert(name) {
-            ahead.extend(next(name));
-        }
-    }
-    reached
-}
-
 /// The areas whose methods reach each type.
 fn users(model: &Model, area_of: impl Fn(&str) -> String) -> SortedMap<String, SortedSet<String>> {
     let mut users: SortedMap<String, SortedSet<String>> = SortedMap::new();
@@ -77,16 +66,14 @@ fn users(model: &Model, area_of: impl Fn(&str) -> String) -> SortedMap<String, S
             method.params.as_ref(),
             method.result.as_ref(),
         ];
-        for root in roots.into_iter().flatten().filter_map(Ty::named) {
-            let reached = closure(root, |name| {
-                let held = model.get(name).map(|def| def.shape.holds());
-                held.into_iter().flatten().filter_map(Ty::named).collect()
-            });
-            for name in reached {
-                users
-                    .entry(name.to_owned())
-                    .or_default()
-                    .insert(area.clone());
+        let mut ahead: Vec<&str> = roots.into_iter().flatten().filter_map(Ty::named).collect();
+        let mut reached = SortedSet::new();
+        while let Some(name) = ahead.pop() {
+            if reached.insert(name) {
+                let areas = users.entry(name.to_owned()).or_default();
+                areas.insert(area.clone());
+                let held = model.shape(name).map(Shape::holds);
+                ahead.extend(held.into_iter().flatten().filter_map(Ty::named));
             }
         }
     }

@@ -51,26 +51,21 @@ pub(crate) fn ranks(model: &Model) -> SortedMap<&str, usize> {
 
 /// The types of which a shape needs values, and of how many of them.
 fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
-    match shape {
-        Shape::Object(object) => {
-            let required =
-                (object.members.iter()).filter(|member| member.presence == Presence::Required);
-            let needed: SortedSet<&str> = required.filter_map(|member| member.ty.name()).collect();
-            let count = needed.len();
-            (needed, count)
-        }
+    let needed: SortedSet<&str> = match shape {
+        Shape::Object(object) => (object.members.iter())
+            .filter(|member| member.presence == Presence::Required)
+            .filter_map(|member| member.ty.name())
+            .collect(),
         Shape::Union(union) => {
             let at_once = union.open || !union.types().all(|ty| ty.name().is_some());
             let needed = union.types().filter_map(Ty::name).collect();
-            (needed, usize::from(!at_once))
+            return (needed, usize::from(!at_once));
         }
-        Shape::Newtype(ty) | Shape::Alias(ty) => {
-            let needed: SortedSet<&str> = ty.name().into_iter().collect();
-            let count = needed.len();
-            (needed, count)
-        }
-        Shape::StringEnum(_) => (SortedSet::new(), 0),
-    }
+        Shape::Newtype(ty) | Shape::Alias(ty) => ty.name().into_iter().collect(),
+        Shape::StringEnum(_) => SortedSet::new(),
+    };
+    let count = needed.len();
+    (needed, count)
 }
 
 /// Makes opaque what no finite value has, since each would hold another one.

@@ -68,44 +68,37 @@ impl Join<'_> {
 
     /// A node that is met by what meets both.
     fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
+        let constraints = join_limits(&left.constraints, &right.constraints);
+        let limited = |node: Node| Node {
+            constraints,
+            ..node
+        };
         if left.is_any() {
-            let constraints = join_limits(&left.constraints, &right.constraints);
             let pointer = left.pointer;
-            return Ok(Node {
-                pointer,
-                constraints,
-                ..right
-            });
+            return Ok(limited(Node { pointer, ..right }));
         }
         if right.is_any() {
-            let constraints = join_limits(&left.constraints, &right.constraints);
-            return Ok(Node {
-                constraints,
-                ..left
-            });
+            return Ok(limited(left));
         }
         if same_facts(&left, &right) {
             return Ok(left);
         }
         if left.is_object() && right.is_object() {
-            return self.join_objects(left, right, depth);
+            return self.join_objects(left, limited(right), depth);
         }
         // A constant or an enumeration is narrower than the plain type it belongs to.
-        let constraints = join_limits(&left.constraints, &right.constraints);
         if narrows(&right, &left) {
-            return Ok(Node {
-                constraints,
-                ..right
-            });
+            return Ok(limited(right));
         }
         if narrows(&left, &right) {
-            return Ok(Node {
-                constraints,
-                ..left
-            });
+            return Ok(limited(left));
         }
-        if let Some(both) = join_scalars(&left, &right) {
-            return Ok(both);
+        if let Some(types) = join_scalars(&left, &right) {
+            return Ok(Node {
+                types,
+                deprecated: left.deprecated || right.deprecated,
+                ..limited(left)
+            });
         }
         Err(Unsupported::new(
             &left,
@@ -116,20 +109,14 @@ impl Join<'_> {
 
     /// Returns whether a schema admits every object, and another one admits objects only: the other one says all.
     fn admits(&mut self, any: &Node, other: &Node, depth: usize) -> Result<bool, Unsupported> {
-        let any = self.joined(any, depth + 1)?;
+        let mut any = self.joined(any, depth + 1)?;
+        if matches!(&any.additional, Additional::Schema(of) if of.is_any()) {
+            any.additional = Additional::Any;
+        }
         let anything = Node {
             types: vec![JsonType::Object],
             pointer: any.pointer.clone(),
             ..Node::default()
-        };
-        let is_any = matches!(&any.additional, Additional::Schema(of) if of.is_any());
-        let any = Node {
-            additional: if is_any {
-                Additional::Any
-            } else {
-                any.additional.clone()
-            },
-            ..any
         };
         if other.reference.is_none() || !same_facts(&any, &anything) {
             return Ok(false);
@@ -143,6 +130,7 @@ impl Join<'_> {
         Ok(!whole.any_of.is_empty())
     }
 
+    /// Two objects, of which the second has the limits of both.
     fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unsupported> {
         let mut properties: SortedMap<String, Node> = left.properties;
         for (name, theirs) in right.properties {
@@ -177,7 +165,7 @@ impl Join<'_> {
             properties,
             required: left.required.union(&right.required).cloned().collect(),
             additional,
-            constraints: join_limits(&left.constraints, &right.constraints),
+            constraints: right.constraints,
             deprecated: left.deprecated || right.deprecated,
             pointer: left.pointer,
             ..Node::default()
@@ -185,8 +173,8 @@ impl Join<'_> {
     }
 }
 
-/// A plain scalar with the limits of both; a number that has to be whole is an integer.
-fn join_scalars(left: &Node, right: &Node) -> Option<Node> {
+/// The types of two plain scalars that must both hold; a number that has to be whole is an integer.
+fn join_scalars(left: &Node, right: &Node) -> Option<Vec<JsonType>> {
     let plain = |node: &Node| {
         let bare = Node {
             pointer: String::new(),
@@ -200,19 +188,13 @@ fn join_scalars(left: &Node, right: &Node) -> Option<Node> {
     if !plain(left) || !plain(right) {
         return None;
     }
-    let types = match (left.types.as_slice(), right.types.as_slice()) {
-        (ours, theirs) if ours == theirs => ours.to_vec(),
+    match (left.types.as_slice(), right.types.as_slice()) {
+        (ours, theirs) if ours == theirs => Some(ours.to_vec()),
         ([JsonType::Integer], [JsonType::Number]) | ([JsonType::Number], [JsonType::Integer]) => {
-            vec![JsonType::Integer]
+            Some(vec![JsonType::Integer])
         }
-        _ => return None,
-    };
-    Some(Node {
-        types,
-        constraints: join_limits(&left.constraints, &right.constraints),
-        deprecated: left.deprecated || right.deprecated,
-        ..left.clone()
-    })
+        _ => None,
+    }
 }
 
 /// The limits of both; of two of one name the tighter one, where they are numbers.

@@ -94,34 +94,17 @@ pub(super) fn pair<'r>(
             methods.push(method);
         }
     }
-    let mut strays = Vec::new();
-    for def in model.types.values() {
-        let stray = match &def.shape {
-            Shape::Object(object) if def.definition.is_some() => method_name(object),
-            _ => None,
-        };
-        if let Some(method) = stray
-            && !listed.contains(&def.name)
-        {
-            strays.push((def, method));
-        }
-    }
+    let strays: Vec<(&TypeDef, String)> = defined_messages(model)
+        .filter(|(def, _)| !listed.contains(&def.name))
+        .collect();
     decisions.extend(unlisted(schema, scope, &strays));
-    for method in &methods {
-        decisions.extend(without_area(
-            scope,
-            &definitions,
-            method,
-            rules.area(&method.name),
-        ));
-    }
+    let without_area = |method| without_area(scope, &definitions, method, rules);
+    decisions.extend(methods.iter().filter_map(without_area));
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
-    let outcomes = outcomes.into_iter();
-    let outcomes = outcomes.map(|(name, results)| {
+    for (name, results) in outcomes {
         let made = outcome(&definitions, &name, &results);
-        (name, made)
-    });
-    built.model.types.extend(outcomes);
+        built.model.types.insert(name, made);
+    }
     built.model.methods = methods;
     built.decisions.extend(decisions);
 }
@@ -160,9 +143,10 @@ fn without_area(
     scope: &Scope,
     definitions: &Definitions,
     method: &Method,
-    area: &str,
+    rules: &MethodRules,
 ) -> Option<Decision> {
     let name = &method.name;
+    let area = rules.area(name);
     (!is_area(area)).then(|| Decision {
         scope: scope.clone(),
         place: definitions.pointer(&method.message),
@@ -276,13 +260,14 @@ fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> 
     let is_of = |method: &str| {
         roles::kind_of(method) == role.kind && rules.sender(method) == Some(role.direction)
     };
-    let messages = model.types.values().filter(|def| match &def.shape {
-        Shape::Object(object) => {
-            def.definition.is_some() && method_name(object).is_some_and(|method| is_of(&method))
-        }
-        _ => false,
-    });
-    messages.map(|def| def.name.clone()).collect()
+    let messages = defined_messages(model).filter(|(_, method)| is_of(method));
+    messages.map(|(def, _)| def.name.clone()).collect()
+}
+
+/// The definitions that are messages, each with its method.
+fn defined_messages(model: &Model) -> impl Iterator<Item = (&TypeDef, String)> {
+    let definitions = model.types.values().filter(|def| def.definition.is_some());
+    definitions.filter_map(|def| Some((def, method_name(def.shape.object()?)?)))
 }
 
 /// The message types that a role stands for: the variants of its union, or the one type it names;

@@ -1,5 +1,6 @@
 //! Definitions that are read as opaque JSON, since their content cannot be typed.
 
+use super::open::opaque_rule;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::model::{Built, Shape, Ty};
 use crate::naming::type_name;
@@ -34,10 +35,7 @@ pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open:
         question: Question::Shape,
         open,
         answer: format!("`{at}` is {what}, kept as text"),
-        settle: Settle::of(
-            "shapes.toml",
-            format!("[[shape]]\nat = {at:?}\nas = {word:?}\nreason = \"\"\n"),
-        ),
+        settle: opaque_rule(&at, word),
     };
     built.decisions.push(decision);
 }

@@ -4,20 +4,11 @@ use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::rule_id;
 use crate::pointer::unescaped;
-use crate::schema::{KNOWN, Node, Schema, Unsupported};
+use crate::schema::{KNOWN, Schema, Unsupported};
 use crate::spec::ERRATA;
 use crate::spec::extensions::FOLDER;
 
 impl Unsupported {
-    pub(super) fn new(node: &Node, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self {
-            pointer: node.pointer.clone(),
-            expected: expected.into(),
-            found: found.into(),
-            endless: false,
-        }
-    }
-
     /// The failure that it is where there is no such answer; `file` is the schema.
     pub(crate) fn refused(&self, file: &str) -> Error {
         Error::schema(
@@ -43,17 +34,15 @@ impl Unsupported {
             question: Question::Shape,
             open: format!("expected {expected}, found {found}"),
             answer: format!("`{place}` is any JSON, kept as text"),
-            settle: opaque_rule(place),
+            settle: opaque_rule(place, "json"),
         }
     }
 }
 
-/// The rule by which a place is read as opaque JSON.
-pub(crate) fn opaque_rule(place: &str) -> Settle {
-    Settle::of(
-        "shapes.toml",
-        format!("[[shape]]\nat = {place:?}\nas = \"json\"\nreason = \"\"\n"),
-    )
+/// The rule by which a place is read as opaque JSON: `json`, or `object`.
+pub(crate) fn opaque_rule(place: &str, word: &str) -> Settle {
+    let row = format!("[[shape]]\nat = {place:?}\nas = {word:?}\nreason = \"\"\n");
+    Settle::of("shapes.toml", row)
 }
 
 /// Lists unknown keywords: each has no effect, by the rules of JSON Schema.

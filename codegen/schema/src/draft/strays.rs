@@ -88,21 +88,13 @@ pub(super) fn unlisted(
         let all: Vec<&str> = (stands.iter().copied())
             .chain(of_it.map(|(def, _)| name(def)))
             .collect();
-        let all = references(&all);
-        match schema.definitions.contains_key(union_of) {
-            true => erratum(
-                scope,
-                &format!("/$defs/{union_of}/anyOf"),
-                Some(&references(&stands)),
-                &format!("replace-json = '''{all}'''"),
-            ),
-            false => erratum(
-                scope,
-                &format!("/$defs/{union_of}"),
-                None,
-                &format!("replace-json = '''{{\"anyOf\": {all}}}'''"),
-            ),
-        }
+        let (at, all) = (format!("/$defs/{union_of}"), references(&all));
+        let (at, expect, replace) = match schema.definitions.contains_key(union_of) {
+            true => (format!("{at}/anyOf"), Some(references(&stands)), all),
+            false => (at, None, format!("{{\"anyOf\": {all}}}")),
+        };
+        let replace = format!("replace-json = '''{replace}'''");
+        erratum(scope, &at, expect.as_deref(), &replace)
     };
     let decision = |(def, method): &(&TypeDef, String)| Decision {
         scope: scope.clone(),

@@ -93,13 +93,10 @@ impl Model {
     pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
         let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
         let held = shape.holds();
-        match shape {
-            Shape::Object(object) => held[..object.members.len()]
-                .iter()
-                .filter_map(by_value)
-                .collect(),
-            _ => held.iter().filter_map(by_value).collect(),
-        }
+        let members = shape
+            .object()
+            .map_or(held.len(), |object| object.members.len());
+        held[..members].iter().filter_map(by_value).collect()
     }
 }
 

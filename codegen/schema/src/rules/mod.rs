@@ -131,10 +131,10 @@ impl Rules {
     /// What is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         let rules = Self {
-            names: Source::read(texts, "names.toml")?,
-            shapes: Source::read(texts, "shapes.toml")?,
-            unions: Source::read(texts, "unions.toml")?,
-            constructors: Source::read(texts, constructors::FILE)?,
+            names: Source::of(texts.get("names.toml"))?,
+            shapes: Source::of(texts.get("shapes.toml"))?,
+            unions: Source::of(texts.get("unions.toml"))?,
+            constructors: Source::of(texts.get(constructors::FILE))?,
         };
         Error::check(rules.unnameable())?;
         Ok(rules)

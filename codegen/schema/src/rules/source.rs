@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use crate::Error;
-use crate::spec::rules::{RuleFile, RuleTexts};
+use crate::spec::rules::RuleFile;
 
 /// A rule file: its text for lines, and what it says.
 #[derive(Debug, Default)]
@@ -19,10 +19,6 @@ pub(crate) struct Source<T> {
 }
 
 impl<T: DeserializeOwned> Source<T> {
-    pub(crate) fn read(texts: &RuleTexts, name: &str) -> Result<Self, Error> {
-        Self::of(texts.get(name))
-    }
-
     pub(crate) fn of(file: RuleFile) -> Result<Self, Error> {
         Ok(Self {
             rules: file.parse()?,

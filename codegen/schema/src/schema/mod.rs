@@ -212,6 +212,18 @@ pub struct Unsupported {
     pub endless: bool,
 }
 
+impl Unsupported {
+    /// Something that has an end.
+    pub(crate) fn new(node: &Node, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self {
+            pointer: node.pointer.clone(),
+            expected: expected.into(),
+            found: found.into(),
+            endless: false,
+        }
+    }
+}
+
 impl Node {
     /// Returns whether the node says nothing at all: any JSON value meets it.
     #[must_use]

@@ -28,7 +28,8 @@ impl Schema {
         let root = parser.object(schema, "")?;
         for (key, value) in root {
             if !matches!(key.as_str(), "$schema" | "$defs" | "$id") {
-                parser.unknown(value, format!("/{}", pointer::escaped(key)));
+                let at = format!("/{}", pointer::escaped(key));
+                parser.unknown.insert(at, value.clone());
             }
         }
         let definitions = match root.get("$defs") {
@@ -67,6 +68,19 @@ pub(crate) fn subschema(
     parser.node(value, pointer)
 }
 
+impl Node {
+    /// Keeps a keyword that a type cannot say as it stands; the first one says what keeps the node from being a type.
+    fn unsaid(&mut self, keyword: &str, value: &Value, at: String, expected: &str, found: &str) {
+        self.unsaid.insert(keyword.to_owned(), value.clone());
+        self.unsupported.get_or_insert_with(|| {
+            Box::new(Unsupported {
+                pointer: at,
+                ..Unsupported::new(&Self::default(), expected, found)
+            })
+        });
+    }
+}
+
 struct Parser<'a> {
     file: &'a str,
     root: &'a Value,
@@ -84,12 +98,11 @@ impl Parser<'_> {
             if *allowed {
                 return Ok(node);
             }
-            node.unsupported = unsupported(&node.pointer, "a schema object", "`false`");
             // No value meets what is not anything.
-            node.unsaid.insert("not".to_owned(), json!({}));
+            let at = node.pointer.clone();
+            node.unsaid("not", &json!({}), at, "a schema object", "`false`");
             return Ok(node);
         }
-        let mut refused = Vec::new();
         let members = self.object(value, &node.pointer)?;
         for (key, value) in members {
             let at = format!("{}/{}", node.pointer, pointer::escaped(key));
@@ -97,13 +110,9 @@ impl Parser<'_> {
                 "$ref" => {
                     node.reference = self.reference(value, &at)?;
                     if node.reference.is_none() {
-                        node.unsaid.insert(key.clone(), value.clone());
+                        let expected = "the name of a definition under `$defs`";
                         let found = format!("{value}, which is something else");
-                        refused.extend(unsupported(
-                            &at,
-                            "the name of a definition under `$defs`",
-                            &found,
-                        ));
+                        node.unsaid(key, value, at, expected, &found);
                     }
                 }
                 "type" => node.types = self.types(value, &at)?,
@@ -119,97 +128,46 @@ impl Parser<'_> {
                 "required" => node.required = self.names(value, &at)?,
                 "additionalProperties" => node.additional = self.additional(value, at)?,
                 "items" => node.items = Some(Box::new(self.node(value, at)?)),
-                "anyOf" | "oneOf" => {
+                "anyOf" | "oneOf" if node.any_of.is_empty() => {
                     if key == "oneOf" {
                         node.unsaid.insert(key.clone(), Value::Bool(true));
                     }
-                    match node.any_of.is_empty() {
-                        true => node.any_of = self.nodes(value, &at)?,
-                        // Both keywords at once: the other one holds besides.
-                        false => {
-                            node.unsaid.remove("oneOf");
-                            let both = json!([{ key.as_str(): value }]);
-                            node.unsaid.insert("allOf".to_owned(), both);
-                            let found = "`oneOf` beside `anyOf`";
-                            refused.extend(unsupported(&at, "one of the two", found));
-                        }
-                    }
+                    node.any_of = self.nodes(value, &at)?;
+                }
+                // Both keywords at once: the other one holds besides.
+                "anyOf" | "oneOf" => {
+                    node.unsaid.remove("oneOf");
+                    let (both, found) = (json!([{ key: value }]), "`oneOf` beside `anyOf`");
+                    node.unsaid("allOf", &both, at, "one of the two", found);
                 }
                 "allOf" => node.all_of = self.nodes(value, &at)?,
                 "deprecated" => node.deprecated = *value == Value::Bool(true),
                 "prefixItems" if members.contains_key("items") => {
-                    node.unsaid.insert(key.clone(), value.clone());
                     let found = "`items` for those that it does not list";
-                    refused.extend(unsupported(&at, "one schema for all items", found));
+                    node.unsaid(key, value, at, "one schema for all items", found);
                 }
                 "patternProperties" if members.contains_key("additionalProperties") => {
-                    node.unsaid.insert(key.clone(), value.clone());
+                    let expected = "one schema for all further members";
                     let found = "`additionalProperties` for those that it does not match";
-                    refused.extend(unsupported(
-                        &at,
-                        "one schema for all further members",
-                        found,
-                    ));
+                    node.unsaid(key, value, at, expected, found);
                 }
                 // Keywords that limit a value, or say what it is for, without changing its Rust type.
                 name if applied::is_understood(name) => {
                     node.constraints.values.insert(key.clone(), value.clone());
                 }
                 name if MISFITS.contains(&name) => {
-                    node.unsaid.insert(key.clone(), value.clone());
-                    let found = format!("the keyword `{key}`");
-                    refused.extend(unsupported(&at, KNOWN, &found));
+                    node.unsaid(key, value, at, KNOWN, &format!("the keyword `{key}`"));
                 }
                 _ => {
                     node.unsaid.insert(key.clone(), value.clone());
-                    self.unknown(value, at);
+                    self.unknown.insert(at, value.clone());
                 }
             }
         }
-        node.unsupported = refused.into_iter().next().or_else(|| Self::company(&node));
+        if node.unsupported.is_none() {
+            node.unsupported = company(&node).map(Box::new);
+        }
         Ok(node)
-    }
-
-    /// Keywords beside each other of which one would be passed over in silence.
-    fn company(node: &Node) -> Option<Box<Unsupported>> {
-        let refuse = |expected: &str, found: &str| unsupported(&node.pointer, expected, found);
-        if node.reference.is_some() && node.says_more_than(|rest| rest.reference = None) {
-            return refuse(
-                "`$ref` alone, or joined with other keywords through `allOf`",
-                "`$ref` beside keywords that say more",
-            );
-        }
-        if !node.any_of.is_empty() && node.says_more_than(|rest| rest.any_of.clear()) {
-            return refuse(
-                "`anyOf` or `oneOf` alone: what all its schemas share written into each of them",
-                "`anyOf` or `oneOf` beside keywords that say more",
-            );
-        }
-        let kinds: Vec<JsonType> = (node.types.iter().copied())
-            .filter(|ty| *ty != JsonType::Null)
-            .collect();
-        if node.has_members() && !node.types.is_empty() && kinds != [JsonType::Object] {
-            return refuse(
-                "`properties`, `required` and `additionalProperties` beside `type: object` alone",
-                &format!("them beside {:?}", node.types),
-            );
-        }
-        if node.items.is_some() && kinds != [JsonType::Array] {
-            return refuse(
-                "`items` beside `type: array` alone",
-                &format!("it beside {:?}", node.types),
-            );
-        }
-        if let Some(value) = &node.constant
-            && !node.types.is_empty()
-            && !node.types.iter().any(|ty| ty.admits(value))
-        {
-            return refuse(
-                &format!("a `const` of {:?}", node.types),
-                &value.to_string(),
-            );
-        }
-        None
     }
 
     fn nodes(&mut self, value: &Value, at: &str) -> Result<Vec<Node>, Error> {
@@ -293,10 +251,6 @@ impl Parser<'_> {
             .ok_or_else(|| self.error(at, "a JSON array", kind_of(value)))
     }
 
-    fn unknown(&mut self, value: &Value, at: String) {
-        self.unknown.insert(at, value.clone());
-    }
-
     fn error(&self, at: &str, expected: &str, found: &str) -> Error {
         Error::schema(
             self.file,
@@ -308,13 +262,46 @@ impl Parser<'_> {
     }
 }
 
-fn unsupported(pointer: &str, expected: &str, found: &str) -> Option<Box<Unsupported>> {
-    Some(Box::new(Unsupported {
-        pointer: pointer.to_owned(),
-        expected: expected.to_owned(),
-        found: found.to_owned(),
-        endless: false,
-    }))
+/// Keywords beside each other of which one would be passed over in silence.
+fn company(node: &Node) -> Option<Unsupported> {
+    let refuse = |expected: &str, found: &str| Some(Unsupported::new(node, expected, found));
+    if node.reference.is_some() && node.says_more_than(|rest| rest.reference = None) {
+        return refuse(
+            "`$ref` alone, or joined with other keywords through `allOf`",
+            "`$ref` beside keywords that say more",
+        );
+    }
+    if !node.any_of.is_empty() && node.says_more_than(|rest| rest.any_of.clear()) {
+        return refuse(
+            "`anyOf` or `oneOf` alone: what all its schemas share written into each of them",
+            "`anyOf` or `oneOf` beside keywords that say more",
+        );
+    }
+    let kinds: Vec<JsonType> = (node.types.iter().copied())
+        .filter(|ty| *ty != JsonType::Null)
+        .collect();
+    if node.has_members() && !node.types.is_empty() && kinds != [JsonType::Object] {
+        return refuse(
+            "`properties`, `required` and `additionalProperties` beside `type: object` alone",
+            &format!("them beside {:?}", node.types),
+        );
+    }
+    if node.items.is_some() && kinds != [JsonType::Array] {
+        return refuse(
+            "`items` beside `type: array` alone",
+            &format!("it beside {:?}", node.types),
+        );
+    }
+    if let Some(value) = &node.constant
+        && !node.types.is_empty()
+        && !node.types.iter().any(|ty| ty.admits(value))
+    {
+        return refuse(
+            &format!("a `const` of {:?}", node.types),
+            &value.to_string(),
+        );
+    }
+    None
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -35,12 +35,12 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
         let (crossed, is_up, converted) = match of_extensions.iter().find(is_between) {
             Some(pair) => (std::slice::from_ref(pair), pair.old == diff.old, true),
             None => {
-                let place = |label: &String| Place::of(spec, &chain, label);
+                let place = |label: &String| place(spec, &chain, label);
                 let [Some(old), Some(new)] = ends.map(place) else {
                     continue;
                 };
-                let crossed = old.first().min(new.first())..old.last().max(new.last());
-                let converted = [old, new].iter().all(|place| matches!(place, Place::At(_)));
+                let crossed = old[0].min(new[0])..old[1].max(new[1]);
+                let converted = [old, new].iter().all(|[first, last]| first == last);
                 (&chain[crossed], old < new, converted)
             }
         };
@@ -78,51 +78,25 @@ fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
     .collect()
 }
 
-/// Where a revision stands in the chain of conversions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    /// It is one of those that are converted; a draft that is a released revision stands there.
-    At(usize),
-    /// It is a candidate, after this one.
-    After(usize),
-}
-
-impl Place {
-    fn of(spec: &Spec, pairs: &[Pair], label: &str) -> Option<Self> {
-        let oldest = pairs.first().map(|pair| &pair.old);
-        let ids: Vec<&String> = (oldest.into_iter())
-            .chain(pairs.iter().map(|pair| &pair.new))
-            .collect();
-        let known = spec.revision(label).ok()?;
-        let same = |id: &str| {
-            id == label || (spec.revision(id)).is_ok_and(|other| other.schema == known.schema)
-        };
-        if let Some(at) = ids.iter().position(|id| same(id)) {
-            return Some(Self::At(at));
-        }
-        let before = spec
-            .revisions
-            .iter()
-            .take_while(|other| other.id != known.id);
-        let before = before.filter_map(|other| ids.iter().position(|id| **id == other.id));
-        let after = before.last().filter(|at| at + 1 < ids.len())?;
-        (known.status == Status::Candidate).then_some(Self::After(after))
+/// Where a revision stands in the chain of conversions: the indices of the last one that is converted and not after it,
+/// and of the first one not before it. They are one where it is converted itself, or a draft that is a released revision;
+/// a candidate stands between two.
+fn place(spec: &Spec, pairs: &[Pair], label: &str) -> Option<[usize; 2]> {
+    let oldest = pairs.first().map(|pair| &pair.old);
+    let ids: Vec<&String> = (oldest.into_iter())
+        .chain(pairs.iter().map(|pair| &pair.new))
+        .collect();
+    let known = spec.revision(label).ok()?;
+    let same = |id: &str| {
+        id == label || (spec.revision(id)).is_ok_and(|other| other.schema == known.schema)
+    };
+    if let Some(at) = ids.iter().position(|id| same(id)) {
+        return Some([at, at]);
     }
-
-    /// The index of the last revision that is converted and not after this one.
-    fn first(self) -> usize {
-        match self {
-            Self::At(at) | Self::After(at) => at,
-        }
-    }
-
-    /// The index of the first revision that is converted and not before this one.
-    fn last(self) -> usize {
-        match self {
-            Self::At(at) => at,
-            Self::After(at) => at + 1,
-        }
-    }
+    let before = (spec.revisions.iter()).take_while(|other| other.id != known.id);
+    let before = before.filter_map(|other| ids.iter().position(|id| **id == other.id));
+    let after = before.last().filter(|at| at + 1 < ids.len())?;
+    (known.status == Status::Candidate).then_some([after, after + 1])
 }
 
 /// A pair of adjacent revisions: its plan, and the rules that its rows meet, place by place.
@@ -157,18 +131,14 @@ impl Planned {
 
     /// The rules for a row of this very pair.
     fn rules(&self, row: &Row) -> Vec<Met> {
-        self.met(cover(row, &self.plan))
+        self.met(cover(row, &self.plan)).into_iter().collect()
     }
 
-    fn met(&self, rules: SortedSet<String>) -> Vec<Met> {
-        let met = Met {
+    fn met(&self, rules: SortedSet<String>) -> Option<Met> {
+        (!rules.is_empty()).then(|| Met {
             step: self.name.clone(),
             rules: rules.into_iter().collect(),
-        };
-        match met.rules.is_empty() {
-            true => Vec::new(),
-            false => vec![met],
-        }
+        })
     }
 
     /// The rules of the places that touch one of these.
@@ -215,5 +185,5 @@ fn met_on_the_way(row: &Row, planned: &[&Planned]) -> Vec<Met> {
         return met;
     }
     let alone = |pair: &&Planned| pair.met(SortedSet::from([UNNEGOTIATED.to_owned()]));
-    planned.last().map_or_else(Vec::new, alone)
+    planned.last().and_then(alone).into_iter().collect()
 }

@@ -152,18 +152,12 @@ impl<'p> OneWay<'_, 'p> {
             if !seen.insert((&one.from, &one.to)) {
                 continue;
             }
-            let mut follow = |transfer: &Transfer| {
-                if let Some((from, to)) = target(transfer)
-                    && let Some(next) = self.known.get(&(&from, &to))
-                {
-                    ahead.push(next);
-                }
-            };
             if let Body::Object(plan) = &one.body {
                 open.push(plan);
                 continue;
             }
-            one.body.transfers().into_iter().for_each(&mut follow);
+            let called = one.body.transfers().into_iter().filter_map(target);
+            ahead.extend(called.filter_map(|(from, to)| self.known.get(&(&from, &to)).copied()));
             let rules = one.body.rules().into_iter();
             decided.extend(rules.map(|(_, rule)| rule.to_owned()));
         }

@@ -146,9 +146,8 @@ fn objects(graph: &Graph) -> HashMap<&str, Node> {
 }
 
 fn is_named(segments: &[Segment]) -> bool {
-    segments
-        .iter()
-        .any(|segment| matches!(segment, Segment::Member(_)))
+    let is_name = |segment: &Segment| matches!(segment, Segment::Member(_));
+    segments.iter().any(is_name)
 }
 
 /// A limit within a member whose value is kept as text.
@@ -169,11 +168,7 @@ fn inside(wire: &str, difference: &Difference, asks: String) -> Limit {
 
 /// Whether nothing is known of a value but that it is JSON, or how it is held.
 fn is_text(ty: &Ty) -> bool {
-    match ty {
-        Ty::Json | Ty::JsonObject | Ty::JsonArray => true,
-        Ty::Array(inner) | Ty::Map(inner) | Ty::Nullable(inner) => is_text(inner),
-        _ => false,
-    }
+    matches!(ty.innermost(), Ty::Json | Ty::JsonObject | Ty::JsonArray)
 }
 
 /// What the target asks by a difference, in words; nothing if all that the source allows is welcome.
@@ -185,15 +180,13 @@ fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<S
     let [_, node] = way.ends([finding.old, finding.new]);
     if let Detail::Limit(name, old, new) = &finding.detail {
         let [before, now] = way.ends([old.as_ref(), new.as_ref()]);
-        let of_items = difference
+        let items = difference
             .inside
             .iter()
-            .filter(|segment| **segment == Segment::Item);
-        let name = format!("{}{name}", of_items.map(|_| "[]").collect::<String>());
-        return now
-            .and_then(|now| limit(&name, before, now))
-            .into_iter()
-            .collect();
+            .filter(|one| **one == Segment::Item);
+        let name = format!("{}{name}", "[]".repeat(items.count()));
+        let limit = now.and_then(|now| limit(&name, before, now));
+        return limit.into_iter().collect();
     }
     if !text {
         return Vec::new();

@@ -88,8 +88,9 @@ impl Body {
         }
     }
 
-    /// How the values are converted that it holds.
-    pub(super) fn transfers(&self) -> Vec<&Transfer> {
+    /// Returns how the values are converted that it holds.
+    #[must_use]
+    pub fn transfers(&self) -> Vec<&Transfer> {
         match self {
             Self::Object(plan) => plan.members().filter_map(|met| met.transfer).collect(),
             Self::Union(arms) => (arms.iter())

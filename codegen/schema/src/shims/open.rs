@@ -159,10 +159,7 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
                 "[[rename]]\nmethod = true\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n"
             ),
             Row::Method(sender, missing, action) => {
-                let sender = match sender {
-                    Sender::Client => "client",
-                    Sender::Server => "server",
-                };
+                let sender = format!("{sender:?}").to_lowercase();
                 // A method that changed sides has a row for each.
                 let id = if findings.len() > 1 {
                     format!("{id}-of-{sender}")

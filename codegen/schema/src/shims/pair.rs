@@ -71,18 +71,16 @@ pub enum Way {
     Down,
 }
 
+mcp_wire::strings! {
+    Way {
+        Up "up";
+        Down "down";
+    }
+}
+
 impl Way {
     /// Both ways.
-    pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
-
-    /// Returns the name in rule files and modules.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Down => "down",
-        }
-    }
+    pub const BOTH: [Self; 2] = Self::ALL;
 
     /// Returns the way back.
     #[must_use]
@@ -108,12 +106,6 @@ impl Way {
             Self::Up => up,
             Self::Down => down,
         }
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

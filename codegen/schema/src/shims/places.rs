@@ -3,7 +3,7 @@
 use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;
 
-use super::exact::target;
+use super::OneOrMany;
 use super::met::Met;
 use super::pair::Way;
 use super::plan::{Body, Conversion, End, Hook, PairPlan, Transfer};
@@ -33,15 +33,10 @@ pub fn places(plan: &PairPlan) -> SortedMap<String, Vec<String>> {
         }
     }
     for error in &plan.errors {
-        let methods = error
-            .method
-            .as_ref()
-            .map_or(&[][..], |methods| methods.all());
-        for method in methods {
+        let all = ["*".to_owned()];
+        let methods = error.method.as_ref().map(OneOrMany::all);
+        for method in methods.filter(|own| !own.is_empty()).unwrap_or(&all) {
             found.add(&error.id, format!("{method} error $.code = {}", error.code));
-        }
-        if methods.is_empty() {
-            found.add(&error.id, format!("* error $.code = {}", error.code));
         }
     }
     adapters(plan, &mut found);
@@ -111,23 +106,14 @@ fn walk(
 /// The two ends of a conversion that lies ahead, and the way there.
 type Ahead = ((End, End), Trail);
 
+/// The conversion that a transfer ends in, at the values that it converts one by one.
 fn next(transfer: &Transfer, trail: Trail) -> Option<Ahead> {
-    Some((target(transfer)?, along(transfer, trail)))
-}
-
-/// The way to the value that a transfer converts one by one.
-fn along(transfer: &Transfer, mut trail: Trail) -> Trail {
     match transfer {
-        Transfer::List(inner) => {
-            trail.push(&Place::Item);
-            along(inner, trail)
-        }
-        Transfer::Map(inner) => {
-            trail.push(&Place::Each);
-            along(inner, trail)
-        }
-        Transfer::Nullable(inner) | Transfer::OrNull(inner) => along(inner, trail),
-        Transfer::Move | Transfer::Widen | Transfer::Call { .. } => trail,
+        Transfer::List(inner) => next(inner, to(&trail, Place::Item)),
+        Transfer::Map(inner) => next(inner, to(&trail, Place::Each)),
+        Transfer::Nullable(inner) | Transfer::OrNull(inner) => next(inner, trail),
+        Transfer::Call { from, to } => Some(((from.clone(), to.clone()), trail)),
+        Transfer::Move | Transfer::Widen => None,
     }
 }
 

@@ -414,6 +414,17 @@ pub enum Transfer {
     Widen,
 }
 
+impl Transfer {
+    /// Returns the transfer of what stands in a list or a map; nothing is to be done to that where it is moved.
+    #[must_use]
+    pub fn within(self, around: fn(Box<Self>) -> Self) -> Self {
+        match self {
+            Self::Move => Self::Move,
+            inner => around(Box::new(inner)),
+        }
+    }
+}
+
 /// One end of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]

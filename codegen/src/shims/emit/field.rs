@@ -3,7 +3,8 @@
 use super::object::derived;
 use super::words::option;
 use super::{Emitter, adapter, call, path, reject, rule};
-use crate::emit::in_box;
+use crate::emit::{assign, in_box};
+use crate::shims::same::reduced;
 use mcp_schema::naming::snake_case;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
@@ -78,16 +79,12 @@ impl Emitter {
             true => quote!({ cx.foreign(#wire, &mut extra); #value }),
             false => value,
         };
-        if field == value.to_string() {
-            quote!(#field)
-        } else {
-            quote!(#field: #value)
-        }
+        assign(&field, &value)
     }
 
     /// A member that source and target have.
     fn same(&self, plan: &FieldPlan, same: &SameMember) -> TokenStream {
-        let (wire, transfer) = (&*plan.wire, &same.transfer);
+        let (wire, transfer) = (&*plan.wire, &reduced(&same.transfer, &self.moved));
         let optional = [same.optional, plan.optional];
         let boxed = [same.boxed, plan.boxed];
         let from = &format_ident!("{}", same.field);
@@ -151,7 +148,10 @@ impl Emitter {
                 };
                 let fill = same.missing.as_ref().map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
-                    Some(transfer) => self.member(transfer, wire, quote!(Default::default())),
+                    Some(empty) => {
+                        let empty = reduced(empty, &self.moved);
+                        self.member(&empty, wire, quote!(Default::default()))
+                    }
                     None => added(missing, wire),
                 });
                 quote!(match #from { Some(value) => #value, None => #fill })

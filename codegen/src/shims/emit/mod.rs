@@ -12,7 +12,7 @@ use mcp_schema::sorted::{SortedMap, SortedSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::same::reduce;
+use super::same::{is_moved, moved, reduced};
 use super::scaffold;
 use crate::emit::{CrateFiles, in_box, named};
 use crate::format;
@@ -34,16 +34,15 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
     };
     for plan in plans {
         let shared = facts.shared(&plan.pair);
-        let mut plan = plan.clone();
-        let [up, down] = &reduce(&mut plan, &shared);
-        let plan = &plan;
         let module = plan.pair.module();
         for way in Way::BOTH {
-            let conversions = plan.way(way);
-            let same = way.of(up, down);
-            let emitter = Emitter::new(conversions, way);
+            let same = moved(plan.way(way), &shared);
+            let conversions: Vec<&Conversion> = (plan.way(way).iter())
+                .filter(|one| !is_moved(&one.from, &one.to, &same))
+                .collect();
+            let emitter = Emitter::new(&conversions, way, same);
             let mut areas: SortedMap<&str, Vec<&Conversion>> = SortedMap::new();
-            for conversion in conversions {
+            for conversion in &conversions {
                 areas.entry(&conversion.area).or_default().push(conversion);
             }
             for (area, conversions) in &areas {
@@ -61,7 +60,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 add(path, text);
             }
             let names: SortedSet<&str> = areas.keys().copied().collect();
-            let types = emitter.types(conversions, same);
+            let types = emitter.types(&conversions);
             let body = scaffold::way(plan, way, &names, &types);
             let path = format!("src/{module}/{way}/mod.rs");
             let text = format::rust(body, &path)?;
@@ -83,6 +82,8 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
 struct Emitter {
     way: Way,
     functions: SortedMap<(End, End), Function>,
+    /// The types that are moved as a whole.
+    moved: SortedSet<String>,
 }
 
 /// The function of a conversion.
@@ -94,7 +95,7 @@ struct Function {
 }
 
 impl Emitter {
-    fn new(conversions: &[Conversion], way: Way) -> Self {
+    fn new(conversions: &[&Conversion], way: Way, moved: SortedSet<String>) -> Self {
         let mut by_source: SortedMap<&End, usize> = SortedMap::new();
         for one in conversions {
             *by_source.entry(&one.from).or_default() += 1;
@@ -117,7 +118,11 @@ impl Emitter {
             };
             functions.insert((from.clone(), to.clone()), function);
         }
-        Self { way, functions }
+        Self {
+            way,
+            functions,
+            moved,
+        }
     }
 
     fn of(&self, from: &End, to: &End) -> &Function {
@@ -165,7 +170,7 @@ impl Emitter {
         let (source, target) = self.sides();
         let from_type = Self::end(&source, from);
         let to_type = Self::end(&target, to);
-        let inner = self.body(one, body);
+        let inner = self.body(one, body, [&from_type, &to_type]);
         let doc = format!(" `{}` to `{}`.", from.name(), to.name());
         match exact {
             true => quote! {
@@ -179,25 +184,21 @@ impl Emitter {
         }
     }
 
-    fn body(&self, one: &Conversion, body: &Body) -> TokenStream {
-        let (source, target) = self.sides();
-        let from = Self::end(&source, &one.from);
-        let to = Self::end(&target, &one.to);
+    fn body(&self, one: &Conversion, body: &Body, ends: [&TokenStream; 2]) -> TokenStream {
+        let [from, to] = ends;
         let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
         match body {
-            Body::Object(plan) => self.object(one, plan),
+            Body::Object(plan) => self.object(one, plan, ends),
             Body::Union(arms) => {
-                let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
+                let arms = arms.iter().map(|arm| self.arm(arm, from, to, one.exact));
                 quote!(match value { #(#arms)* })
             }
             Body::Split(plan) => {
-                let (field, ty) = (
-                    format_ident!("{}", plan.field),
-                    format_ident!("{}", plan.ty),
-                );
+                let (source, _) = self.sides();
+                let [field, ty] = [&plan.field, &plan.ty].map(|name| format_ident!("{name}"));
                 let arms = plan.arms.iter().map(|(value, becomes)| {
                     let value = format_ident!("{}", pascal_case(value));
-                    let then = done(self.becoming(becomes, &to, quote!(value)));
+                    let then = done(self.becoming(becomes, to, quote!(value)));
                     quote!(#source::#ty::#value => #then,)
                 });
                 quote!(match value.#field { #(#arms)* })
@@ -225,7 +226,7 @@ impl Emitter {
                 let (rule, message) = (self::rule(rule), &error.message);
                 quote!(cx.refused(#rule, &value, #message))
             }
-            Body::IntoVariant(becomes) => done(self.becoming(becomes, &to, quote!(value))),
+            Body::IntoVariant(becomes) => done(self.becoming(becomes, to, quote!(value))),
             Body::Custom(hook) => call(hook, quote!(value)),
         }
     }
@@ -263,7 +264,8 @@ impl Emitter {
 
     /// A value, converted, as a variant of the target or as the target itself.
     fn becoming(&self, becomes: &Becomes, to: &TokenStream, value: TokenStream) -> TokenStream {
-        let value = in_box(self.convert(&becomes.transfer, value), becomes.boxed);
+        let transfer = reduced(&becomes.transfer, &self.moved);
+        let value = in_box(self.convert(&transfer, value), becomes.boxed);
         match &becomes.variant {
             Some(variant) => {
                 let variant = format_ident!("{variant}");
@@ -274,7 +276,7 @@ impl Emitter {
     }
 
     /// The rows by which a value whose type is only known at run time is converted.
-    fn types(&self, conversions: &[Conversion], same: &SortedSet<String>) -> TokenStream {
+    fn types(&self, conversions: &[&Conversion]) -> TokenStream {
         let converted = conversions.iter().filter_map(|one| {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
                 return None;
@@ -286,7 +288,7 @@ impl Emitter {
             };
             Some(((from, to), run))
         });
-        let same = same.iter().map(|name| ((name, name), quote!(same)));
+        let same = (self.moved.iter()).map(|name| ((name, name), quote!(same)));
         let rows: SortedMap<(&String, &String), TokenStream> = converted.chain(same).collect();
         let rows = rows
             .into_iter()

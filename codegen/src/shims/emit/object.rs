@@ -15,7 +15,12 @@ use quote::{format_ident, quote};
 
 impl Emitter {
     /// The body of a conversion of objects.
-    pub(super) fn object(&self, one: &Conversion, plan: &ObjectPlan) -> TokenStream {
+    pub(super) fn object(
+        &self,
+        one: &Conversion,
+        plan: &ObjectPlan,
+        [from, to]: [&TokenStream; 2],
+    ) -> TokenStream {
         let ObjectPlan {
             before,
             fields,
@@ -25,9 +30,6 @@ impl Emitter {
             rest,
             after,
         } = plan;
-        let (source, target) = self.sides();
-        let from = Self::end(&source, &one.from);
-        let to = Self::end(&target, &one.to);
         let adopts = |field: &FieldPlan| {
             matches!(
                 field.source,

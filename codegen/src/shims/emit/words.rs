@@ -5,7 +5,7 @@ use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::Hook;
 use mcp_schema::shims::rules::{LossKind, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 /// The value of a field as an `Option`, out of its box.
 pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream {
@@ -28,9 +28,18 @@ pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {
     quote!(Adapter::#variant)
 }
 
+/// The code of an error; the ends of all codes by their names.
+pub(in crate::shims) fn code(code: i64) -> TokenStream {
+    match code {
+        i64::MIN => quote!(i64::MIN),
+        i64::MAX => quote!(i64::MAX),
+        code => Literal::i64_unsuffixed(code).into_token_stream(),
+    }
+}
+
 pub(super) fn reject(id: &str, error: &Reject) -> TokenStream {
     let Reject { code, message } = error;
-    let (rule, code) = (rule(id), Literal::i64_unsuffixed(*code));
+    let (rule, code) = (rule(id), self::code(*code));
     quote!(cx.reject(#rule, #code, #message))
 }
 

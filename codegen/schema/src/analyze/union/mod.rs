@@ -77,7 +77,7 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
             .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key))
     };
     let rows: Option<Vec<String>> = union.types().map(row).collect();
-    let opaque = opaque_rule(at);
+    let opaque = opaque_rule(at, "json");
     let settle = match rows {
         Some(rows) => Settle {
             stub: format!(

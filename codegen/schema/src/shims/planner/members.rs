@@ -7,7 +7,8 @@ use super::super::plan::{
     Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Transfer,
 };
 use super::super::rules::{Action, Offer, Rule, SessionFact};
-use super::{End, Planner, Reject, Step, hook, words};
+use super::words::{self, MAX_WITHIN};
+use super::{End, Planner, Reject, Step, hook};
 use crate::diff::refused_by;
 use crate::model::{Given, Member, Presence, Start, Ty};
 
@@ -18,7 +19,12 @@ impl<'m> Planner<'m> {
     /// A member that both sides name.
     pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
-        let Step { rules, way, .. } = self.step;
+        let Step {
+            rules,
+            way,
+            ids: [_, now],
+            ..
+        } = self.step;
         let offer = rules.offer(place, way);
         if let Some(offer) = &offer
             && let Action::Custom(path) = offer.action
@@ -42,37 +48,24 @@ impl<'m> Planner<'m> {
         let (transfer, null) = match (from, to) {
             (Ty::Nullable(inner), to) if optional[1] && !matches!(to, Ty::Nullable(_)) => {
                 let transfer = self.transfer(inner, to);
-                let null = transfer.is_ok().then(|| self.null(place));
+                let open = format!("it may be null, and may not in {now}");
+                let answer = "`null` is left out, and recorded";
+                let null = transfer
+                    .is_ok()
+                    .then(|| self.dropped_safely(place, "that `null` is dropped", &open, answer));
                 (transfer, null)
             }
             (from, to) => (self.transfer(from, to), None),
         };
-        let missing = match (optional, &offer) {
-            ([true, false], Some(offer)) => {
-                rules.uses(offer);
-                if offer.action.fills() {
-                    self.fills(place, offer, target);
-                    let mut missing = missing(offer.rule, offer.action);
-                    if let (Action::Empty, Ty::Named(_), Ok(transfer)) =
-                        (offer.action, from, &transfer)
-                    {
-                        missing.empty = Some(transfer.clone());
-                    }
-                    Some(missing)
-                } else {
-                    self.misses(place, offer, ABSENT);
-                    Some(self.unfilled(place))
-                }
+        let missing = (optional == [true, false]).then(|| {
+            let open = format!("it is required in {now}, and may be absent before");
+            let mut missing = self.required(target, place, ABSENT, &open, Row::Add);
+            if let (Action::Empty, Ty::Named(_), Ok(transfer)) = (&missing.action, from, &transfer)
+            {
+                missing.empty = Some(transfer.clone());
             }
-            ([true, false], None) => {
-                let open = format!(
-                    "it is required in {}, and may be absent before",
-                    self.step.ids[1]
-                );
-                Some(self.filled(target, place, &open, Row::Add))
-            }
-            _ => None,
-        };
+            missing
+        });
         let transfer = match transfer {
             Ok(transfer) => transfer,
             Err(problem) => {
@@ -87,19 +80,17 @@ impl<'m> Planner<'m> {
                 return self.recast_member([source, target], recast, place, &problem);
             }
         };
-        let offered = offer.as_ref().filter(|offer| match offer.action {
-            Action::Implied(_) => optional == [false, true],
-            Action::Filter(_) => matches!(transfer, Transfer::List(_)),
-            _ => false,
-        });
         let (mut implied, mut filter) = (None, None);
-        if let Some(offer) = offered {
-            rules.uses(offer);
-            match offer.action {
-                Action::Implied(value) => implied = Some(value.clone()),
-                Action::Filter(path) => filter = Some(hook(offer.rule, path)),
-                _ => {}
+        match offer.as_ref().map(|offer| (offer, offer.action)) {
+            Some((offer, Action::Implied(value))) if optional == [false, true] => {
+                rules.uses(offer);
+                implied = Some(value.clone());
             }
+            Some((offer, Action::Filter(path))) if matches!(transfer, Transfer::List(_)) => {
+                rules.uses(offer);
+                filter = Some(hook(offer.rule, path));
+            }
+            _ => {}
         }
         let boxed = source.boxed || target.boxed;
         let plain = optional == [true, true] && !boxed && null.is_none();
@@ -123,16 +114,6 @@ impl<'m> Planner<'m> {
             summon,
             filter,
         })
-    }
-
-    /// The rule by which `null` is left out, where the target has no such value.
-    fn null(&mut self, place: &str) -> String {
-        if let Some(rule) = self.dropped(place, "that `null` is dropped") {
-            return rule;
-        }
-        let open = format!("it may be null, and may not in {}", self.step.ids[1]);
-        self.finds(place, &open, "`null` is left out, and recorded", "\"drop\"");
-        UNDECIDED.to_owned()
     }
 
     /// What a session knows that stands in an object of this type.
@@ -172,13 +153,15 @@ impl<'m> Planner<'m> {
         let opaque = matches!(to.resolve(&target.ty), Ty::Json);
         let plain =
             words::is_plain(from, &source.ty) && (opaque || words::is_plain(to, &target.ty));
-        let scalar = words::is_scalar(from, &source.ty) || words::is_scalar(to, &target.ty);
+        let scalar = [(from, source), (to, target)]
+            .iter()
+            .any(|(model, member)| words::is_scalar(model, &member.ty, MAX_WITHIN));
         let may_lack = target.presence == Presence::Optional;
         let question = "that a value of another type is dropped";
         if may_lack && let Some(rule) = self.dropped(place, question) {
             return Source::Lost(Recast { rule, ..recast });
         }
-        if words::widens((from, &source.ty), (to, &target.ty)) {
+        if words::widens((from, &source.ty), (to, &target.ty), MAX_WITHIN) {
             return Source::Reread(Recast {
                 widens: true,
                 ..recast
@@ -219,23 +202,31 @@ impl<'m> Planner<'m> {
             };
         }
         let question = "what a member gets that the source does not name";
-        let offer = (self.step.rules).offer(place, self.step.way);
-        if let Some(offer) = &offer {
-            self.fills(place, offer, target);
-        }
-        let offered = offer.is_some();
-        let missing = match self.rule(place, Action::fills, question) {
-            Some((rule, action)) => missing(rule, action),
-            None if offered => self.unfilled(place),
-            None => {
-                let [before, now] = self.step.ids;
-                let ty = &target.ty;
-                let open =
-                    format!("it is {ty}, required in {now}, and {before} has no such member");
-                self.filled(target, place, &open, Row::Rule)
-            }
+        let ([before, now], ty) = (self.step.ids, &target.ty);
+        let open = format!("it is {ty}, required in {now}, and {before} has no such member");
+        Source::Fill(self.required(target, place, question, &open, Row::Rule))
+    }
+
+    /// What fills a member that must be there: what a rule says, or the safe answer.
+    fn required(
+        &mut self,
+        target: &Member,
+        place: &str,
+        question: &str,
+        open: &str,
+        row: fn(String) -> Row,
+    ) -> Missing {
+        let Step { rules, way, .. } = self.step;
+        let Some(offer) = rules.offer(place, way) else {
+            return self.filled(target, place, open, row);
         };
-        Source::Fill(missing)
+        rules.uses(&offer);
+        if !offer.action.fills() {
+            self.misses(place, &offer, question);
+            return self.unfilled(place);
+        }
+        self.fills(place, &offer, target);
+        missing(offer.rule, offer.action)
     }
 
     /// A value that a rule gives to a member has to be one of the member.
@@ -417,17 +408,13 @@ impl<'m> Planner<'m> {
             return Some(plan);
         }
         let question = "that another value than the constant is dropped";
-        plan.rule = self.dropped(place, question);
-        if plan.rule.is_none() {
-            plan.rule = Some(UNDECIDED.to_owned());
-            let was = match words::presence(&source.presence) {
-                fixed if matches!(source.presence, Presence::Constant(_)) => fixed,
-                presence => format!("{}, {presence}", source.ty),
-            };
-            let open = format!("it was {was}, and is always {constant}");
-            let answer = "another value becomes that one, and is recorded";
-            self.finds(place, &open, answer, "\"drop\"");
-        }
+        let was = match words::presence(&source.presence) {
+            fixed if matches!(source.presence, Presence::Constant(_)) => fixed,
+            presence => format!("{}, {presence}", source.ty),
+        };
+        let open = format!("it was {was}, and is always {constant}");
+        let answer = "another value becomes that one, and is recorded";
+        plan.rule = Some(self.dropped_safely(place, question, &open, answer));
         Some(plan)
     }
 

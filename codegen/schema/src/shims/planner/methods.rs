@@ -20,12 +20,8 @@ pub(super) fn methods(
     errors: &mut Vec<Error>,
 ) -> Vec<MethodPlan> {
     let by_name = |model: &Model| -> Methods {
-        let key = |method: &Method| (method.name.clone(), method.direction);
-        model
-            .methods
-            .iter()
-            .map(|method| (key(method), method.clone()))
-            .collect()
+        let row = |method: &Method| ((method.name.clone(), method.direction), method.clone());
+        model.methods.iter().map(row).collect()
     };
     let (mut olds, news) = (by_name(old.model), by_name(new.model));
     let renamed = renamed(&mut olds, &news, rules);
@@ -75,25 +71,14 @@ pub(super) fn methods(
                 });
             }
             (a, b) => {
-                let (open, is_old, answered) = match (a, b) {
-                    (Some(a), Some(b)) => {
-                        let [a, b] = [a, b].map(kind);
-                        (
-                            format!("it is {a} in {}, and {b} in {}", old.id, new.id),
-                            true,
-                            true,
-                        )
+                let is_old = a.is_some();
+                let lacking = if is_old { new.id } else { old.id };
+                let answered = [a, b].into_iter().flatten().any(is_answered);
+                let open = match [a, b].map(|method| method.map(kind)) {
+                    [Some(a), Some(b)] => {
+                        format!("it is {a} in {}, and {b} in {}", old.id, new.id)
                     }
-                    (Some(a), None) => (
-                        format!("{} has no such method", new.id),
-                        true,
-                        is_answered(a),
-                    ),
-                    (None, b) => (
-                        format!("{} has no such method", old.id),
-                        false,
-                        b.is_some_and(is_answered),
-                    ),
+                    _ => format!("{lacking} has no such method"),
                 };
                 let decided = rules
                     .method(name, sender)
@@ -107,7 +92,6 @@ pub(super) fn methods(
                         (rule.id.clone(), action)
                     }
                     None => {
-                        let lacking = if is_old { new.id } else { old.id };
                         let (answer, row, action) = unknown_method(name, lacking, answered);
                         let row = match moved.iter().find(|(_, names)| names.contains(name)) {
                             Some((of, names)) if of == direction => {
@@ -141,7 +125,7 @@ fn renamed(
 ) -> SortedMap<(String, Direction), String> {
     let mut renamed = SortedMap::new();
     for (offset, old, new) in rules.renamed_methods() {
-        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+        for direction in Direction::ALL {
             let [gone, came] = [old, new].map(|name| (name.to_owned(), direction));
             let (Some(before), Some(after)) = (olds.get(&gone), news.get(&came)) else {
                 continue;
@@ -226,11 +210,7 @@ pub(super) fn error_codes(
         if other.errors.is_empty() {
             // Nobody has said yet which codes it sends.
             if !one.errors.is_empty() {
-                let list: Vec<String> = one
-                    .errors
-                    .iter()
-                    .map(|(code, _)| code.to_string())
-                    .collect();
+                let codes = one.errors.iter().map(|(code, _)| code.to_string());
                 found.open(
                     "errors",
                     None,
@@ -239,7 +219,7 @@ pub(super) fn error_codes(
                     Row::Listed(format!(
                         "# let each [[error]] that it still sends hold for {}, of {}: a later `until`, or none\n",
                         other.id,
-                        list.join(", ")
+                        codes.collect::<Vec<_>>().join(", ")
                     )),
                 );
             }
@@ -247,7 +227,7 @@ pub(super) fn error_codes(
         }
         for (code, name) in one.errors {
             let shared = other.errors.iter().any(|(known, _)| known == code);
-            if shared || rules.error_row(*code).is_some() {
+            if shared || rules.has_error(*code) {
                 continue;
             }
             let row = match way {

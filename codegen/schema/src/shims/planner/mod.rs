@@ -17,8 +17,8 @@ use super::exact;
 use super::limits::Limits;
 use super::open::{Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
-use super::plan::{Body, Conversion, End, Hook, PairPlan, RuleFacts, StringPlan, Transfer};
-use super::rules::{Action, Offer, PairRules, Reject, Rule};
+use super::plan::{Body, Conversion, End, Hook, PairPlan, StringPlan, Transfer};
+use super::rules::{Action, Also, Offer, PairRules, Reject, Rule};
 use crate::Error;
 use crate::diff::Graph;
 use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
@@ -70,23 +70,28 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     error_codes(old, new, rules, &mut codes, &mut found);
     let methods = methods(old, new, rules, &mut ways, &mut found, &mut errors);
     let mut also = Vec::new();
-    for (offset, name) in rules.also() {
+    let also_error = |offset: usize, row: &Also, problem: &str| {
+        rules.error(offset, &row.r#type, problem, &row.reason)
+    };
+    for (offset, row) in rules.also() {
+        let name = &row.r#type;
         if old.model.get(name).is_none() || new.model.get(name).is_none() {
-            errors.push(rules.also_error(offset, "both revisions must have a type of that name"));
+            let problem = "both revisions must have a type of that name";
+            errors.push(also_error(offset, row, problem));
             continue;
         }
         let end = || End::Type(name.to_owned());
-        also.push((offset, (end(), end())));
+        also.push((offset, row, (end(), end())));
     }
     // What the methods reach is only known once their types have been gone through.
     ways.iter_mut().for_each(Planner::run);
-    for (offset, pair) in &also {
+    for (offset, row, pair) in &also {
         if ways.iter().all(|way| way.known.contains(pair)) {
-            errors
-                .push(rules.also_error(*offset, "a method of both revisions reaches it as it is"));
+            let problem = "a method of both revisions reaches it as it is";
+            errors.push(also_error(*offset, row, problem));
         }
     }
-    for (_, (from, to)) in also {
+    for (.., (from, to)) in also {
         for way in &mut ways {
             way.call(from.clone(), to.clone());
         }
@@ -111,36 +116,12 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
         down,
         methods,
         errors: codes,
-        rules: facts(rules),
+        rules: rules.facts(),
     };
     Planned {
         plan,
         faults: errors,
     }
-}
-
-/// What conversions are handed of the rules, by id.
-fn facts(rules: &PairRules) -> Vec<RuleFacts> {
-    let plain = |id: &str, reason: &str| RuleFacts {
-        id: id.to_owned(),
-        loss: None,
-        lesser: None,
-        trivial: None,
-        reason: reason.to_owned(),
-    };
-    let mut all: Vec<RuleFacts> = rules
-        .rules()
-        .map(|rule| RuleFacts {
-            loss: rule.loss,
-            lesser: rule.lesser,
-            trivial: rule.trivial.clone(),
-            ..plain(&rule.id, &rule.reason)
-        })
-        .chain(rules.methods().map(|rule| plain(&rule.id, &rule.reason)))
-        .chain(rules.errors().map(|rule| plain(&rule.id, &rule.reason)))
-        .collect();
-    all.sort_by(|a, b| a.id.cmp(&b.id));
-    all
 }
 
 /// One direction of a pair.
@@ -249,6 +230,14 @@ impl<'m> Planner<'m> {
         self.unsupported.push(error);
     }
 
+    /// The same; where there is none, that it is dropped is open.
+    fn dropped_safely(&mut self, place: &str, question: &str, open: &str, answer: &str) -> String {
+        self.dropped(place, question).unwrap_or_else(|| {
+            self.finds(place, open, answer, "\"drop\"");
+            UNDECIDED.to_owned()
+        })
+    }
+
     /// The rejection of what has no counterpart.
     fn refusal(&self, what: &str) -> Reject {
         Reject {
@@ -268,8 +257,14 @@ impl<'m> Planner<'m> {
 
     /// How a value of one type becomes a value of the other; asks for the conversions that it calls.
     fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, Problem> {
-        let from = self.step.from.resolve(from);
-        let to = self.step.to.resolve(to);
+        let (source, target) = (self.step.from, self.step.to);
+        let (from, to) = (source.resolve(from), target.resolve(to));
+        // One of two objects has a name.
+        if let (Some(a), Some(b)) = (object_end(source, from), object_end(target, to))
+            && matches!(a, End::Type(_)) != matches!(b, End::Type(_))
+        {
+            return Ok(self.call(a, b));
+        }
         Ok(match (from, to) {
             (Ty::Named(a), Ty::Named(b)) => {
                 if !self.belong_together(a, b) {
@@ -277,42 +272,15 @@ impl<'m> Planner<'m> {
                 }
                 self.call(End::Type(a.clone()), End::Type(b.clone()))
             }
-            (Ty::Map(value), Ty::Named(b))
-                if **value == Ty::Json && self.is_object(self.step.to, b) =>
-            {
-                self.call(End::Map, End::Type(b.clone()))
-            }
-            (Ty::JsonObject, Ty::Named(b)) if self.is_object(self.step.to, b) => {
-                self.call(End::Opaque, End::Type(b.clone()))
-            }
-            (Ty::Named(a), Ty::Map(value))
-                if **value == Ty::Json && self.is_object(self.step.from, a) =>
-            {
-                self.call(End::Type(a.clone()), End::Map)
-            }
-            (Ty::Named(a), Ty::JsonObject) if self.is_object(self.step.from, a) => {
-                self.call(End::Type(a.clone()), End::Opaque)
-            }
-            (Ty::Array(a), Ty::Array(b)) => match self.transfer(a, b)? {
-                Transfer::Move => Transfer::Move,
-                transfer => Transfer::List(Box::new(transfer)),
-            },
-            (Ty::Map(a), Ty::Map(b)) => match self.transfer(a, b)? {
-                Transfer::Move => Transfer::Move,
-                transfer => Transfer::Map(Box::new(transfer)),
-            },
-            (Ty::Nullable(a), Ty::Nullable(b)) => match self.transfer(a, b)? {
-                Transfer::Move => Transfer::Move,
-                transfer => Transfer::Nullable(Box::new(transfer)),
-            },
+            (Ty::Array(a), Ty::Array(b)) => self.transfer(a, b)?.within(Transfer::List),
+            (Ty::Map(a), Ty::Map(b)) => self.transfer(a, b)?.within(Transfer::Map),
+            (Ty::Nullable(a), Ty::Nullable(b)) => self.transfer(a, b)?.within(Transfer::Nullable),
             (from, Ty::Nullable(to)) if !matches!(from, Ty::Json) => {
                 Transfer::OrNull(Box::new(self.transfer(from, to)?))
             }
             (Ty::JsonObject | Ty::JsonArray, Ty::Json) => Transfer::Widen,
             (a, b) if a == b => Transfer::Move,
-            (a, b) => {
-                return Err(format!("it was {a}, and is {b}"));
-            }
+            (a, b) => return Err(format!("it was {a}, and is {b}")),
         })
     }
 
@@ -327,16 +295,9 @@ impl<'m> Planner<'m> {
     /// Whether two types that stand at the same place can be converted: they are one in two revisions, both are
     /// objects, or choices that have one in common, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
-        let Step {
-            from: source,
-            to: target,
-            ..
-        } = self.step;
-        let union = |model: &'m Model, name: &str| match model.shape(name) {
-            Some(Shape::Union(union)) => Some(union),
-            _ => None,
-        };
-        let share = match (source.shape(from), target.shape(to)) {
+        let (source, target) = (self.step.from, self.step.to);
+        let shapes = (source.shape(from), target.shape(to));
+        let share = match shapes {
             (Some(Shape::StringEnum(old)), Some(Shape::StringEnum(new))) => {
                 old.iter().any(|value| new.contains(value))
             }
@@ -345,9 +306,9 @@ impl<'m> Planner<'m> {
         };
         share
             || self.is_one(from, to)
-            || (self.is_object(source, from) && self.is_object(target, to))
-            || union(target, to).is_some_and(|union| self.is_held(union, from))
-            || union(source, from).is_some_and(|union| self.holds(source, union, to))
+            || matches!(shapes, (Some(Shape::Object(_)), Some(Shape::Object(_))))
+            || matches!(shapes.1, Some(Shape::Union(union)) if self.is_held(union, from))
+            || matches!(shapes.0, Some(Shape::Union(union)) if self.holds(source, union, to))
     }
 
     /// Whether a variant of a union of the target holds a type of the source.
@@ -368,16 +329,8 @@ impl<'m> Planner<'m> {
         from == to || self.step.rules.renamed(from, to, self.step.way)
     }
 
-    fn is_object(&self, model: &Model, name: &str) -> bool {
-        model.shape(name).and_then(Shape::object).is_some()
-    }
-
     fn body(&mut self, from: &End, to: &End) -> Body {
-        let Step {
-            from: source,
-            to: target,
-            ..
-        } = self.step;
+        let (source, target) = (self.step.from, self.step.to);
         let from_def = self.def(source, from);
         let to_def = self.def(target, to);
         if let Some((rule, path)) = from_def
@@ -447,29 +400,35 @@ impl<'m> Planner<'m> {
     }
 
     fn strings(&mut self, def: &TypeDef, from: &[String], to: &[String]) -> Body {
-        let mut plans = Vec::new();
-        for value in from {
-            let mut rejected = None;
-            if !to.contains(value) {
-                let place = format!("{}|{value}", def.doc_key);
-                let rejects = |action: &Action| matches!(action, Action::Reject(_));
-                let rule = self.rule(&place, rejects, "with which error it is rejected");
-                rejected = match rule {
-                    Some((rule, Action::Reject(error))) => Some((rule.id.clone(), error.clone())),
-                    _ => {
-                        let open = format!("{} has no such value", self.step.ids[1]);
-                        let error = self.refusal(&format!("`{value}`"));
-                        self.finds(&place, &open, REFUSED, &rejection(&error));
-                        Some((UNDECIDED.to_owned(), error))
-                    }
-                };
-            }
-            plans.push(StringPlan {
-                value: value.clone(),
-                rejected,
-            });
+        let plan = |value: &String| StringPlan {
+            value: value.clone(),
+            rejected: (!to.contains(value)).then(|| self.rejected(def, value)),
+        };
+        Body::Strings(from.iter().map(plan).collect())
+    }
+
+    /// The rule by which a string is rejected that the target does not have, and the error.
+    fn rejected(&mut self, def: &TypeDef, value: &str) -> (String, Reject) {
+        let place = format!("{}|{value}", def.doc_key);
+        let rejects = |action: &Action| matches!(action, Action::Reject(_));
+        let rule = self.rule(&place, rejects, "with which error it is rejected");
+        if let Some((rule, Action::Reject(error))) = rule {
+            return (rule.id.clone(), error.clone());
         }
-        Body::Strings(plans)
+        let open = format!("{} has no such value", self.step.ids[1]);
+        let error = self.refusal(&format!("`{value}`"));
+        self.finds(&place, &open, REFUSED, &rejection(&error));
+        (UNDECIDED.to_owned(), error)
+    }
+}
+
+/// The end of a conversion that a type is, if it is an object.
+fn object_end(model: &Model, ty: &Ty) -> Option<End> {
+    match ty {
+        Ty::Named(name) => (model.object(ty)).map(|_| End::Type(name.clone())),
+        Ty::Map(value) if **value == Ty::Json => Some(End::Map),
+        Ty::JsonObject => Some(End::Opaque),
+        _ => None,
     }
 }
 

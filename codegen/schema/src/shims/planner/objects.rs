@@ -84,27 +84,24 @@ impl<'m> Planner<'m> {
         if from.rest == Rest::Closed {
             foreign.clear();
         }
-        let hooks = |key: &str, wanted: fn(&Action) -> Option<&String>| -> Vec<Hook> {
-            (self.step.rules.decisions(key.to_owned(), self.step.way))
-                .filter_map(|(rule, action)| wanted(action).map(|path| hook(rule, path)))
-                .collect()
+        let hooks = |key: &str, is_first: bool| -> Vec<Hook> {
+            let decisions = self.step.rules.decisions(key, self.step.way).into_iter();
+            let hooks = decisions.filter_map(|offer| match (offer.action, is_first) {
+                (Action::Before(path), true) | (Action::After(path), false) => {
+                    Some(hook(offer.rule, path))
+                }
+                _ => None,
+            });
+            hooks.collect()
         };
-        let before = hooks(from_key, |action| match action {
-            Action::Before(path) => Some(path),
-            _ => None,
-        });
-        let after = hooks(to_key, |action| match action {
-            Action::After(path) => Some(path),
-            _ => None,
-        });
         Body::Object(ObjectPlan {
-            before,
+            before: hooks(from_key, true),
             fields,
             dropped,
             settled,
             foreign,
             rest,
-            after,
+            after: hooks(to_key, false),
         })
     }
 
@@ -167,17 +164,13 @@ impl<'m> Planner<'m> {
         }
         let place = format!("{key}.*");
         let question = "that unknown members are dropped which the target cannot keep";
-        if let Some(rule) = self.dropped(&place, question) {
-            plan.rule = rule;
-            return plan;
-        }
         let open = match b {
-            Some(ty) => format!("unknown members are {} there", ty),
+            Some(ty) => format!("unknown members are {ty} there"),
             None => "there are no unknown members".to_owned(),
         };
         let open = format!("in {} {open}", self.step.ids[1]);
         let answer = "those that do not fit are left out, and recorded";
-        self.finds(&place, &open, answer, "\"drop\"");
+        plan.rule = self.dropped_safely(&place, question, &open, answer);
         plan
     }
 }

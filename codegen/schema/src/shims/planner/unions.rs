@@ -34,8 +34,9 @@ impl<'m> Planner<'m> {
     fn split(&mut self, def: &TypeDef, held: &[(&Variant, &String)]) -> Option<SplitPlan> {
         let Step { from, to, .. } = self.step;
         let is_constant = |name: &str, wire: &str, value: &str| {
-            let member = to.shape(name).and_then(Shape::object)?.member(wire)?;
-            Some(matches!(&member.presence, Presence::Constant(it) if it == value))
+            let object = to.shape(name).and_then(Shape::object);
+            let member = object.and_then(|object| object.member(wire));
+            member.is_some_and(|it| matches!(&it.presence, Presence::Constant(it) if it == value))
         };
         let by = |member: &'m Member| {
             let (Presence::Required, false, Ty::Named(ty)) =
@@ -47,10 +48,8 @@ impl<'m> Planner<'m> {
                 return None;
             };
             let arms = values.iter().map(|value| {
-                let mut all = held.iter();
-                let found =
-                    all.find(|(_, name)| is_constant(name, &member.wire, value) == Some(true));
-                found.map(|found| (value, *found))
+                let is_it = |(_, name): &&(_, &String)| is_constant(name, &member.wire, value);
+                Some((value, *held.iter().find(is_it)?))
             });
             let arms: Vec<_> = arms.collect::<Option<_>>()?;
             (arms.len() == held.len()).then_some((member, ty, arms))
@@ -172,16 +171,13 @@ impl<'m> Planner<'m> {
     fn same_arm(&mut self, ty: &Ty, to: Result<Option<&Variant>, &str>) -> Option<Arm> {
         match to {
             Err(name) => {
-                let Ty::Named(own) = self.step.from.resolve(ty) else {
-                    return None;
-                };
-                let own = own.clone();
-                let transfer = (self.is_one(&own, name))
-                    .then(|| self.call(End::Type(own), End::Type(name.to_owned())))?;
+                let own = self.step.from.resolve(ty).name()?;
+                let ends = [own, name].map(|name| End::Type(name.to_owned()));
+                let [from, to] = self.is_one(own, name).then_some(ends)?;
                 Some(Arm::Same(Becomes {
                     variant: None,
                     boxed: false,
-                    transfer,
+                    transfer: self.call(from, to),
                 }))
             }
             Ok(variant) => {

@@ -30,26 +30,23 @@ pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
 }
 
 /// How many types of a schema are looked through for the sake of one.
-const MAX_WITHIN: usize = 16;
+pub(super) const MAX_WITHIN: usize = 16;
 
-/// Returns whether a text of the type is made of scalars and lists of them: nothing in it needs a rule.
-pub(super) fn is_scalar(model: &Model, ty: &Ty) -> bool {
-    is_scalar_within(model, ty, MAX_WITHIN)
-}
-
-fn is_scalar_within(model: &Model, ty: &Ty, depth: usize) -> bool {
+/// Whether a text of the type is made of scalars and lists of them, no more than `depth` deep: nothing in it needs a
+/// rule.
+pub(super) fn is_scalar(model: &Model, ty: &Ty, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return false;
     };
     match model.resolve(ty) {
         Ty::String | Ty::Boolean | Ty::Integer | Ty::Number => true,
-        Ty::Array(inner) | Ty::Nullable(inner) => is_scalar_within(model, inner, depth),
-        Ty::Runtime(_, types) => types.iter().all(|ty| is_scalar_within(model, ty, depth)),
+        Ty::Array(inner) | Ty::Nullable(inner) => is_scalar(model, inner, depth),
+        Ty::Runtime(_, types) => types.iter().all(|ty| is_scalar(model, ty, depth)),
         Ty::Named(name) => match model.shape(name) {
             Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
             Some(Shape::Union(union)) => {
                 let mut variants = union.variants.iter();
-                !union.open && variants.all(|variant| is_scalar_within(model, &variant.ty, depth))
+                !union.open && variants.all(|variant| is_scalar(model, &variant.ty, depth))
             }
             _ => false,
         },
@@ -57,16 +54,17 @@ fn is_scalar_within(model: &Model, ty: &Ty, depth: usize) -> bool {
     }
 }
 
-/// Whether every scalar of one type is a value of the other: it widened, and nothing is lost.
-pub(super) fn widens(from: (&Model, &Ty), to: (&Model, &Ty)) -> bool {
-    widens_within(from, to, MAX_WITHIN)
-}
-
-fn widens_within((source, ty): (&Model, &Ty), (target, to): (&Model, &Ty), depth: usize) -> bool {
+/// Whether every scalar of one type is a value of the other: it widened, and nothing is lost. What is more than `depth`
+/// deep may not be.
+pub(super) fn widens(
+    (source, ty): (&Model, &Ty),
+    (target, to): (&Model, &Ty),
+    depth: usize,
+) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return false;
     };
-    let within = |ty: &Ty, to: &Ty| widens_within((source, ty), (target, to), depth);
+    let within = |ty: &Ty, to: &Ty| widens((source, ty), (target, to), depth);
     let held = |ty: &Ty, shape: Option<&Shape>| match shape {
         Some(Shape::Union(union)) if !union.open => {
             (union.variants.iter()).any(|variant| within(ty, &variant.ty))
@@ -130,10 +128,7 @@ pub(super) fn admits(model: &Model, ty: &Ty, value: &Value) -> Option<bool> {
         let answers: Vec<Option<bool>> = values.map(|one| admits(model, inner, one)).collect();
         match answers.contains(&Some(false)) {
             true => Some(false),
-            false => answers
-                .into_iter()
-                .collect::<Option<Vec<bool>>>()
-                .map(|_| true),
+            false => (!answers.contains(&None)).then_some(true),
         }
     };
     match (model.resolve(ty), value) {

@@ -2,64 +2,12 @@
 
 use crate::sorted::SortedSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::example::{Ending, Example, Facts, Of, Sample};
-use super::rows::{Rows, placed};
+use super::rows::{ErrorRule, MethodRule, Rows, Rule, placed};
 use crate::shims::pair::{Sender, Way};
-
-impl Example {
-    /// The example of a rule that speaks of these ways.
-    fn read<'r>(
-        &'r self,
-        rule: &'r str,
-        ways: &[Way],
-        sender: Option<Sender>,
-    ) -> Result<Sample<'r>, String> {
-        let of = [
-            self.r#type.as_deref().map(Of::Type),
-            self.params.as_deref().map(Of::Params),
-            self.result.as_deref().map(Of::Result),
-            self.error.as_deref().map(Of::Error),
-        ];
-        let mut of = of.into_iter().flatten();
-        let (Some(of), None) = (of.next(), of.next()) else {
-            return Err("it is of one thing: a `type`, or the method whose `params`, `result` or `error` it shows".to_owned());
-        };
-        let way = match (self.way, ways) {
-            (Some(way), ways) if ways.contains(&way) => way,
-            (Some(way), _) => return Err(format!("the rule says nothing of the way {way}")),
-            (None, [way]) => *way,
-            (None, _) => return Err("it says no `way`: up or down".to_owned()),
-        };
-        json("input", &self.input)?;
-        for fact in self.session.all() {
-            json("session", fact)?;
-        }
-        Ok(Sample {
-            rule,
-            of,
-            way,
-            sender: sender.or(self.sender),
-            session: &self.session,
-            input: &self.input,
-            ending: ending(&self.output)?,
-            loses: &self.loses,
-        })
-    }
-}
-
-impl Facts {
-    fn all(&self) -> impl Iterator<Item = &String> {
-        [
-            &self.client_capabilities,
-            &self.client_info,
-            &self.subscription_id,
-        ]
-        .into_iter()
-        .flatten()
-    }
-}
 
 fn json(what: &str, text: &str) -> Result<(), String> {
     serde_json::from_str::<Value>(text)
@@ -87,13 +35,17 @@ fn ending(output: &str) -> Result<Ending<'_>, String> {
 }
 
 /// What every row with an id says of itself.
-pub(super) struct Told<'r> {
+pub(in crate::shims) struct Told<'r> {
     pub(super) offset: usize,
-    pub(super) id: &'r str,
-    pub(super) reason: &'r str,
+    pub(in crate::shims) id: &'r str,
+    /// What it speaks of, in words.
+    pub(in crate::shims) at: String,
+    /// What it says of each way that it speaks of.
+    pub(in crate::shims) says: Vec<(Way, Value)>,
+    pub(in crate::shims) reason: &'r str,
     pub(super) source: &'r str,
-    /// The ways that it speaks of.
-    ways: Vec<Way>,
+    /// The row itself, where it is a `[[rule]]`.
+    pub(in crate::shims) rule: Option<&'r Rule>,
     /// Whether it speaks of the one on which the method is missing in the target: its example says which.
     either: bool,
     sender: Option<Sender>,
@@ -104,38 +56,97 @@ impl Rows {
     /// All rows with an id, in the order of the file within their kind.
     pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
         macro_rules! told {
-            ($rows:expr, $row:ident, $says:ident, $either:expr, $sender:expr) => {
+            ($rows:expr, $says:expr, $row:ident => { $($own:tt)* }) => {
                 placed($rows).map(|(offset, $row)| Told {
                     offset,
                     id: &$row.id,
+                    says: says(|way| $says($row, way)),
                     reason: &$row.reason,
                     source: &$row.source,
-                    ways: (Way::BOTH.into_iter())
-                        .filter(|way| $row.$says(*way).is_some())
-                        .collect(),
-                    either: $either,
-                    sender: $sender,
                     examples: &$row.example,
+                    $($own)*
                 })
             };
         }
-        let methods = told!(&self.method, row, action, row.action.is_some(), row.sender);
-        told!(&self.rule, row, action, false, None)
-            .chain(methods)
-            .chain(told!(&self.error, row, fate, false, None))
+        let rules = told!(&self.rule, Rule::action, row => {
+            at: row.at.all().join(", "),
+            rule: Some(row),
+            either: false,
+            sender: None,
+        });
+        let methods = told!(&self.method, MethodRule::action, row => {
+            at: row.name.all().join(", "),
+            rule: None,
+            either: row.action.is_some(),
+            sender: row.sender,
+        });
+        let errors = told!(&self.error, ErrorRule::fate, row => {
+            at: match &row.method {
+                Some(methods) => format!("error {} of {}", row.code, methods.all().join(", ")),
+                None => format!("error {}", row.code),
+            },
+            rule: None,
+            either: false,
+            sender: None,
+        });
+        rules.chain(methods).chain(errors)
     }
 }
 
+/// What is said of each way that something is said of, as rule files write it.
+fn says<'r, A: Serialize + 'r>(of: impl Fn(Way) -> Option<&'r A>) -> Vec<(Way, Value)> {
+    let said = |way| Some((way, serde_json::to_value(of(way)?).unwrap_or_default()));
+    Way::BOTH.into_iter().filter_map(said).collect()
+}
+
 impl<'r> Told<'r> {
+    /// An example of it that can be tried.
+    fn read(&self, example: &'r Example) -> Result<Sample<'r>, String> {
+        let of = [
+            example.r#type.as_deref().map(Of::Type),
+            example.params.as_deref().map(Of::Params),
+            example.result.as_deref().map(Of::Result),
+            example.error.as_deref().map(Of::Error),
+        ];
+        let mut of = of.into_iter().flatten();
+        let (Some(of), None) = (of.next(), of.next()) else {
+            return Err("it is of one thing: a `type`, or the method whose `params`, `result` or `error` it shows".to_owned());
+        };
+        let way = match (example.way, &self.says[..]) {
+            (Some(way), says) if says.iter().any(|(other, _)| *other == way) => way,
+            (Some(way), _) => return Err(format!("the rule says nothing of the way {way}")),
+            (None, [(way, _)]) => *way,
+            (None, _) => return Err("it says no `way`: up or down".to_owned()),
+        };
+        json("input", &example.input)?;
+        let Facts {
+            client_capabilities,
+            client_info,
+            subscription_id,
+        } = &example.session;
+        let facts = [client_capabilities, client_info, subscription_id];
+        for fact in facts.into_iter().flatten() {
+            json("session", fact)?;
+        }
+        Ok(Sample {
+            rule: self.id,
+            of,
+            way,
+            sender: self.sender.or(example.sender),
+            session: &example.session,
+            input: &example.input,
+            ending: ending(&example.output)?,
+            loses: &example.loses,
+        })
+    }
+
     /// What is wrong with its examples, and each way that has none.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut shown = SortedSet::new();
         for (at, example) in self.examples.iter().enumerate() {
-            match example.read(self.id, &self.ways, self.sender) {
-                Ok(sample) => {
-                    shown.insert(sample.way);
-                }
+            match self.read(example) {
+                Ok(sample) => drop(shown.insert(sample.way)),
                 Err(problem) => faults.push(format!("example {}: {problem}", at + 1)),
             }
         }
@@ -146,15 +157,14 @@ impl<'r> Told<'r> {
             let bare = shown.is_empty();
             faults.extend(bare.then(|| "it carries no `example`".to_owned()));
         } else {
-            let bare = self.ways.iter().filter(|way| !shown.contains(way));
-            faults.extend(bare.map(|way| format!("it carries no `example` of the way {way}")));
+            let bare = self.says.iter().filter(|(way, _)| !shown.contains(way));
+            faults.extend(bare.map(|(way, _)| format!("it carries no `example` of the way {way}")));
         }
         faults
     }
 
     /// Its examples that can be tried.
-    pub(super) fn samples(self) -> impl Iterator<Item = Sample<'r>> {
-        let read = move |one: &'r Example| one.read(self.id, &self.ways, self.sender).ok();
-        self.examples.iter().filter_map(read)
+    pub(in crate::shims) fn samples(self) -> impl Iterator<Item = Sample<'r>> {
+        (self.examples.iter()).filter_map(move |one| self.read(one).ok())
     }
 }

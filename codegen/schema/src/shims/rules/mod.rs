@@ -18,11 +18,14 @@ use toml::Spanned;
 
 use super::changes::Changes;
 use super::pair::{Pair, Sender, Way};
+use super::plan::RuleFacts;
 use crate::Error;
 use crate::model::{Member, Object};
 use crate::rules::matches;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
+use exemplified::Told;
+pub(super) use rows::Also;
 use rows::{Rename, Rows, placed};
 
 /// The rules of a pair.
@@ -53,15 +56,12 @@ impl PairRules {
     /// What is not TOML, with its line, and rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rows: Rows = file.parse()?;
-        let rules = Self {
+        Error::check(sound::faults(&file, &rows))?;
+        Ok(Self {
             file,
             rows,
-            used: RefCell::default(),
-            fitted: RefCell::default(),
-            asked: SortedSet::new(),
-        };
-        Error::check(sound::faults(&rules.file, &rules.rows))?;
-        Ok(rules)
+            ..Self::default()
+        })
     }
 
     /// Adds what changes of the prose ask for, and returns every one without an answer.
@@ -77,22 +77,9 @@ impl PairRules {
         rows::error(&self.file, offset, id, problem, reason)
     }
 
-    /// Returns the path of the file, for errors that say where a rule belongs.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.file.path
-    }
-
     /// Types that are converted although no method of both revisions reaches them.
-    pub(super) fn also(&self) -> impl Iterator<Item = (usize, &str)> {
-        placed(&self.rows.also).map(|(offset, row)| (offset, row.r#type.as_str()))
-    }
-
-    /// An error about a row of `also`.
-    pub(super) fn also_error(&self, offset: usize, problem: &str) -> Error {
-        let row = placed(&self.rows.also).find(|(at, _)| *at == offset);
-        let (name, reason) = row.map_or(("", ""), |(_, row)| (&row.r#type, &row.reason));
-        self.error(offset, name, problem, reason)
+    pub(super) fn also(&self) -> impl Iterator<Item = (usize, &Also)> {
+        placed(&self.rows.also)
     }
 
     /// The hooks of a type that say that they make a member fit into tighter limits.
@@ -110,15 +97,12 @@ impl PairRules {
         ids
     }
 
-    /// The row about an error code, if the code differs between the two revisions.
-    pub(super) fn error_row(&self, code: i64) -> Option<&ErrorRule> {
-        let rows = || placed(&self.rows.error);
-        for (offset, _) in rows().filter(|(_, row)| row.code.single() == Some(code)) {
-            self.uses_row(offset, 0);
-        }
-        let narrow = rows().find(|(_, row)| row.code.single() == Some(code));
-        let row = narrow.or_else(|| rows().find(|(_, row)| row.code.contains(code)))?;
-        Some(row.1)
+    /// Whether a row speaks of an error code that differs between the two revisions.
+    pub(super) fn has_error(&self, code: i64) -> bool {
+        let rows = placed(&self.rows.error).filter(|(_, row)| row.code.contains(code));
+        rows.inspect(|(offset, _)| self.uses_row(*offset, 0))
+            .count()
+            > 0
     }
 
     /// Whether two types of different names are one, by a rule.
@@ -205,17 +189,10 @@ impl PairRules {
     }
 
     /// All decisions about a place: a type may have something done before and after.
-    pub(super) fn decisions(
-        &self,
-        place: String,
-        way: Way,
-    ) -> impl Iterator<Item = (&Rule, &Action)> {
-        placed(&self.rows.rule).filter_map(move |(offset, rule)| {
-            let action = rule.action(way)?;
-            let at = at(rule, &place)?;
-            self.used.borrow_mut().insert((offset, at, way));
-            Some((rule, action))
-        })
+    pub(super) fn decisions(&self, place: &str, way: Way) -> Vec<Offer<'_>> {
+        let offers: Vec<Offer<'_>> = self.offers(place, way).collect();
+        offers.iter().for_each(|offer| self.uses(offer));
+        offers
     }
 
     /// The decision about a method that the other revision lacks, or understands otherwise.
@@ -241,6 +218,25 @@ impl PairRules {
     /// The ids of all rows.
     pub(super) fn ids(&self) -> SortedSet<String> {
         self.rows.told().map(|row| row.id.to_owned()).collect()
+    }
+
+    /// What all rows with an id say of themselves.
+    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
+        self.rows.told()
+    }
+
+    /// What conversions are handed of the rules, by id.
+    pub(super) fn facts(&self) -> Vec<RuleFacts> {
+        let facts = self.rows.told().map(|row| RuleFacts {
+            id: row.id.to_owned(),
+            loss: row.rule.and_then(|rule| rule.loss),
+            lesser: row.rule.and_then(|rule| rule.lesser),
+            trivial: row.rule.and_then(|rule| rule.trivial.clone()),
+            reason: row.reason.to_owned(),
+        });
+        let mut facts: Vec<RuleFacts> = facts.collect();
+        facts.sort_by(|a, b| a.id.cmp(&b.id));
+        facts
     }
 
     /// Returns all rules, in the order of the file.
@@ -269,20 +265,19 @@ impl PairRules {
         let used = self.used.borrow();
         let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, Way::Up));
         let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
+        let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
+            errors.push(self.error(offset, id, problem, reason));
+        };
         let help = "it matches nothing that changed";
         for (offset, at, row, new) in self.names() {
             if idle_at(offset, at) {
-                let problem = format!("{help}: `{new}`");
-                errors.push(self.error(offset, &row.id(), &problem, &row.reason));
+                fault(offset, &row.id(), &format!("{help}: `{new}`"), &row.reason);
             }
         }
         for (offset, rule) in placed(&self.rows.rule) {
-            let mut fault =
-                |problem: String| errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
-            for way in Way::BOTH
-                .into_iter()
-                .filter(|way| rule.action(*way).is_some())
-            {
+            let mut fault = |problem: String| fault(offset, &rule.id, &problem, &rule.reason);
+            let said = Way::BOTH.into_iter();
+            for way in said.filter(|way| rule.action(*way).is_some()) {
                 for (at, place) in rule.at.all().iter().enumerate() {
                     if !used.contains(&(offset, at, way)) {
                         fault(format!("{help} at `{place}` on the way {way}"));
@@ -301,14 +296,14 @@ impl PairRules {
             // Whether a code of a range means something else is not for a schema to say.
             if rule.code.single().is_some() && rule.method.is_none() && idle_at(offset, 0) {
                 let problem = "both revisions have the code, or neither (spec/errors.toml)";
-                errors.push(self.error(offset, &rule.id, problem, &rule.reason));
+                fault(offset, &rule.id, problem, &rule.reason);
             }
         }
         for (offset, rule) in placed(&self.rows.method) {
             for (at, name) in rule.name.all().iter().enumerate() {
                 if idle_at(offset, at) {
                     let problem = format!("{help}: `{name}`");
-                    errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                    fault(offset, &rule.id, &problem, &rule.reason);
                 }
             }
         }

@@ -41,9 +41,9 @@ pub(super) fn error(
 /// A type that no method of both revisions reaches, and that an adapter of the runtime converts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Also {
-    pub(super) r#type: String,
-    pub(super) reason: String,
+pub(in crate::shims) struct Also {
+    pub(in crate::shims) r#type: String,
+    pub(in crate::shims) reason: String,
 }
 
 /// Two types that are one, under two names; or two methods, or two members of one type (`Type.member`).

@@ -13,9 +13,11 @@ use crate::spec::rules::RuleFile;
 /// Every rule that says too little, contradicts itself, or leans on another one that is not there.
 pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     let mut errors = Vec::new();
+    let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
+        errors.push(error(file, offset, id, problem, reason));
+    };
     for (offset, rule) in placed(&rows.rule) {
-        let mut fault =
-            |problem: &str| errors.push(error(file, offset, &rule.id, problem, &rule.reason));
+        let mut fault = |problem: &str| fault(offset, &rule.id, problem, &rule.reason);
         problems(rule).iter().for_each(|problem| fault(problem));
         for place in &rule.with {
             for way in Way::BOTH {
@@ -29,8 +31,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
         }
     }
     for (offset, rule) in placed(&rows.method) {
-        let mut fault =
-            |problem: &str| errors.push(error(file, offset, &rule.id, problem, &rule.reason));
+        let mut fault = |problem: &str| fault(offset, &rule.id, problem, &rule.reason);
         for name in &rule.with {
             if !placed(&rows.also).any(|(_, also)| also.r#type == *name) {
                 fault(&format!(
@@ -44,7 +45,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     }
     for (offset, rule) in placed(&rows.error) {
         if rule.up.is_none() && rule.down.is_none() {
-            errors.push(error(file, offset, &rule.id, SILENT, &rule.reason));
+            fault(offset, &rule.id, SILENT, &rule.reason);
         }
     }
     for (offset, row) in placed(&rows.rename).filter(|(_, row)| !row.method) {
@@ -56,7 +57,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
                 "`{}` and `{new}` are not two types or two members: expected the members on both sides as `Type.member`",
                 row.old
             );
-            errors.push(error(file, offset, &row.id(), &problem, &row.reason));
+            fault(offset, &row.id(), &problem, &row.reason);
         }
     }
     errors.extend(unnameable(file, rows));
@@ -67,8 +68,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
         errors.extend(row.faults().into_iter().map(fault));
     }
     for (offset, id, what) in unfounded(rows) {
-        let problem = format!("it gives no {what}");
-        errors.push(error(file, offset, &id, &problem, ""));
+        errors.push(error(file, offset, &id, &format!("it gives no {what}"), ""));
     }
     errors.sort_by_key(|error| error.place().1);
     errors
