@@ -56,7 +56,7 @@ pub use kind::{Explanation, Kind};
 use lines::Lines;
 pub(crate) use messages::channel;
 pub use path::{Part, WirePath, WirePlace, direction_id};
-pub(crate) use path::{Segment, Trail};
+pub(crate) use path::{Segment, Trail, bare};
 pub use patterns::texts as pattern_texts;
 use roots::roots;
 pub(crate) use row::refuses_more;
@@ -64,7 +64,7 @@ pub use row::{Met, Prose, Row};
 use rows::Rows;
 pub use settings::{Ignored, Settings};
 pub use show::View;
-pub(crate) use show::line;
+pub(crate) use show::{joined, line};
 pub use side::{Side, Sources};
 pub use site::Place;
 pub(crate) use site::{Detail, Finding, place};
@@ -150,25 +150,24 @@ impl Diff {
 /// An input that cannot be read, and an ignore that matches nothing.
 pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = Settings::read(sources.spec)?;
-    let open = |raw| Ok::<_, Error>((sources.open(old, raw)?, sources.open(new, raw)?));
-    let sides = open(raw)?;
-    let mended = !(sides.0.errata.is_empty() && sides.1.errata.is_empty());
-    let without_errata = (mended && !raw).then(|| open(true)).transpose()?;
-    let without_errata = without_errata.as_ref().map(|(old, new)| [old, new]);
-    settled([&sides.0, &sides.1], without_errata, raw, &settings)
+    let sides = [sources.open(old, raw)?, sources.open(new, raw)?];
+    settled(sources, [old, new], sides.each_ref(), raw, &settings)
 }
 
-/// Compares two sides, marks what errata do by the same sides `without_errata`, and applies `spec/diff.toml`.
+/// Compares the sides of two names, marks what errata do by the same sides without them, and applies `spec/diff.toml`.
 fn settled(
+    sources: &Sources<'_>,
+    names: [&str; 2],
     [old, new]: [&Side; 2],
-    without_errata: Option<[&Side; 2]>,
     raw: bool,
     settings: &Settings,
 ) -> Result<Diff, Error> {
     let mut diff = compare(old, new);
     diff.raw = raw;
-    if let Some([raw_old, raw_new]) = without_errata {
-        marked(&mut diff, &compare(raw_old, raw_new), old, new);
+    let mended = [old, new].iter().any(|side| !side.errata.is_empty());
+    if mended && !raw {
+        let [raw_old, raw_new] = names.map(|name| sources.open(name, true));
+        marked(&mut diff, &compare(&raw_old?, &raw_new?), old, new);
     }
     settings.apply(&mut diff)?;
     Ok(diff)
@@ -214,11 +213,8 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
         prose: Vec::new(),
         extensions,
         lines: [old.lines.clone(), new.lines.clone()],
-        areas: old
-            .areas
-            .iter()
-            .chain(&new.areas)
-            .map(|(method, area)| (method.clone(), area.clone()))
+        areas: (old.areas.clone().into_iter())
+            .chain(new.areas.clone())
             .collect(),
     }
 }

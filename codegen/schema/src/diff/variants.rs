@@ -7,6 +7,7 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde_json::Value;
 
 use super::graph::{Graph, NodeId, Shape};
+use super::show::joined;
 use crate::model::{Model, Presence, Shape as Typed, Ty};
 
 /// The choices of a node: those of a union, else the node itself.
@@ -37,14 +38,13 @@ pub(crate) struct Profile<'g> {
 impl<'g> Profile<'g> {
     fn of(graph: &'g Graph, id: NodeId) -> Self {
         let mut profile = Self::bare(kind(graph, id), graph.name(id));
-        if let Shape::Object { members, .. } = &graph.node(id).shape {
-            for (name, member) in members {
-                let values = match &graph.node(member.node).shape {
-                    Shape::Choice(values) => Some(values.as_slice()),
-                    _ => None,
-                };
-                profile.member(name, member.required, values);
-            }
+        let object = graph.node(id).shape.object();
+        for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
+            let values = match &graph.node(member.node).shape {
+                Shape::Choice(values) => Some(values.as_slice()),
+                _ => None,
+            };
+            profile.member(name, member.required, values);
         }
         profile
     }
@@ -61,11 +61,8 @@ impl<'g> Profile<'g> {
             _ => "scalar",
         };
         let mut profile = Self::bare(kind, ty.named());
-        for member in shape
-            .and_then(Typed::object)
-            .iter()
-            .flat_map(|it| &it.members)
-        {
+        let object = shape.and_then(Typed::object);
+        for member in object.iter().flat_map(|it| &it.members) {
             let values = match &member.presence {
                 Presence::Constant(value) => Some(std::slice::from_ref(value)),
                 _ => None,
@@ -149,11 +146,8 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
             values.entry(name).or_default().insert(fixed);
         }
     }
-    values
-        .into_iter()
-        .filter(|(_, values)| values.len() > 1)
-        .map(|(name, _)| name)
-        .collect()
+    values.retain(|_, values| values.len() > 1);
+    values.into_keys().collect()
 }
 
 /// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.
@@ -242,20 +236,13 @@ impl<'g> Choices<'g> {
             let lone = others().all(|other| other.kind != own.kind);
             return match (&self.graph.node(self.ids[at]).shape, lone) {
                 (_, true) if own.kind != "scalar" => own.kind.to_owned(),
-                (Shape::Scalar(kinds), _) => {
-                    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-                    kinds.join("|")
-                }
-                (Shape::Choice(values), _) => {
-                    let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-                    values.join("|")
-                }
+                (Shape::Scalar(kinds), _) => joined(kinds.iter().map(|kind| kind.name()), "|"),
+                (Shape::Choice(values), _) => joined(values.iter().map(Value::to_string), "|"),
                 _ => own.name.unwrap_or(own.kind).to_owned(),
             };
         }
         let plain = |values: &SortedSet<String>| {
-            let bare = values.iter().map(|value| value.trim_matches('"'));
-            bare.collect::<Vec<_>>().join("|")
+            joined(values.iter().map(|value| value.trim_matches('"')), "|")
         };
         let tag = (own.tags.iter()).find(|(name, _)| tells.contains(*name));
         let tag_text = tag.map(|(name, values)| format!("{name}={}", plain(values)));
@@ -296,11 +283,7 @@ impl<'g> Choices<'g> {
             if special.iter().any(|name| !rival.required.contains(name)) {
                 continue;
             }
-            match rival
-                .required
-                .iter()
-                .find(|name| !own.required.contains(**name))
-            {
+            match rival.required.difference(&own.required).next() {
                 Some(name) => words.push(format!("!{name}")),
                 // Nothing but the name is left to tell the two apart.
                 None => words.extend(own.name.map(str::to_owned)),
