@@ -47,7 +47,7 @@ pub use baseline::Baseline;
 pub(crate) use compare::Comparer;
 pub use errata::marked;
 pub use extension::Extracted;
-use extension::{Feature, extracted};
+use extension::extracted;
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};
@@ -177,20 +177,19 @@ fn settled(
 #[must_use]
 pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
-    let mut pairs = methods::pair(&old.messages, &new.messages);
-    Feature::retain(&mut pairs, old, new);
-    let roots = roots(old, new, &pairs, &mut comparer);
+    let pairs = methods::pair(old, new);
+    let roots = roots(&pairs, &mut comparer);
     let mut rows = Rows::default();
-    let mut cut = rows.add(&comparer, &roots, old, new);
-    rows.list.extend(methods::rows(old, new, &pairs));
+    let mut cut = rows.add(&comparer, &roots, [old, new]);
+    rows.list.extend(methods::rows(&pairs));
     rows.list.extend(facts::rows(old, new));
-    let moves = moved::find(&rows.list, old, new, &pairs, &comparer);
+    let moves = moved::find(&rows.list, &pairs, &comparer);
     // What changed inside a value on its way is told as well.
     let roots = moved::roots(&moves, &mut comparer);
-    cut |= rows.add(&comparer, &roots, old, new);
+    cut |= rows.add(&comparer, &roots, [old, new]);
     let mut rows = rows.list;
-    moved::merge(&mut rows, &moves, old, new, &comparer);
-    rows.extend(renamed::rows(old, new, &pairs, &comparer));
+    moved::merge(&mut rows, &moves, &pairs, &comparer);
+    rows.extend(renamed::rows(&pairs, &comparer));
     order::order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();

@@ -80,32 +80,26 @@ impl<'g> Comparer<'g> {
         member: &str,
         pair: [Option<Member>; 2],
     ) -> SiteId {
-        let site = self.site(places);
-        self.member(&Spot::of(site), member, pair);
-        self.drain();
-        site
+        self.begin(places, |comparer, at| comparer.member(at, member, pair))
     }
 
     /// A site for two whole values.
     pub(crate) fn whole(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
-        let site = self.site(places);
-        self.value(&Spot::of(site), old, new);
-        self.drain();
-        site
+        self.begin(places, |comparer, at| comparer.value(at, old, new))
     }
 
-    fn site(&mut self, places: Place) -> SiteId {
+    /// A site that is compared as `compares` says, with all that is met on the way.
+    fn begin(&mut self, places: Place, compares: impl FnOnce(&mut Self, &Spot)) -> SiteId {
+        let site = self.sites.len();
         self.sites.push(Site {
             places: SortedSet::from([places]),
             ..Site::default()
         });
-        self.sites.len() - 1
-    }
-
-    fn drain(&mut self) {
+        compares(self, &Spot::of(site));
         while let Some((site, old, new)) = self.open.pop() {
             self.shapes(&Spot::of(site), old, new);
         }
+        site
     }
 
     fn find(&mut self, kind: Kind, at: &Spot, pair: [Option<NodeId>; 2]) {

@@ -17,19 +17,21 @@ use super::verdict::End;
 use super::witness::Witness;
 use crate::model::MethodKind;
 
-/// The messages of two sides.
+/// Two sides, and their messages: those that are one, and those of one side alone.
 #[derive(Debug)]
 pub(crate) struct Pairs<'s> {
+    pub(crate) old: &'s Side,
+    pub(crate) new: &'s Side,
     pub(crate) both: Vec<(&'s Message, &'s Message)>,
     pub(crate) removed: Vec<&'s Message>,
     pub(crate) added: Vec<&'s Message>,
 }
 
 /// Pairs messages by direction, name and kind, then by direction and name alone.
-pub(crate) fn pair<'s>(old: &'s [Message], new: &'s [Message]) -> Pairs<'s> {
+pub(crate) fn pair<'s>(old: &'s Side, new: &'s Side) -> Pairs<'s> {
     let mut both = Vec::new();
-    let mut removed: Vec<&Message> = old.iter().collect();
-    let mut added: Vec<&Message> = new.iter().collect();
+    let mut removed: Vec<&Message> = old.messages.iter().collect();
+    let mut added: Vec<&Message> = new.messages.iter().collect();
     for same_kind in [true, false] {
         removed.retain(|message| {
             let found = added.iter().position(|other| {
@@ -41,7 +43,22 @@ pub(crate) fn pair<'s>(old: &'s [Message], new: &'s [Message]) -> Pairs<'s> {
             found.is_none()
         });
     }
+    // What else a core has is not gone with an extension, which stands beside it.
+    if let Some(feature) = Feature::among(&[old, new]) {
+        let has = |side: &Side, message: &Message| {
+            let names = match side.feature {
+                Some(_) => &feature.own,
+                None => &feature.core,
+            };
+            names.contains(&message.name)
+        };
+        both.retain(|(o, n)| has(old, o) && has(new, n));
+        removed.retain(|message| has(old, message));
+        added.retain(|message| has(new, message));
+    }
     Pairs {
+        old,
+        new,
         both,
         removed,
         added,
@@ -55,28 +72,11 @@ impl Feature {
         let is_mixed = all.clone().any(|feature| feature.is_none());
         all.find_map(|feature| feature).filter(|_| is_mixed)
     }
-
-    /// Leaves only messages of the feature, where one side is an extension and the other is not: what else a core has
-    /// is not gone with an extension, which stands beside it.
-    pub(super) fn retain(pairs: &mut Pairs<'_>, old: &Side, new: &Side) {
-        let Some(feature) = Self::among(&[old, new]) else {
-            return;
-        };
-        let has = |side: &Side, message: &Message| {
-            let names = match side.feature {
-                Some(_) => &feature.own,
-                None => &feature.core,
-            };
-            names.contains(&message.name)
-        };
-        (pairs.both).retain(|(o, n)| has(old, o) && has(new, n));
-        pairs.removed.retain(|message| has(old, message));
-        pairs.added.retain(|message| has(new, message));
-    }
 }
 
 /// A row for each message that came, went or changed its channel.
-pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs<'_>) -> Vec<Row> {
+pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
+    let (old, new) = (pairs.old, pairs.new);
     let row = |kind: Kind, [o, n]: [Option<&Message>; 2]| {
         let witnesses = [
             o.and_then(|o| refused(old, new, o, End::Old)),

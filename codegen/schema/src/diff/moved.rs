@@ -49,13 +49,8 @@ pub(crate) struct Move {
 }
 
 /// The values that moved, by the rows of a comparison.
-pub(crate) fn find(
-    rows: &[Row],
-    old: &Side,
-    new: &Side,
-    pairs: &Pairs<'_>,
-    comparer: &Comparer<'_>,
-) -> Vec<Move> {
+pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Move> {
+    let (old, new) = (pairs.old, pairs.new);
     let mut gone = of_messages(old, &pairs.removed);
     let mut came = of_messages(new, &pairs.added);
     for (index, row) in rows.iter().enumerate() {
@@ -67,8 +62,9 @@ pub(crate) fn find(
             }
             _ => continue,
         };
-        let node = view.as_ref().and_then(|view| view.node);
-        if let (Some(name), Some(node)) = (&row.subject, node) {
+        if let Some(name) = &row.subject
+            && let Some(node) = view.as_ref().and_then(|view| view.node)
+        {
             all.push(Value {
                 name: name.clone(),
                 node,
@@ -79,9 +75,9 @@ pub(crate) fn find(
         }
     }
     let fits = |g: &Value, c: &Value| {
-        let names = (old.graph.name(g.node), new.graph.name(c.node));
-        let holds_the_same =
-            comparer.same(g.node, c.node) || (names.0.is_some() && names.0 == names.1);
+        let name = old.graph.name(g.node);
+        let is_named_alike = name.is_some() && name == new.graph.name(c.node);
+        let holds_the_same = is_named_alike || comparer.same(g.node, c.node);
         // Between two rows of the same exchange the place must differ in more than the schema's name.
         let of_rows = g.row.is_some() && c.row.is_some();
         let near = g.paths.iter().any(|g| {
@@ -102,11 +98,10 @@ pub(crate) fn find(
     let mut moves = Vec::new();
     for (gone, fitting_here) in gone.into_iter().zip(&fitting) {
         // More than one that fits, on either side, makes it anybody's guess.
-        let &[c] = fitting_here.as_slice() else {
-            continue;
-        };
-        let rivals = fitting.iter().filter(|others| others.contains(&c)).count();
-        if let Some(came) = arrivals[c].take_if(|_| rivals == 1) {
+        if let &[c] = fitting_here.as_slice()
+            && fitting.iter().filter(|all| all.contains(&c)).count() == 1
+            && let Some(came) = arrivals[c].take()
+        {
             moves.push(Move { gone, came });
         }
     }
@@ -140,12 +135,11 @@ pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
 pub(crate) fn merge(
     rows: &mut Vec<Row>,
     moves: &[Move],
-    old: &Side,
-    new: &Side,
+    pairs: &Pairs<'_>,
     comparer: &Comparer<'_>,
 ) {
     let moved = moves.iter().map(|Move { gone, came }| {
-        let mut row = row(rows, old, new, gone, came);
+        let mut row = row(rows, pairs, gone, came);
         row.changed_within = !comparer.same(gone.node, came.node);
         row
     });
@@ -158,7 +152,7 @@ pub(crate) fn merge(
     rows.extend(moved);
 }
 
-fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row {
+fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
     let ends = [gone.row, came.row].map(|index| index.map(|index| &rows[index]));
     let told = || ends.into_iter().flatten();
     let mut row = Row::new(Kind::Moved);
@@ -181,8 +175,8 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
     let [before, after] = ends;
     let was_required = before.and_then(|row| row.before.as_ref()?.required);
     let is_required = after.and_then(|row| row.after.as_ref()?.required);
-    row.before = Some(View::of(old, gone.node, was_required));
-    row.after = Some(View::of(new, came.node, is_required));
+    row.before = Some(View::of(pairs.old, gone.node, was_required));
+    row.after = Some(View::of(pairs.new, came.node, is_required));
     row.subject = Some(match gone.name == came.name {
         true => gone.name.clone(),
         false => format!("{} -> {}", gone.name, came.name),

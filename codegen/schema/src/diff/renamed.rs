@@ -17,7 +17,8 @@ use super::variants::Choices;
 const MAX_VISITS: usize = 400_000;
 
 /// A row for each definition that was renamed: of one side alone, and whose places all have one other name.
-pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
+pub(crate) fn rows(pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Row> {
+    let (old, new) = (pairs.old, pairs.new);
     let (olds, news) = (&old.graph.definitions, &new.graph.definitions);
     if olds.keys().all(|name| news.contains_key(name))
         || news.keys().all(|name| olds.contains_key(name))
@@ -28,7 +29,7 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs<'_>, comparer: &Compare
     let mut back: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
     let places = comparer.sites.iter().flat_map(|site| &site.places);
     let places = places.map(|place| (place.old.as_str(), place.new.as_str()));
-    for (was, is) in places.chain(names_met(old, new, pairs, comparer)) {
+    for (was, is) in places.chain(names_met(pairs, comparer)) {
         met.entry(was).or_default().insert(is);
         back.entry(is).or_default().insert(was);
     }
@@ -50,12 +51,8 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs<'_>, comparer: &Compare
 }
 
 /// The names of the definitions that stand at the same place of the messages that both sides have.
-fn names_met<'s>(
-    old: &'s Side,
-    new: &'s Side,
-    pairs: &Pairs<'_>,
-    comparer: &Comparer<'_>,
-) -> Vec<(&'s str, &'s str)> {
+fn names_met<'s>(pairs: &Pairs<'s>, comparer: &Comparer<'_>) -> Vec<(&'s str, &'s str)> {
+    let (old, new) = (pairs.old, pairs.new);
     let mut met = Vec::new();
     let mut ahead: Vec<(NodeId, NodeId)> = Vec::new();
     for (o, n) in &pairs.both {

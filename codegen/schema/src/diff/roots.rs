@@ -5,18 +5,13 @@ use super::facts;
 use super::graph::NodeId;
 use super::methods::Pairs;
 use super::path::{Part, Trail, WirePath};
-use super::side::Side;
 use super::site::Place;
 use super::walk::Root;
 use crate::model::Direction;
 
 /// Returns where wire paths begin.
-pub(super) fn roots(
-    old: &Side,
-    new: &Side,
-    pairs: &Pairs<'_>,
-    comparer: &mut Comparer<'_>,
-) -> Vec<Root> {
+pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
+    let (old, new) = (pairs.old, pairs.new);
     let mut roots = Vec::new();
     let mut add = |path: WirePath, site, whole: [NodeId; 2]| {
         // Params are sent in the message around them.

@@ -30,9 +30,9 @@ impl Rows {
         &mut self,
         comparer: &Comparer<'_>,
         roots: &[Root],
-        old: &Side,
-        new: &Side,
+        sides: [&Side; 2],
     ) -> bool {
+        let graphs = sides.map(|side| &side.graph);
         let (reached, cut) = walk::walk(&comparer.sites, roots);
         for (id, (site, reached)) in comparer.sites.iter().zip(&reached).enumerate() {
             for (number, finding) in site.findings.iter().enumerate() {
@@ -53,13 +53,12 @@ impl Rows {
                     row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
                 }
                 let witnesses = [End::Old, End::New].into_iter().filter_map(|sender| {
-                    let forge = Forge::new([&old.graph, &new.graph], sender);
-                    forge.witness(roots, &reached.routes, finding)
+                    Forge::new(graphs, sender).witness(roots, &reached.routes, finding)
                 });
                 let mut row = row.with_witnesses(witnesses.collect());
                 let places = site.places.iter();
                 row.places = places.map(|place| place_of(place, finding)).collect();
-                describe(&mut row, finding, old, new);
+                describe(&mut row, finding, sides);
                 self.known.insert((id, number), self.list.len());
                 self.list.push(row);
             }
@@ -120,24 +119,22 @@ fn place_of(places: &Place, finding: &Finding) -> Place {
 }
 
 /// What stood there, what stands there, and what the row is about.
-fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
+fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
     let [was_required, is_required] = finding.required;
     row.before = finding.old.map(|id| View::of(old, id, was_required));
     row.after = finding.new.map(|id| View::of(new, id, is_required));
     row.subject = match (&finding.detail, finding.segments.last()) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {
-            let words = |value: &Option<Value>| match value {
-                Some(value) if applied::is_understood(name) => {
-                    View::words(format!("{name}: {value}"))
-                }
-                Some(value) => View::words(format!(
-                    "{name}: {value} (a keyword that is not understood)"
-                )),
-                None => View::words(format!("no {name}")),
+            let remark = match applied::is_understood(name) {
+                true => "",
+                false => " (a keyword that is not understood)",
             };
-            row.before = Some(words(before));
-            row.after = Some(words(after));
+            let words = |value: &Value| format!("{name}: {value}{remark}");
+            [row.before, row.after] = [before, after].map(|value| {
+                let words = value.as_ref().map(words);
+                Some(View::words(words.unwrap_or_else(|| format!("no {name}"))))
+            });
             Some(name.clone())
         }
         (Detail::None, Some(Segment::Member(name))) => Some(name.clone()),

@@ -109,18 +109,9 @@ impl<'g> Profile<'g> {
     fn is_apart(&self, name: &str, values: &SortedSet<String>) -> Option<bool> {
         self.tags.get(name).map(|own| own.is_disjoint(values))
     }
-
-    /// How much of the required members two choices share, in thousandths.
-    fn likeness(&self, other: &Self) -> usize {
-        share(&self.required, &other.required)
-    }
-
-    /// How much two choices share of all their members: what decides between some that a sign does not tell apart.
-    fn kinship(&self, other: &Self) -> usize {
-        share(&self.members, &other.members)
-    }
 }
 
+/// How much two choices share of such members, in thousandths.
 fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
     match left.union(right).count() {
         0 => 1000,
@@ -166,32 +157,29 @@ pub(crate) fn pair(
     let mut open_new: Vec<usize> = (0..news.len()).collect();
     let mut pairs: Vec<(usize, usize)> = Vec::new();
 
+    let fits = |o: usize, n: usize| !olds[o].contradicts(&news[n]);
+    let likeness = |o: usize, n: usize| share(&olds[o].required, &news[n].required);
     // From the surest sign to the weakest; the score orders the candidates of one sign.
     let signs: [&dyn Fn(usize, usize) -> Option<usize>; 5] = [
         &|o, n| same(o, n).then_some(1000),
         &|o, n| {
-            let fits = !olds[o].contradicts(&news[n]) && olds[o].shares_tag(&news[n], &tells);
-            fits.then(|| olds[o].likeness(&news[n]))
+            let tagged = fits(o, n) && olds[o].shares_tag(&news[n], &tells);
+            tagged.then(|| likeness(o, n))
         },
-        &|o, n| {
-            let fits = !olds[o].contradicts(&news[n]) && olds[o].required == news[n].required;
-            fits.then_some(1000)
-        },
+        &|o, n| (fits(o, n) && olds[o].required == news[n].required).then_some(1000),
         &|o, n| {
             let named = olds[o].name.is_some() && olds[o].name == news[n].name;
-            (named && !olds[o].contradicts(&news[n])).then_some(1000)
+            (named && fits(o, n)).then_some(1000)
         },
-        &|o, n| {
-            let likeness = olds[o].likeness(&news[n]);
-            (!olds[o].contradicts(&news[n]) && likeness >= 500).then_some(likeness)
-        },
+        &|o, n| Some(likeness(o, n)).filter(|likeness| *likeness >= 500 && fits(o, n)),
     ];
     for sign in &signs[..if likely { 5 } else { 2 }] {
         let mut candidates: Vec<(usize, usize, usize, usize)> = Vec::new();
         for o in &open_old {
             for n in &open_new {
                 if let Some(score) = sign(*o, *n) {
-                    let kinship = olds[*o].kinship(&news[*n]);
+                    // All their members decide between some that a sign does not tell apart.
+                    let kinship = share(&olds[*o].members, &news[*n].members);
                     candidates.push((1000 - score.min(1000), 1000 - kinship, *o, *n));
                 }
             }
