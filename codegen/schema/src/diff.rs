@@ -76,7 +76,7 @@ pub use witness::Witness;
 use crate::Error;
 
 /// What changed between two sides.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The name of the old side.
     pub old: String,
@@ -204,16 +204,13 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
-        raw: false,
         rows,
-        ignored: Vec::new(),
-        hidden: 0,
         notes,
-        prose: Vec::new(),
         extensions,
         lines: [old.lines.clone(), new.lines.clone()],
         areas: (old.areas.clone().into_iter())
             .chain(new.areas.clone())
             .collect(),
+        ..Diff::default()
     }
 }

@@ -20,7 +20,7 @@ use crate::spec::methods::MethodRules;
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Side {
     /// The revision's id, or the file as it was named.
     pub label: String,
@@ -231,16 +231,11 @@ impl<'s> Sources<'s> {
             notes: unknown.collect(),
             areas: messages.iter().map(|it| area(&it.name)).collect(),
             label: label.to_owned(),
-            revision: None,
             schema,
-            errata: Vec::new(),
             cores: cores(self.spec),
-            feature: None,
-            reference: String::new(),
             graph,
             messages,
-            lines: None,
-            facts: None,
+            ..Side::default()
         })
     }
 

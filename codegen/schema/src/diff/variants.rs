@@ -26,6 +26,7 @@ pub(crate) struct Choices<'g> {
 }
 
 /// What can be seen of a choice from outside.
+#[derive(Default)]
 pub(crate) struct Profile<'g> {
     kind: &'static str,
     /// Members with fixed values, as JSON.
@@ -75,10 +76,8 @@ impl<'g> Profile<'g> {
     fn bare(kind: &'static str, name: Option<&'g str>) -> Self {
         Profile {
             kind,
-            tags: SortedMap::new(),
-            required: SortedSet::new(),
-            members: SortedSet::new(),
             name,
+            ..Self::default()
         }
     }
 

@@ -224,7 +224,8 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             let mut ends = [holder(&from), holder(&paths)];
             if ends[0] == ends[1] {
                 // Within one exchange its parts tell the ends apart, or else the ways to the two places.
-                let parts = [&from, &paths].map(|paths| part(paths));
+                let parts = [&from, &paths].map(|paths| paths.first().map(|path| path.part));
+                let parts = parts.map(|part| part.unwrap_or(Part::Message).id());
                 let place =
                     |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
                 ends = match parts[0] == parts[1] {
@@ -316,21 +317,13 @@ fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
         [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };
-    let choices: SortedSet<Option<&str>> = paths.iter().map(choice).collect();
-    match choices.len() {
-        1 => choices.into_iter().next().flatten(),
-        _ => None,
-    }
+    let choices: SortedSet<&str> = paths.iter().map(choice).collect::<Option<_>>()?;
+    choices.first().copied().filter(|_| choices.len() == 1)
 }
 
 fn is_required(view: &Option<View>) -> bool {
     view.as_ref()
         .is_some_and(|view| view.required == Some(true))
-}
-
-/// The part of an exchange that a value stands in.
-fn part(paths: &[&WirePath]) -> &'static str {
-    paths.first().map_or("message", |path| path.part.id())
 }
 
 /// What carries a value: `initialize`, or `_meta of 8 requests`.

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View, joined};
 use crate::shims::PROVEN;
+use crate::sorted::{SortedMap, SortedSet};
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
 #[must_use]
@@ -29,24 +30,18 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
 #[must_use]
 pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<String>)> {
     let whole = format!("{}..{}", diff.old, diff.new);
-    let mut steps: Vec<(String, Vec<String>)> = Vec::new();
+    let mut steps: SortedMap<&str, SortedSet<&String>> = SortedMap::new();
     for Met { step, rules } in change.rows().iter().flat_map(|row| &row.rules) {
         let step = if *step == whole { "" } else { step };
-        match steps.iter_mut().find(|(known, _)| known == step) {
-            Some((_, known)) => known.extend(rules.clone()),
-            None => steps.push((step.to_owned(), rules.clone())),
-        }
+        steps.entry(step).or_default().extend(rules);
     }
-    steps.sort();
-    for (_, rules) in &mut steps {
-        rules.sort();
-        rules.dedup();
+    let told = steps.into_iter().map(|(step, rules)| {
         // Where a rule acts, that the rest needs none goes without saying.
-        if rules.len() > 1 {
-            rules.retain(|rule| rule != PROVEN);
-        }
-    }
-    steps
+        let others = rules.len() > 1;
+        let told = rules.into_iter().filter(|rule| !others || *rule != PROVEN);
+        (step.to_owned(), told.cloned().collect())
+    });
+    told.collect()
 }
 
 /// Returns the same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; `None` if none is known.
