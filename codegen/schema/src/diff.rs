@@ -47,7 +47,7 @@ pub use baseline::Baseline;
 pub(crate) use compare::Comparer;
 pub use errata::marked;
 pub use extension::Extracted;
-use extension::{Feature, extracted};
+use extension::extracted;
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{History, MethodLine, history};
@@ -56,7 +56,7 @@ pub use kind::{Explanation, Kind};
 use lines::Lines;
 pub(crate) use messages::channel;
 pub use path::{Part, WirePath, WirePlace, direction_id};
-pub(crate) use path::{Segment, Trail};
+pub(crate) use path::{Segment, Trail, bare};
 pub use patterns::texts as pattern_texts;
 use roots::roots;
 pub(crate) use row::refuses_more;
@@ -64,7 +64,7 @@ pub use row::{Met, Prose, Row};
 use rows::Rows;
 pub use settings::{Ignored, Settings};
 pub use show::View;
-pub(crate) use show::line;
+pub(crate) use show::{joined, line};
 pub use side::{Side, Sources};
 pub use site::Place;
 pub(crate) use site::{Detail, Finding, place};
@@ -76,7 +76,7 @@ pub use witness::Witness;
 use crate::Error;
 
 /// What changed between two sides.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// The name of the old side.
     pub old: String,
@@ -150,25 +150,24 @@ impl Diff {
 /// An input that cannot be read, and an ignore that matches nothing.
 pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = Settings::read(sources.spec)?;
-    let open = |raw| Ok::<_, Error>((sources.open(old, raw)?, sources.open(new, raw)?));
-    let sides = open(raw)?;
-    let mended = !(sides.0.errata.is_empty() && sides.1.errata.is_empty());
-    let without_errata = (mended && !raw).then(|| open(true)).transpose()?;
-    let without_errata = without_errata.as_ref().map(|(old, new)| [old, new]);
-    settled([&sides.0, &sides.1], without_errata, raw, &settings)
+    let sides = [sources.open(old, raw)?, sources.open(new, raw)?];
+    settled(sources, [old, new], sides.each_ref(), raw, &settings)
 }
 
-/// Compares two sides, marks what errata do by the same sides `without_errata`, and applies `spec/diff.toml`.
+/// Compares the sides of two names, marks what errata do by the same sides without them, and applies `spec/diff.toml`.
 fn settled(
+    sources: &Sources<'_>,
+    names: [&str; 2],
     [old, new]: [&Side; 2],
-    without_errata: Option<[&Side; 2]>,
     raw: bool,
     settings: &Settings,
 ) -> Result<Diff, Error> {
     let mut diff = compare(old, new);
     diff.raw = raw;
-    if let Some([raw_old, raw_new]) = without_errata {
-        marked(&mut diff, &compare(raw_old, raw_new), old, new);
+    let mended = [old, new].iter().any(|side| !side.errata.is_empty());
+    if mended && !raw {
+        let [raw_old, raw_new] = names.map(|name| sources.open(name, true));
+        marked(&mut diff, &compare(&raw_old?, &raw_new?), old, new);
     }
     settings.apply(&mut diff)?;
     Ok(diff)
@@ -178,20 +177,19 @@ fn settled(
 #[must_use]
 pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
-    let mut pairs = methods::pair(&old.messages, &new.messages);
-    Feature::retain(&mut pairs, old, new);
-    let roots = roots(old, new, &pairs, &mut comparer);
+    let pairs = methods::pair(old, new);
+    let roots = roots(&pairs, &mut comparer);
     let mut rows = Rows::default();
-    let mut cut = rows.add(&comparer, &roots, old, new);
-    rows.list.extend(methods::rows(old, new, &pairs));
+    let mut cut = rows.add(&comparer, &roots, [old, new]);
+    rows.list.extend(methods::rows(&pairs));
     rows.list.extend(facts::rows(old, new));
-    let moves = moved::find(&rows.list, old, new, &pairs, &comparer);
+    let moves = moved::find(&rows.list, &pairs, &comparer);
     // What changed inside a value on its way is told as well.
     let roots = moved::roots(&moves, &mut comparer);
-    cut |= rows.add(&comparer, &roots, old, new);
+    cut |= rows.add(&comparer, &roots, [old, new]);
     let mut rows = rows.list;
-    moved::merge(&mut rows, &moves, old, new, &comparer);
-    rows.extend(renamed::rows(old, new, &pairs, &comparer));
+    moved::merge(&mut rows, &moves, &pairs, &comparer);
+    rows.extend(renamed::rows(&pairs, &comparer));
     order::order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
@@ -206,19 +204,13 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     Diff {
         old: old.label.clone(),
         new: new.label.clone(),
-        raw: false,
         rows,
-        ignored: Vec::new(),
-        hidden: 0,
         notes,
-        prose: Vec::new(),
         extensions,
         lines: [old.lines.clone(), new.lines.clone()],
-        areas: old
-            .areas
-            .iter()
-            .chain(&new.areas)
-            .map(|(method, area)| (method.clone(), area.clone()))
+        areas: (old.areas.clone().into_iter())
+            .chain(new.areas.clone())
             .collect(),
+        ..Diff::default()
     }
 }

@@ -104,7 +104,8 @@ fn finish(name: String, digit: &str) -> String {
     }
 }
 
-fn capitalized(word: &str) -> String {
+/// Puts the first letter of a word in upper case.
+pub(crate) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),

@@ -41,15 +41,13 @@ impl Baseline {
     /// # Errors
     /// A file that is neither, with the line.
     pub fn read(&mut self, file: &str, text: &str) -> Result<(), Error> {
-        let reason = format!("known in {file}");
         let found = match text.trim_start().starts_with('{') {
             true => of_json(file, text)?,
             false => of_lines(file, text)?,
         };
         for fingerprint in found {
-            self.known
-                .entry(fingerprint)
-                .or_insert_with(|| reason.clone());
+            let known = self.known.entry(fingerprint);
+            known.or_insert_with(|| format!("known in {file}"));
         }
         Ok(())
     }
@@ -116,14 +114,9 @@ fn of_json(file: &str, text: &str) -> Result<Vec<String>, Error> {
             return Err(Error::usage(problem, FORM));
         };
         let aside = diff.get("ignored").and_then(Value::as_array);
-        let aside = aside
-            .into_iter()
-            .flatten()
-            .filter_map(|ignored| ignored.get("row"));
-        let ids = rows
-            .iter()
-            .chain(aside)
-            .filter_map(|row| row.get("fingerprint")?.as_str());
+        let aside = aside.into_iter().flatten();
+        let rows = rows.iter().chain(aside.filter_map(|it| it.get("row")));
+        let ids = rows.filter_map(|row| row.get("fingerprint")?.as_str());
         found.extend(ids.map(str::to_owned));
     }
     Ok(found)

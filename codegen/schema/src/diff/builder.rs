@@ -52,16 +52,16 @@ impl Graph {
             if told_twice || !matches!(own.shape, Shape::Any) {
                 continue;
             }
+            let own = own.clone();
             let mut refined = WireNode {
-                pointer: own.pointer.clone(),
-                definition: own.definition.clone(),
+                pointer: own.pointer,
+                definition: own.definition,
                 deprecated: own.deprecated || target.deprecated,
                 ..target.clone()
             };
-            let own_limits = own.limits.iter().filter(|(name, _)| *name != "$ref");
-            let own_applied = own.applied.iter().filter(|(name, _)| *name != "$ref");
-            (refined.limits).extend(own_limits.map(|(name, value)| (name.clone(), value.clone())));
-            (refined.applied).extend(own_applied.map(|(name, node)| (name.clone(), *node)));
+            let is_own = |name: &String| name != "$ref";
+            (refined.limits).extend(own.limits.into_iter().filter(|(name, _)| is_own(name)));
+            (refined.applied).extend(own.applied.into_iter().filter(|(name, _)| is_own(name)));
             self.nodes[*id] = refined;
         }
     }
@@ -100,8 +100,7 @@ struct Builder<'s> {
 impl Builder<'_> {
     fn push(&mut self, shape: Shape, node: &Node) -> NodeId {
         let mut limits = node.constraints.values.clone();
-        limits
-            .extend((node.unsaid.iter()).map(|(keyword, value)| (keyword.clone(), value.clone())));
+        limits.extend(node.unsaid.clone());
         self.graph.push_raw(WireNode {
             shape,
             limits,
@@ -265,14 +264,17 @@ impl Builder<'_> {
             }
             let node = match applied::target(&place, &value) {
                 Some(target) => self.elsewhere(&target, depth)?,
-                None => {
-                    let node = subschema(&self.schema.root, &self.schema.file, &value, pointer)?;
-                    self.node(&node, depth + 1)?
-                }
+                None => self.subschema(&value, pointer, depth)?,
             };
             self.graph.nodes[id].applied.insert(place, node);
         }
         Ok(())
+    }
+
+    /// Reads a schema that stands within a keyword.
+    fn subschema(&mut self, value: &Value, at: String, depth: usize) -> Result<NodeId, Error> {
+        let node = subschema(&self.schema.root, &self.schema.file, value, at)?;
+        self.node(&node, depth + 1)
     }
 
     /// Returns the schema at a place that has no definition of its own.
@@ -283,13 +285,7 @@ impl Builder<'_> {
         let id = self.graph.push_raw(WireNode::default());
         self.elsewhere.insert(target.to_owned(), id);
         if let Some(value) = self.schema.root.pointer(target) {
-            let node = subschema(
-                &self.schema.root,
-                &self.schema.file,
-                value,
-                target.to_owned(),
-            )?;
-            let made = self.node(&node, depth + 1)?;
+            let made = self.subschema(value, target.to_owned(), depth)?;
             self.apply(id, "$ref", Value::from(target), made);
             self.graph.nodes[id].pointer = target.to_owned();
             self.refined.push(id);
@@ -328,13 +324,12 @@ impl Builder<'_> {
     }
 
     fn array(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
-        let items = match &node.items {
-            Some(items) if !items.is_any() => Some(self.node(items, depth + 1)?),
-            Some(items) if !items.constraints.is_empty() || !items.unsaid.is_empty() => {
-                Some(self.node(items, depth + 1)?)
-            }
-            _ => None,
+        let says_something = |items: &&Node| {
+            !items.is_any() || !items.constraints.is_empty() || !items.unsaid.is_empty()
         };
+        let items = node.items.as_deref().filter(says_something);
+        let items = items.map(|items| self.node(items, depth + 1));
+        let items = items.transpose()?;
         Ok(self.push(Shape::Array(items), node))
     }
 
@@ -348,26 +343,19 @@ impl Builder<'_> {
             members.insert(name.clone(), member);
         }
         for name in &node.required {
-            if !members.contains_key(name) {
-                let any = Node {
+            members.entry(name.clone()).or_insert_with(|| Member {
+                node: self.graph.push_raw(WireNode {
                     pointer: node.pointer.clone(),
-                    ..Node::default()
-                };
-                let member = Member {
-                    node: self.push(Shape::Any, &any),
-                    required: true,
-                };
-                members.insert(name.clone(), member);
-            }
+                    ..WireNode::default()
+                }),
+                required: true,
+            });
         }
         let rest = match &node.additional {
             Additional::Any => Rest::Open,
             Additional::Forbidden => Rest::Closed,
-            Additional::Schema(each) => {
-                let each = self.node(each, depth + 1)?;
-                // `additionalProperties: {type: object, properties: {}}` and the like stay as they are.
-                Rest::Each(each)
-            }
+            // `additionalProperties: {type: object, properties: {}}` and the like stay as they are.
+            Additional::Schema(each) => Rest::Each(self.node(each, depth + 1)?),
         };
         Ok(self.push(Shape::Object { members, rest }, node))
     }
@@ -381,15 +369,12 @@ fn says_more(node: &Node) -> bool {
 
 /// The values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
 fn values(node: &Node) -> Option<Vec<Value>> {
-    let mut values = match (&node.constant, &node.choices) {
-        (Some(constant), Some(choices)) => {
-            let both = choices.iter().filter(|choice| *choice == constant);
-            both.cloned().collect()
-        }
-        (Some(constant), None) => vec![constant.clone()],
-        (None, Some(choices)) => choices.clone(),
-        (None, None) => return None,
-    };
-    values.retain(|value| node.types.is_empty() || node.types.iter().any(|ty| ty.admits(value)));
+    let constant = node.constant.as_ref();
+    let values = (node.choices.as_deref()).or(constant.map(std::slice::from_ref))?;
+    let mut values = values.to_vec();
+    values.retain(|value| {
+        constant.is_none_or(|constant| constant == value)
+            && (node.types.is_empty() || node.types.iter().any(|ty| ty.admits(value)))
+    });
     Some(values)
 }

@@ -9,54 +9,39 @@ use std::collections::HashMap;
 use super::graph::{Graph, NodeId, Rest, Shape};
 use crate::schema::applied::is_applied;
 
-/// The classes of two graphs.
-#[derive(Debug)]
-pub(crate) struct Classes {
-    pub(crate) old: Vec<u32>,
-    pub(crate) new: Vec<u32>,
-}
-
-impl Classes {
-    pub(crate) fn of(old: &Graph, new: &Graph) -> Self {
-        let nodes: Vec<(&Graph, NodeId, usize)> = (0..old.len())
-            .map(|id| (old, id, 0))
-            .chain((0..new.len()).map(|id| (new, id, old.len())))
-            .collect();
-        let mut table: HashMap<String, u32> = HashMap::new();
-        let mut own: Vec<u32> = Vec::with_capacity(nodes.len());
-        for (graph, id, _) in &nodes {
-            let next = number(table.len());
-            own.push(*table.entry(own_facts(graph, *id)).or_insert(next));
+/// The classes of the nodes of two graphs, by the index of each node.
+pub(crate) fn classes(old: &Graph, new: &Graph) -> [Vec<usize>; 2] {
+    let mut table: HashMap<String, usize> = HashMap::new();
+    let mut class = Vec::new();
+    let mut parts = Vec::new();
+    for (graph, offset) in [(old, 0), (new, old.len())] {
+        for id in 0..graph.len() {
+            let next = table.len();
+            class.push(*table.entry(own_facts(graph, id)).or_insert(next));
+            parts.push(Parts::of(graph, id, offset));
         }
-        let parts: Vec<Parts> = nodes
-            .iter()
-            .map(|(graph, id, offset)| Parts::of(graph, *id, *offset))
-            .collect();
-        let mut class = settle(own, &parts);
-        let new = class.split_off(old.len());
-        Self { old: class, new }
     }
+    let mut class = settle(class, &parts, table.len());
+    let new = class.split_off(old.len());
+    [class, new]
 }
 
 /// Splits classes, which begin as what each node says by itself, until nothing splits any more: what a node is made of is
 /// looked at again only where one of its parts has got another class.
-fn settle(mut class: Vec<u32>, parts: &[Parts]) -> Vec<u32> {
+fn settle(mut class: Vec<usize>, parts: &[Parts], count: usize) -> Vec<usize> {
     let mut wholes: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
     for (id, parts) in parts.iter().enumerate() {
         for part in &parts.nodes {
             wholes[*part].push(id);
         }
     }
-    let mut members: HashMap<u32, usize> = HashMap::new();
-    for class in &class {
-        *members.entry(*class).or_default() += 1;
-    }
-    let mut next = number(members.len());
+    let mut members = vec![0; count];
+    class.iter().for_each(|class| members[*class] += 1);
     // What all members of a class are made of, but for those that are to be looked at.
-    let mut made_of: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut made_of: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut open: Vec<usize> = (0..parts.len()).collect();
     while !open.is_empty() {
-        let mut groups: SortedMap<u32, SortedMap<Vec<u32>, Vec<usize>>> = SortedMap::new();
+        let mut groups: SortedMap<usize, SortedMap<Vec<usize>, Vec<usize>>> = SortedMap::new();
         for id in &open {
             let group = groups.entry(class[*id]).or_default();
             group.entry(parts[*id].key(&class)).or_default().push(*id);
@@ -64,24 +49,20 @@ fn settle(mut class: Vec<u32>, parts: &[Parts]) -> Vec<u32> {
         open.clear();
         for (old, by_key) in groups {
             let looked_at: usize = by_key.values().map(Vec::len).sum();
-            let stays = match made_of.get(&old) {
-                Some(known) if members.get(&old).is_some_and(|all| *all > looked_at) => {
-                    known.clone()
-                }
-                _ => {
-                    let largest = by_key.iter().max_by_key(|(_, ids)| ids.len());
-                    largest.map(|(key, _)| key.clone()).unwrap_or_default()
-                }
-            };
+            let known = made_of.remove(&old).filter(|_| members[old] > looked_at);
+            let stays = known.unwrap_or_else(|| {
+                let largest = by_key.iter().max_by_key(|(_, ids)| ids.len());
+                largest.map(|(key, _)| key.clone()).unwrap_or_default()
+            });
             for (key, ids) in by_key.into_iter().filter(|(key, _)| *key != stays) {
-                members.entry(old).and_modify(|all| *all -= ids.len());
-                members.insert(next, ids.len());
+                let next = members.len();
+                members[old] -= ids.len();
+                members.push(ids.len());
                 made_of.insert(next, key);
                 for id in ids {
                     class[id] = next;
                     open.extend(&wholes[id]);
                 }
-                next += 1;
             }
             made_of.insert(old, stays);
         }
@@ -89,10 +70,6 @@ fn settle(mut class: Vec<u32>, parts: &[Parts]) -> Vec<u32> {
         open.dedup();
     }
     class
-}
-
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// The nodes that a node is made of, numbered through both graphs.
@@ -103,9 +80,9 @@ struct Parts {
 }
 
 impl Parts {
-    fn key(&self, class: &[u32]) -> Vec<u32> {
+    fn key(&self, class: &[usize]) -> Vec<usize> {
         let (choices, others) = self.nodes.split_at(self.unordered.min(self.nodes.len()));
-        let mut key: Vec<u32> = choices.iter().map(|part| class[*part]).collect();
+        let mut key: Vec<usize> = choices.iter().map(|part| class[*part]).collect();
         key.sort_unstable();
         key.dedup();
         key.extend(others.iter().map(|part| class[*part]));
@@ -117,11 +94,8 @@ impl Parts {
         let at = |part: &NodeId| graph.resolve(*part) + offset;
         let (mut nodes, unordered) = match &node.shape {
             Shape::Object { members, rest } => {
-                let mut nodes: Vec<usize> =
-                    members.values().map(|member| at(&member.node)).collect();
-                if let Rest::Each(each) = rest {
-                    nodes.push(at(each));
-                }
+                let mut nodes: Vec<_> = members.values().map(|one| at(&one.node)).collect();
+                nodes.extend(rest.each().map(|each| at(&each)));
                 (nodes, 0)
             }
             Shape::Array(Some(items)) => (vec![at(items)], 0),
@@ -146,10 +120,8 @@ fn own_facts(graph: &Graph, id: NodeId) -> String {
             format!("choice {values:?}")
         }
         Shape::Object { members, rest } => {
-            let members: Vec<(&String, bool)> = members
-                .iter()
-                .map(|(name, member)| (name, member.required))
-                .collect();
+            let members = members.iter().map(|(name, member)| (name, member.required));
+            let members: Vec<(&String, bool)> = members.collect();
             let rest = match rest {
                 Rest::Open => "open",
                 Rest::Closed => "closed",
@@ -160,11 +132,8 @@ fn own_facts(graph: &Graph, id: NodeId) -> String {
         Shape::Array(items) => format!("array {}", items.is_some()),
         Shape::Union(_) => "union".to_owned(),
     };
-    let limits: Vec<(&String, &serde_json::Value)> = node
-        .limits
-        .iter()
-        .filter(|(name, _)| !is_applied(name))
-        .collect();
+    let limits = node.limits.iter().filter(|(name, _)| !is_applied(name));
+    let limits: Vec<(&String, &serde_json::Value)> = limits.collect();
     let applied: Vec<&String> = node.applied.keys().collect();
     format!(
         "{shape} {limits:?} {applied:?} {} {}",

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::classes::Classes;
+use super::classes::classes;
 use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
 use super::path::{Segment, Selector};
@@ -21,10 +21,32 @@ use crate::schema::applied;
 pub(crate) struct Comparer<'g> {
     old: &'g Graph,
     new: &'g Graph,
-    classes: Classes,
+    classes: [Vec<usize>; 2],
     pub(crate) sites: Vec<Site>,
-    known: HashMap<(u32, u32, String), SiteId>,
+    known: HashMap<(usize, usize, String), SiteId>,
     open: Vec<(SiteId, NodeId, NodeId)>,
+}
+
+/// A place within a site, by the way to it.
+struct Spot {
+    site: SiteId,
+    segments: Vec<Segment>,
+}
+
+impl Spot {
+    /// A site as a whole.
+    fn of(site: SiteId) -> Self {
+        let segments = Vec::new();
+        Self { site, segments }
+    }
+
+    /// The place one segment further.
+    fn with(&self, segment: Segment) -> Self {
+        Self {
+            site: self.site,
+            segments: [self.segments.as_slice(), &[segment]].concat(),
+        }
+    }
 }
 
 impl<'g> Comparer<'g> {
@@ -32,16 +54,23 @@ impl<'g> Comparer<'g> {
         Self {
             old,
             new,
-            classes: Classes::of(old, new),
+            classes: classes(old, new),
             sites: Vec::new(),
             known: HashMap::new(),
             open: Vec::new(),
         }
     }
 
+    /// The classes of two nodes: what is of one class is equal on the wire.
+    fn classes(&self, old: NodeId, new: NodeId) -> (usize, usize) {
+        let [olds, news] = &self.classes;
+        (olds[self.old.resolve(old)], news[self.new.resolve(new)])
+    }
+
     /// Whether two nodes are equal on the wire.
     pub(crate) fn same(&self, old: NodeId, new: NodeId) -> bool {
-        self.classes.old[self.old.resolve(old)] == self.classes.new[self.new.resolve(new)]
+        let (old, new) = self.classes(old, new);
+        old == new
     }
 
     /// A site for one member of two messages, such as `params`.
@@ -51,64 +80,52 @@ impl<'g> Comparer<'g> {
         member: &str,
         pair: [Option<Member>; 2],
     ) -> SiteId {
-        let site = self.site(places);
-        self.member(site, &[], member, pair);
-        self.drain();
-        site
+        self.begin(places, |comparer, at| comparer.member(at, member, pair))
     }
 
     /// A site for two whole values.
     pub(crate) fn whole(&mut self, places: Place, old: NodeId, new: NodeId) -> SiteId {
-        let site = self.site(places);
-        self.value(site, &[], old, new);
-        self.drain();
-        site
+        self.begin(places, |comparer, at| comparer.value(at, old, new))
     }
 
-    fn site(&mut self, places: Place) -> SiteId {
+    /// A site that is compared as `compares` says, with all that is met on the way.
+    fn begin(&mut self, places: Place, compares: impl FnOnce(&mut Self, &Spot)) -> SiteId {
+        let site = self.sites.len();
         self.sites.push(Site {
             places: SortedSet::from([places]),
             ..Site::default()
         });
-        self.sites.len() - 1
-    }
-
-    fn drain(&mut self) {
+        compares(self, &Spot::of(site));
         while let Some((site, old, new)) = self.open.pop() {
-            self.shapes(site, &[], old, new);
+            self.shapes(&Spot::of(site), old, new);
         }
+        site
     }
 
-    fn find(&mut self, site: SiteId, kind: Kind, segments: &[Segment], pair: [Option<NodeId>; 2]) {
-        self.report(site, kind, segments, pair, Detail::None);
+    fn find(&mut self, kind: Kind, at: &Spot, pair: [Option<NodeId>; 2]) {
+        self.report(kind, at, pair, [None; 2], Detail::None);
     }
 
     fn report(
         &mut self,
-        site: SiteId,
         kind: Kind,
-        segments: &[Segment],
+        at: &Spot,
         [old, new]: [Option<NodeId>; 2],
+        required: [Option<bool>; 2],
         detail: Detail,
     ) {
-        self.sites[site].findings.push(Finding {
+        self.sites[at.site].findings.push(Finding {
             kind,
-            segments: segments.to_vec(),
+            segments: at.segments.clone(),
             old,
             new,
-            required: [None; 2],
+            required,
             detail,
         });
     }
 
-    fn member(
-        &mut self,
-        site: SiteId,
-        segments: &[Segment],
-        name: &str,
-        pair: [Option<Member>; 2],
-    ) {
-        let segments = &with(segments, Segment::Member(name.to_owned()));
+    fn member(&mut self, holder: &Spot, name: &str, pair: [Option<Member>; 2]) {
+        let at = &holder.with(Segment::Member(name.to_owned()));
         let nodes = pair.map(|member| member.map(|member| member.node));
         let required = pair.map(|member| member.map(|member| member.required));
         let kind = match required {
@@ -121,122 +138,90 @@ impl<'g> Comparer<'g> {
             _ => None,
         };
         if let Some(kind) = kind {
-            self.find(site, kind, segments, nodes);
-            let finding = self.sites[site].findings.last_mut();
-            finding.into_iter().for_each(|one| one.required = required);
+            self.report(kind, at, nodes, required, Detail::None);
         }
         if let [Some(old), Some(new)] = nodes {
-            self.value(site, segments, old, new);
+            self.value(at, old, new);
         }
     }
 
     /// Two values at the same path: compared here, or as a site of their own where they can be shared.
-    fn value(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
+    fn value(&mut self, at: &Spot, old: NodeId, new: NodeId) {
         if self.same(old, new) {
             return;
         }
-        let (o, n) = (self.old.resolve(old), self.new.resolve(new));
-        let names = (self.old.name(old), self.new.name(new));
+        let names = [self.old.name(old), self.new.name(new)];
+        let (old, new) = (self.old.resolve(old), self.new.resolve(new));
         let composite = |graph: &Graph, id| match &graph.node(id).shape {
             Shape::Object { members, rest } => !members.is_empty() || matches!(rest, Rest::Each(_)),
             Shape::Union(_) => true,
             _ => false,
         };
-        let named = match names {
-            (Some(old), Some(new)) => format!("{old} {new}"),
-            _ => String::new(),
+        let key = match names {
+            _ if composite(self.old, old) || composite(self.new, new) => String::new(),
+            [Some(old), Some(new)] => format!("{old} {new}"),
+            _ => return self.shapes(at, old, new),
         };
-        let either = composite(self.old, o) || composite(self.new, n);
-        if !either && named.is_empty() {
-            return self.shapes(site, segments, o, n);
+        let (of_old, of_new) = self.classes(old, new);
+        let next = self.sites.len();
+        let child = *self.known.entry((of_old, of_new, key)).or_insert(next);
+        if child == next {
+            self.sites.push(Site::default());
+            self.open.push((child, old, new));
         }
-        let key = match either {
-            true => String::new(),
-            false => named,
-        };
-        let key = (self.classes.old[o], self.classes.new[n], key);
-        let child = match self.known.get(&key) {
-            Some(child) => *child,
-            None => {
-                let child = self.sites.len();
-                self.sites.push(Site::default());
-                self.known.insert(key, child);
-                self.open.push((child, o, n));
-                child
-            }
-        };
-        let places: Vec<Place> = (self.sites[site].places.iter().take(1))
-            .map(|owner| Place {
-                old: names
-                    .0
-                    .map_or_else(|| place(&owner.old, segments), str::to_owned),
-                new: names
-                    .1
-                    .map_or_else(|| place(&owner.new, segments), str::to_owned),
-            })
-            .collect();
-        self.sites[child].places.extend(places);
-        self.sites[site].edges.push((segments.to_vec(), child));
+        let owner = self.sites[at.site].places.first();
+        let called = owner.map(|owner| {
+            let called = |name: Option<&str>, owner: &str| {
+                name.map_or_else(|| place(owner, &at.segments), str::to_owned)
+            };
+            Place::of(called(names[0], &owner.old), called(names[1], &owner.new))
+        });
+        self.sites[child].places.extend(called);
+        self.sites[at.site].edges.push((at.segments.clone(), child));
     }
 
-    fn shapes(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
-        let (old_graph, new_graph) = (self.old, self.new);
-        let (o, n) = (old_graph.node(old), new_graph.node(new));
+    fn shapes(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+        let (o, n) = (self.old.node(old), self.new.node(new));
         let pair = [Some(old), Some(new)];
         match (o.deprecated, n.deprecated) {
-            (false, true) => self.find(site, Kind::Deprecated, segments, pair),
-            (true, false) => self.find(site, Kind::Undeprecated, segments, pair),
+            (false, true) => self.find(Kind::Deprecated, at, pair),
+            (true, false) => self.find(Kind::Undeprecated, at, pair),
             _ => {}
         }
         match (&o.shape, &n.shape) {
             (Shape::Any, Shape::Any) => {}
-            (Shape::Any, _) => self.find(site, Kind::TypeNarrowed, segments, pair),
-            (_, Shape::Any) => self.find(site, Kind::TypeWidened, segments, pair),
-            _ if o.untyped != n.untyped => {
+            (Shape::Any, _) => self.find(Kind::TypeNarrowed, at, pair),
+            (_, Shape::Any) => self.find(Kind::TypeWidened, at, pair),
+            (old_shape, new_shape) if o.untyped != n.untyped => {
                 let kind = match o.untyped {
                     true => Kind::TypeNarrowed,
                     false => Kind::TypeWidened,
                 };
-                self.find(site, kind, segments, pair);
-                match (&o.shape, &n.shape) {
-                    (Shape::Object { .. }, Shape::Object { .. }) => {
-                        self.objects(site, segments, old, new);
-                    }
-                    (Shape::Array(old), Shape::Array(new)) => {
-                        self.items(site, segments, [*old, *new])
-                    }
-                    _ => self.find(site, Kind::TypeChanged, segments, pair),
+                self.find(kind, at, pair);
+                match (old_shape, new_shape) {
+                    (Shape::Object { .. }, Shape::Object { .. })
+                    | (Shape::Array(_), Shape::Array(_)) => self.parts(at, old, new),
+                    _ => self.find(Kind::TypeChanged, at, pair),
                 }
             }
-            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
-                self.unions(site, segments, old, new);
-            }
-            (Shape::Object { .. }, Shape::Object { .. }) => self.objects(site, segments, old, new),
-            (Shape::Array(old), Shape::Array(new)) => self.items(site, segments, [*old, *new]),
+            (Shape::Union(_), _) | (_, Shape::Union(_)) => self.unions(at, old, new),
             (Shape::Choice(old_values), Shape::Choice(new_values)) => {
-                self.choices(site, segments, pair, old_values, new_values);
+                self.choices(at, pair, old_values, new_values);
+            }
+            (Shape::Object { .. }, Shape::Object { .. }) | (Shape::Array(_), Shape::Array(_)) => {
+                self.parts(at, old, new);
             }
             (old, new) => match (covers(new, old), covers(old, new)) {
                 (true, true) => {}
-                (true, false) => self.find(site, Kind::TypeWidened, segments, pair),
-                (false, true) => self.find(site, Kind::TypeNarrowed, segments, pair),
-                (false, false) => self.find(site, Kind::TypeChanged, segments, pair),
+                (true, false) => self.find(Kind::TypeWidened, at, pair),
+                (false, true) => self.find(Kind::TypeNarrowed, at, pair),
+                (false, false) => self.find(Kind::TypeChanged, at, pair),
             },
         }
-        self.limits(site, segments, [old, new]);
+        self.limits(at, [old, new]);
     }
 
-    fn items(&mut self, site: SiteId, segments: &[Segment], items: [Option<NodeId>; 2]) {
-        let segments = &with(segments, Segment::Item);
-        match items {
-            [Some(old), Some(new)] => self.value(site, segments, old, new),
-            [None, Some(_)] => self.find(site, Kind::TypeNarrowed, segments, items),
-            [Some(_), None] => self.find(site, Kind::TypeWidened, segments, items),
-            [None, None] => {}
-        }
-    }
-
-    fn limits(&mut self, site: SiteId, segments: &[Segment], [old, new]: [NodeId; 2]) {
+    fn limits(&mut self, at: &Spot, [old, new]: [NodeId; 2]) {
         let (o, n) = (self.old.node(old), self.new.node(new));
         let names: SortedSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
         for name in names {
@@ -249,7 +234,7 @@ impl<'g> Comparer<'g> {
             if !same {
                 let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
                 let pair = [Some(old), Some(new)];
-                self.report(site, Kind::ConstraintChanged, segments, pair, detail);
+                self.report(Kind::ConstraintChanged, at, pair, [None; 2], detail);
             }
         }
     }
@@ -261,29 +246,21 @@ impl<'g> Comparer<'g> {
         old: &SortedMap<String, NodeId>,
         new: &SortedMap<String, NodeId>,
     ) -> bool {
-        let of = |parts: &SortedMap<String, NodeId>| -> Vec<(String, NodeId)> {
-            let own = parts.iter().filter(|(place, _)| {
-                (place.strip_prefix(keyword))
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            });
-            own.map(|(place, node)| (place.clone(), *node)).collect()
+        let is_own = |(place, _): &(&String, &NodeId)| {
+            let rest = place.strip_prefix(keyword);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let (old, new) = (of(old), of(new));
-        old.len() == new.len()
-            && (old.iter().zip(&new)).all(|((at, o), (place, n))| at == place && self.same(*o, *n))
+        let [old, new] = [old, new].map(|parts| parts.iter().filter(is_own).collect::<Vec<_>>());
+        let alike = |((at, o), (place, n)): (&(&String, &NodeId), &(&String, &NodeId))| {
+            at == place && self.same(**o, **n)
+        };
+        old.len() == new.len() && old.iter().zip(&new).all(alike)
     }
 
-    fn choices(
-        &mut self,
-        site: SiteId,
-        segments: &[Segment],
-        pair: [Option<NodeId>; 2],
-        old: &[Value],
-        new: &[Value],
-    ) {
+    fn choices(&mut self, at: &Spot, pair: [Option<NodeId>; 2], old: &[Value], new: &[Value]) {
         if let ([before], [after]) = (old, new) {
             if before != after {
-                self.find(site, Kind::ConstChanged, segments, pair);
+                self.find(Kind::ConstChanged, at, pair);
             }
             return;
         }
@@ -293,45 +270,34 @@ impl<'g> Comparer<'g> {
         ] {
             for value in values.iter().filter(|value| !others.contains(value)) {
                 let detail = Detail::Value(value.clone());
-                self.report(site, kind, segments, pair, detail);
+                self.report(kind, at, pair, [None; 2], detail);
             }
         }
     }
 
-    fn objects(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
-        let (old_graph, new_graph) = (self.old, self.new);
-        let (
-            Shape::Object {
-                members: old_members,
-                rest: old_rest,
-            },
-            Shape::Object {
-                members: new_members,
-                rest: new_rest,
-            },
-        ) = (&old_graph.node(old).shape, &new_graph.node(new).shape)
-        else {
+    /// The parts of two objects or of two lists.
+    fn parts(&mut self, at: &Spot, old: NodeId, new: NodeId) {
+        let (o, n) = (&self.old.node(old).shape, &self.new.node(new).shape);
+        if let (Shape::Array(old), Shape::Array(new)) = (o, n) {
+            let at = &at.with(Segment::Item);
+            match [*old, *new] {
+                [Some(old), Some(new)] => self.value(at, old, new),
+                items @ [None, Some(_)] => self.find(Kind::TypeNarrowed, at, items),
+                items @ [Some(_), None] => self.find(Kind::TypeWidened, at, items),
+                [None, None] => {}
+            }
+        }
+        let (Some((olds, old_rest)), Some((news, new_rest))) = (o.object(), n.object()) else {
             return;
         };
-        let names: SortedSet<&String> = old_members.keys().chain(new_members.keys()).collect();
+        let names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
         for name in names {
-            let pair = [
-                old_members.get(name).copied(),
-                new_members.get(name).copied(),
-            ];
-            self.member(site, segments, name, pair);
+            self.member(at, name, [olds, news].map(|of| of.get(name).copied()));
         }
         match (old_rest, new_rest) {
             (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}
-            (Rest::Each(old), Rest::Each(new)) => {
-                self.value(site, &with(segments, Segment::Each), *old, *new);
-            }
-            _ => self.find(
-                site,
-                Kind::OpennessChanged,
-                segments,
-                [Some(old), Some(new)],
-            ),
+            (Rest::Each(old), Rest::Each(new)) => self.value(&at.with(Segment::Each), old, new),
+            _ => self.find(Kind::OpennessChanged, at, [Some(old), Some(new)]),
         }
     }
 
@@ -348,13 +314,13 @@ impl<'g> Comparer<'g> {
             .collect()
     }
 
-    fn unions(&mut self, site: SiteId, segments: &[Segment], old: NodeId, new: NodeId) {
+    fn unions(&mut self, at: &Spot, old: NodeId, new: NodeId) {
         let olds = Choices::of(self.old, old);
         let news = Choices::of(self.new, new);
         let pairs = self.paired(&olds, &news);
         let apart = pairs.iter().all(|pair| pair.contains(&None));
         if apart && (olds.ids.len() == 1 || news.ids.len() == 1) {
-            return self.find(site, Kind::TypeChanged, segments, [Some(old), Some(new)]);
+            return self.find(Kind::TypeChanged, at, [Some(old), Some(new)]);
         }
         let none = SortedSet::new();
         for [o, n] in pairs {
@@ -371,27 +337,20 @@ impl<'g> Comparer<'g> {
             let text = match (of_old, of_new) {
                 (Some(old), Some(_)) if news.ids.len() == 1 => old,
                 (Some(_), Some(new)) if olds.ids.len() == 1 => new,
-                (Some(old), Some(new)) => match (old.len(), &old) <= (new.len(), &new) {
-                    true => old,
-                    false => new,
-                },
+                (Some(old), Some(new)) => {
+                    std::cmp::min_by_key(old, new, |text| (text.len(), text.clone()))
+                }
                 (old, new) => old.or(new).unwrap_or_default(),
             };
             let [old, new] = nodes;
-            let segments = &with(segments, Segment::Choice(Selector { text, old, new }));
+            let at = &at.with(Segment::Choice(Selector { text, old, new }));
             match nodes {
-                [Some(old), Some(new)] => self.value(site, segments, old, new),
-                [_, None] => self.find(site, Kind::UnionMemberRemoved, segments, nodes),
-                [None, _] => self.find(site, Kind::UnionMemberAdded, segments, nodes),
+                [Some(old), Some(new)] => self.value(at, old, new),
+                [_, None] => self.find(Kind::UnionMemberRemoved, at, nodes),
+                [None, _] => self.find(Kind::UnionMemberAdded, at, nodes),
             }
         }
     }
-}
-
-fn with(segments: &[Segment], segment: Segment) -> Vec<Segment> {
-    let mut longer = segments.to_vec();
-    longer.push(segment);
-    longer
 }
 
 /// Whether a scalar shape admits all values of another one.

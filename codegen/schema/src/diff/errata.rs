@@ -113,13 +113,8 @@ fn came_or_went_whole(kind: Kind) -> bool {
 fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool) -> Vec<String> {
     let mut ids = SortedSet::new();
     for (side, of_old) in [(old, true), (new, false)] {
-        for erratum in side
-            .errata
-            .iter()
-            .filter(|erratum| fits(of_old, &erratum.at))
-        {
-            ids.insert(format!("{}: {}", side.label, erratum.id));
-        }
+        let fitting = side.errata.iter().filter(|one| fits(of_old, &one.at));
+        ids.extend(fitting.map(|erratum| format!("{}: {}", side.label, erratum.id)));
     }
     ids.into_iter().collect()
 }
@@ -127,10 +122,8 @@ fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool)
 /// Whether a row speaks of a definition that one of these pointers goes into.
 fn touches(row: &Row, of_old: bool, pointers: &[String]) -> bool {
     let view = if of_old { &row.before } else { &row.after };
-    let places = row
-        .places
-        .iter()
-        .map(|place| if of_old { &place.old } else { &place.new });
+    let places = row.places.iter();
+    let places = places.map(|place| if of_old { &place.old } else { &place.new });
     let names = places.chain(view.iter().map(|view| &view.text));
     let mut definitions = names
         .filter_map(|name| name.split(['.', '[', '{']).next())

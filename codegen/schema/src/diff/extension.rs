@@ -76,10 +76,7 @@ impl Feature {
 
     /// Returns whether the extension or the core has a method of this name for it.
     pub(super) fn has(&self, method: &str) -> bool {
-        [&self.own, &self.core]
-            .into_iter()
-            .flatten()
-            .any(|name| name == method)
+        self.own.iter().chain(&self.core).any(|name| name == method)
     }
 }
 
@@ -104,10 +101,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
     if lists(&schema) {
         return (schema, Vec::new());
     }
-    let methods = spec
-        .extensions
-        .iter()
-        .flat_map(|extension| &extension.methods);
+    let methods = spec.extensions.iter().flat_map(|one| &one.methods);
     let senders: SortedMap<&str, _> = methods
         .filter_map(|method| Some((method.name.as_str(), method.sender?)))
         .collect();
@@ -116,7 +110,7 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
         (schemas.flat_map(messages)).any(|(name, _)| name == method)
     };
     let mut strangers = Vec::new();
-    let mut listed: SortedMap<&str, Vec<Value>> = SortedMap::new();
+    let mut listed: SortedMap<&'static str, Vec<Value>> = SortedMap::new();
     for (method, definition) in messages(&schema) {
         if !senders.contains_key(method) && !of_core(method) {
             strangers.push(method.to_owned());
@@ -129,10 +123,8 @@ pub(super) fn with_lists(mut schema: Value, spec: &Spec) -> (Value, Vec<String>)
             listed.entry(role.union).or_default().push(reference);
         }
     }
-    let unions = listed
-        .into_iter()
-        .map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
-    let unions: Vec<(String, Value)> = unions.collect();
+    let unions = listed.into_iter();
+    let unions = unions.map(|(union, all)| (union.to_owned(), json!({ "anyOf": all })));
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
         definitions.extend(unions);
     }

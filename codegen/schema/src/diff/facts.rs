@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::extension::Feature;
 use super::graph::{Member, NodeId};
-use super::judge::{refused, valid};
 use super::kind::Kind;
 use super::path::{Part, Segment, Trail, WirePath};
 use super::row::Row;
@@ -14,7 +13,7 @@ use super::sample::minimal;
 use super::show::View;
 use super::side::Side;
 use super::verdict::{End, Verdict, Verdicts};
-use super::witness::Witness;
+use super::witness::{Witness, tells};
 use crate::model::Direction;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule, RuleKind};
 
@@ -33,27 +32,19 @@ pub(crate) struct Carried {
 /// The errors whose codes a schema carries.
 pub(crate) fn carried(side: &Side) -> Vec<Carried> {
     let graph = &side.graph;
-    let mut all = Vec::new();
-    for (definition, node) in &graph.definitions {
+    let of = |(definition, node): (&String, &NodeId)| {
         let error = graph.member(*node, "error");
-        let holder = error.map_or(*node, |error| error.node);
-        let code = graph.member(holder, "code");
-        let code = code.and_then(|code| graph.constant(code.node)?.as_i64());
-        let Some(code) = code else {
-            continue;
-        };
-        all.push(Carried {
-            name: definition
-                .strip_suffix("Error")
-                .unwrap_or(definition)
-                .to_owned(),
+        let code = graph.member(error.map_or(*node, |error| error.node), "code")?;
+        let name = definition.strip_suffix("Error").unwrap_or(definition);
+        Some(Carried {
+            name: name.to_owned(),
             definition: definition.clone(),
-            code,
+            code: graph.constant(code.node)?.as_i64()?,
             node: *node,
             error,
-        });
-    }
-    all
+        })
+    };
+    graph.definitions.iter().filter_map(of).collect()
 }
 
 /// The rows about errors, headers and rules.
@@ -76,7 +67,9 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
     errors(old, new, &old_errors, &new_errors, &mut rows);
     for row in &mut rows {
         let side = if row.after.is_some() { new } else { old };
-        row.page = page(row.page.as_deref(), side);
+        let revision = side.revision.as_deref().unwrap_or("draft");
+        let page = row.page.take().filter(|page| !page.is_empty());
+        row.page = page.map(|page| page.replace("{revision}", revision));
     }
     rows
 }
@@ -112,17 +105,17 @@ fn stated(before: &ErrorRules, after: &ErrorRules) -> (Codes, Codes) {
 }
 
 fn from_schema(side: &Side) -> Codes {
-    let row = |error: Carried| ErrorCode {
-        code: error.code,
-        name: error.name.clone(),
-        definition: Some(error.definition),
-        send: true,
-        ..ErrorCode::default()
+    let row = |error: Carried| {
+        let row = ErrorCode {
+            code: error.code,
+            name: error.name.clone(),
+            definition: Some(error.definition),
+            send: true,
+            ..ErrorCode::default()
+        };
+        (error.name, row)
     };
-    carried(side)
-        .into_iter()
-        .map(|error| (error.name.clone(), row(error)))
-        .collect()
+    carried(side).into_iter().map(row).collect()
 }
 
 fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<Row>) {
@@ -132,9 +125,8 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
         lender.map(|other| format!(", {}", other.name))
     };
     let view = |error: &ErrorCode| {
-        let http = error
-            .http
-            .map_or_else(String::new, |status| format!(", HTTP {status}"));
+        let http = error.http.map(|status| format!(", HTTP {status}"));
+        let http = http.unwrap_or_default();
         // A code that another error lends it goes with that one's name.
         let lender = error
             .replaced_by
@@ -155,23 +147,16 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
         };
         let kinds = [Kind::ErrorCodeAdded, Kind::ErrorCodeRemoved, other];
         let told = |error: &ErrorCode| (error.code, error.meaning.clone(), error.http);
-        let Some(mut row) = changed(pair, kinds, told, view) else {
+        let Some((mut row, error)) = changed(pair, kinds, told, view) else {
             continue;
         };
         if let ([Some(o), Some(n)], true) = (pair, renumbers) {
-            let witness = |sender| renumbered(old, new, o, n, sender);
-            row = row.with_witnesses(
-                [End::Old, End::New]
-                    .into_iter()
-                    .filter_map(witness)
-                    .collect(),
-            );
+            let witnesses = [End::Old, End::New].into_iter();
+            let witnesses = witnesses.filter_map(|sender| renumbered(old, new, o, n, sender));
+            row = row.with_witnesses(witnesses.collect());
         }
-        let [o, n] = pair;
         row.codes = pair.into_iter().flatten().map(|error| error.code).collect();
-        row.page = n.or(o).map(|error| error.page.clone());
-        row.subject = Some(name.clone());
-        rows.push(anywhere(row, Part::Error, &code_of(&name)));
+        rows.push(anywhere(row, Part::Error, &name, &error.page));
     }
 }
 
@@ -189,13 +174,14 @@ fn by_name<'f, T: 'f>(
     all
 }
 
-/// The row of what one side alone states, or both in other words: it came, it went, or it changed.
+/// The row of what one side alone states, or both in other words: it came, it went, or it changed. With it goes what is
+/// stated now, or was until it went.
 fn changed<T, W: PartialEq>(
     [o, n]: [Option<&T>; 2],
     [came, went, other]: [Kind; 3],
     told: impl Fn(&T) -> W,
     view: impl Fn(&T) -> View,
-) -> Option<Row> {
+) -> Option<(Row, &T)> {
     let kind = match (o, n) {
         (None, _) => came,
         (_, None) => went,
@@ -205,7 +191,7 @@ fn changed<T, W: PartialEq>(
     let mut row = Row::new(kind);
     row.before = o.map(&view);
     row.after = n.map(&view);
-    Some(row)
+    Some((row, n.or(o)?))
 }
 
 /// An error under its own code, which the other side knows under another one.
@@ -217,15 +203,11 @@ fn renumbered(
     sender: End,
 ) -> Option<Witness> {
     let place = |side: &Side, error: &ErrorCode| {
-        let name = error.definition.clone().or_else(|| {
-            let generic = ["JSONRPCErrorResponse", "JSONRPCError"];
-            let found = generic
-                .iter()
-                .find(|name| side.graph.definitions.contains_key(**name));
-            found.map(|name| (*name).to_owned())
-        })?;
-        let node = *side.graph.definitions.get(&name)?;
-        Some((node, format!("/$defs/{name}")))
+        let definitions = &side.graph.definitions;
+        let mut generic = ["JSONRPCErrorResponse", "JSONRPCError"].into_iter();
+        let generic = generic.find(|name| definitions.contains_key(*name));
+        let name = error.definition.as_deref().or(generic)?;
+        Some((*definitions.get(name)?, format!("/$defs/{name}")))
     };
     let (old_node, old_at) = place(old, before)?;
     let (new_node, new_at) = place(new, after)?;
@@ -242,14 +224,10 @@ fn renumbered(
         }
     }
     if text.get("error").is_some() {
-        text.as_object_mut()?
-            .entry("id")
-            .or_insert_with(|| json!(1));
+        text.as_object_mut()?.entry("id").or_insert(json!(1));
     }
-    let at = |end: End| (end.of(&old.graph, &new.graph), end.of(old_node, new_node));
-    let ((sent, node), (read, there)) = (at(sender), at(sender.other()));
-    let shows = valid(sent, node, &text) && refused(read, there, &text);
-    shows.then(|| Witness {
+    let graphs = [&old.graph, &new.graph];
+    tells(graphs, [old_node, new_node], sender, &text).then(|| Witness {
         valid_in: sender,
         part: Part::Error,
         json: text,
@@ -267,8 +245,7 @@ fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
             required: (header.required || header.must).then_some(true),
             ..View::words(&header.meaning)
         };
-        let [o, n] = pair;
-        if let (Some(mut row), Some(header)) = (changed(pair, kinds, told, view), n.or(o)) {
+        if let Some((mut row, header)) = changed(pair, kinds, told, view) {
             // Who does not send what the other side insists on is turned away before anything is read.
             let mut verdicts = row.verdicts;
             match pair.map(|header| header.is_some_and(|header| header.required)) {
@@ -277,9 +254,7 @@ fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
                 _ => {}
             }
             row.judged(verdicts);
-            row.subject = Some(header.name.clone());
-            row.page = Some(header.page.clone());
-            rows.push(anywhere(row, Part::Header, &Trail::named(&header.name)));
+            rows.push(anywhere(row, Part::Header, &header.name, &header.page));
         }
     }
 }
@@ -291,13 +266,8 @@ const RULES: [Kind; 3] = [Kind::RuleAdded, Kind::RuleRemoved, Kind::RuleChanged]
 fn ranges(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     for (name, pair) in by_name([&before.ranges, &after.ranges], |range| range.name.clone()) {
         let told = |range: &CodeRange| format!("{} to {}: {}", range.from, range.to, range.meaning);
-        let [o, n] = pair;
         let row = changed(pair, RULES, told, |range| View::words(told(range)));
-        if let (Some(mut row), Some(range)) = (row, n.or(o)) {
-            row.subject = Some(name.clone());
-            row.page = Some(range.page.clone());
-            rows.push(anywhere(row, Part::Error, &code_of(&name)));
-        }
+        rows.extend(row.map(|(row, range)| anywhere(row, Part::Error, &name, &range.page)));
     }
 }
 
@@ -311,40 +281,32 @@ fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
             RuleKind::Binding => RULES,
         };
         let told = |rule: &ProtocolRule| rule.meaning.clone();
-        if let Some(mut row) = changed(pair, kinds, told, |rule| View::words(&rule.meaning)) {
+        if let Some((mut row, _)) = changed(pair, kinds, told, |rule| View::words(&rule.meaning)) {
             if rule.kind == RuleKind::Deprecation {
                 row.judged(Verdicts::of(Verdict::FINE, Verdict::FINE));
             }
-            row.subject = Some(id.clone());
             row.about = Some(rule.about.clone());
-            row.page = Some(rule.page.clone());
-            rows.push(anywhere(row, Part::Rule, &Trail::named(&id)));
+            rows.push(anywhere(row, Part::Rule, &id, &rule.page));
         }
     }
 }
 
-/// The page of a row, with the revision filled in.
-fn page(page: Option<&str>, side: &Side) -> Option<String> {
-    let page = page.filter(|page| !page.is_empty())?;
-    let revision = side.revision.as_deref().unwrap_or("draft");
-    Some(page.replace("{revision}", revision))
-}
-
-/// Where an error says its code.
-fn code_of(error: &str) -> Trail {
-    let mut trail = Trail::error(error);
-    trail.push(&Segment::Member("code".to_owned()));
-    trail
-}
-
-/// What concerns every message has a path for each direction.
-fn anywhere(mut row: Row, part: Part, trail: &Trail) -> Row {
-    let directions = match part {
-        Part::Header => vec![Direction::ClientToServer],
-        _ => vec![Direction::ClientToServer, Direction::ServerToClient],
+/// Says what a row is about and which page says so. What concerns every message has a path for each direction.
+fn anywhere(mut row: Row, part: Part, name: &str, page: &str) -> Row {
+    let trail = match part {
+        Part::Error => {
+            let mut trail = Trail::error(name);
+            trail.push(&Segment::Member("code".to_owned()));
+            trail
+        }
+        _ => Trail::named(name),
     };
-    row.paths = (directions.into_iter())
+    let of_clients = part == Part::Header;
+    row.paths = (Direction::ALL.into_iter())
+        .filter(|direction| !of_clients || *direction == Direction::ClientToServer)
         .map(|direction| WirePath::new(direction, "*", part, trail.clone()))
         .collect();
+    row.subject = Some(name.to_owned());
+    row.page = Some(page.to_owned());
     row
 }

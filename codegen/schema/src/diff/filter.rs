@@ -4,7 +4,7 @@ use crate::sorted::SortedSet;
 
 use super::Diff;
 use super::kind::Kind;
-use super::path::direction_id;
+use super::path::{WirePath, direction_id};
 use super::row::Row;
 use super::verdict::Level;
 use crate::Error;
@@ -35,25 +35,19 @@ impl Filter {
     /// Returns whether a row is asked for. A row with several wire paths is, if one of them fits.
     #[must_use]
     pub fn admits(&self, row: &Row) -> bool {
-        let Self {
-            methods,
-            directions,
-            kinds,
-            levels,
-            uncovered,
-        } = self;
-        let path_fits = methods.is_empty() && directions.is_empty()
-            || row.paths.iter().any(|path| {
-                (methods.is_empty() || methods.iter().any(|method| names(method, &path.method)))
-                    && (directions.is_empty()
-                        || directions
-                            .iter()
-                            .any(|id| id.eq_ignore_ascii_case(direction_id(path.direction))))
-            });
-        path_fits
-            && (kinds.is_empty() || kinds.contains(&row.kind))
-            && (levels.is_empty() || levels.contains(&row.level))
-            && !(*uncovered && (!row.rules.is_empty() || !row.kind.is_on_the_wire()))
+        fn asks<T>(wanted: &[T], fits: impl Fn(&T) -> bool) -> bool {
+            wanted.is_empty() || wanted.iter().any(fits)
+        }
+        let path_fits = |path: &WirePath| {
+            let direction = direction_id(path.direction);
+            asks(&self.methods, |method| names(method, &path.method))
+                && asks(&self.directions, |id| id.eq_ignore_ascii_case(direction))
+        };
+        let any_path = self.methods.is_empty() && self.directions.is_empty();
+        (any_path || row.paths.iter().any(path_fits))
+            && asks(&self.kinds, |kind| *kind == row.kind)
+            && asks(&self.levels, |level| *level == row.level)
+            && !(self.uncovered && (!row.rules.is_empty() || !row.kind.is_on_the_wire()))
     }
 
     /// Refuses methods that no revision has, with the nearest name of one that exists.
@@ -80,7 +74,7 @@ impl Filter {
         let all = diff.rows.len();
         diff.rows.retain(|row| self.admits(row));
         diff.hidden += all - diff.rows.len();
-        if *self != Self::default() {
+        if !self.is_empty() {
             diff.prose.clear();
         }
     }

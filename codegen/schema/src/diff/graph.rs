@@ -83,6 +83,26 @@ pub(crate) enum Rest {
     Each(NodeId),
 }
 
+impl Rest {
+    /// What each member that is not named has to be.
+    pub(crate) fn each(self) -> Option<NodeId> {
+        match self {
+            Self::Each(each) => Some(each),
+            Self::Open | Self::Closed => None,
+        }
+    }
+}
+
+impl Shape {
+    /// The named members of an object, and what may stand beside them.
+    pub(crate) fn object(&self) -> Option<(&SortedMap<String, Member>, Rest)> {
+        match self {
+            Self::Object { members, rest } => Some((members, *rest)),
+            _ => None,
+        }
+    }
+}
+
 impl Graph {
     /// The node behind any aliases.
     pub(crate) fn resolve(&self, mut id: NodeId) -> NodeId {
@@ -106,19 +126,14 @@ impl Graph {
 
     /// A named member of an object.
     pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<Member> {
-        match &self.node(id).shape {
-            Shape::Object { members, .. } => members.get(name).copied(),
-            _ => None,
-        }
+        let (members, _) = self.node(id).shape.object()?;
+        members.get(name).copied()
     }
 
     /// The only value that a node admits, if there is one.
     pub(crate) fn constant(&self, id: NodeId) -> Option<&Value> {
         match &self.node(id).shape {
-            Shape::Choice(values) => match values.as_slice() {
-                [only] => Some(only),
-                _ => None,
-            },
+            Shape::Choice(values) if values.len() == 1 => values.first(),
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ use crate::sorted::SortedMap;
 use serde::Serialize;
 
 use super::extension::Feature;
+use super::messages::Message;
 use super::path::direction_id;
 use super::settings::Settings;
 use super::side::{Side, Sources};
@@ -40,32 +41,21 @@ pub struct MethodLine {
 /// As [`super::between`].
 pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<History, Error> {
     let names: Vec<String> = match names {
-        [] => sources
-            .spec
-            .revisions
-            .iter()
+        [] => (sources.spec.revisions.iter())
             .map(|revision| revision.id.clone())
             .collect(),
         names => names.to_vec(),
     };
     let settings = Settings::read(sources.spec)?;
-    let open = |raw| {
-        names
-            .iter()
-            .map(|name| sources.open(name, raw))
-            .collect::<Result<Vec<Side>, Error>>()
-    };
-    let sides = open(raw)?;
-    let without_errata = if raw { Vec::new() } else { open(true)? };
+    let sides = names.iter().map(|name| sources.open(name, raw));
+    let sides = sides.collect::<Result<Vec<Side>, Error>>()?;
     let mut diffs = Vec::new();
     let mut errors = Vec::new();
-    for (index, pair) in sides.windows(2).enumerate() {
-        let [old, new] = pair else { continue };
-        let without = match without_errata.get(index..index + 2) {
-            Some([old, new]) => Some([old, new]),
-            _ => None,
+    for (names, pair) in names.windows(2).zip(sides.windows(2)) {
+        let ([from, to], [old, new]) = (names, pair) else {
+            continue;
         };
-        match settled([old, new], without, raw, &settings) {
+        match settled(sources, [from, to], [old, new], raw, &settings) {
             Ok(diff) => diffs.push(diff),
             Err(error) => errors.push(error),
         }
@@ -82,24 +72,19 @@ fn methods(sides: &[&Side]) -> Vec<MethodLine> {
     let mut lines: SortedMap<(Direction, bool, String), Vec<Option<MethodKind>>> = SortedMap::new();
     let feature = Feature::among(sides);
     for (index, side) in sides.iter().enumerate() {
-        let is_told = |name: &str| feature.is_none_or(|feature| feature.has(name));
-        for message in side
-            .messages
-            .iter()
-            .filter(|message| is_told(&message.name))
-        {
+        let is_told = |message: &&Message| feature.is_none_or(|it| it.has(&message.name));
+        for message in side.messages.iter().filter(is_told) {
             let notifies = message.kind == MethodKind::Notification;
             let key = (message.direction, notifies, message.name.clone());
             let line = lines.entry(key).or_insert_with(|| vec![None; sides.len()]);
             line[index] = Some(message.kind);
         }
     }
-    lines
-        .into_iter()
-        .map(|((direction, _, name), channels)| MethodLine {
-            name,
-            direction: direction_id(direction),
-            channels,
-        })
-        .collect()
+    let lines = lines.into_iter();
+    let lines = lines.map(|((direction, _, name), channels)| MethodLine {
+        name,
+        direction: direction_id(direction),
+        channels,
+    });
+    lines.collect()
 }

@@ -130,8 +130,8 @@ impl Judge<'_> {
                 if !node.limits.contains_key("oneOf") {
                     return any(fits);
                 }
-                let fits: Option<Vec<bool>> = fits.collect();
-                Some(fits?.into_iter().filter(|fits| *fits).count() == 1)
+                let fits = fits.map(|fits| fits.map(usize::from));
+                Some(fits.sum::<Option<usize>>()? == 1)
             }
             _ => Some(node.untyped),
         }
@@ -224,9 +224,10 @@ impl Judge<'_> {
                 .enumerate()
                 .map(|(at, item)| holds(&format!("prefixItems/{at}"), item))),
             ("contains", Value::Array(items)) => {
-                let met: Option<Vec<bool>> =
-                    items.iter().map(|item| holds("contains", item)).collect();
-                let met = met?.into_iter().filter(|met| *met).count();
+                let met = items
+                    .iter()
+                    .map(|item| Some(usize::from(holds("contains", item)?)));
+                let met = met.sum::<Option<usize>>()?;
                 let one = json!(1);
                 let fewest = node.limits.get("minContains").unwrap_or(&one);
                 let most_of_them = node.limits.get("maxContains");
@@ -294,11 +295,9 @@ impl Judge<'_> {
         }
         for (place, id) in &node.applied {
             let speaks = match place.split('/').next().unwrap_or_default() {
-                "$ref" | "anyOf" | "allOf" => true,
-                "unevaluatedProperties" => false,
+                "$ref" | "anyOf" | "allOf" | "if" => true,
                 "dependentSchemas" => named(place, "dependentSchemas")
                     .is_some_and(|name| members.contains_key(&*name)),
-                "if" => true,
                 "then" => self.node(*node.applied.get("if")?, value, depth)?,
                 "else" => !self.node(*node.applied.get("if")?, value, depth)?,
                 _ => false,

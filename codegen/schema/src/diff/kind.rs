@@ -243,16 +243,11 @@ impl Kind {
             old_to_new,
             new_to_old,
         } = verdicts;
-        let both = [old_to_new, new_to_old];
         if !self.is_on_the_wire() {
             Level::Representation
-        } else if both.iter().any(|verdict| !verdict.valid) {
+        } else if !(old_to_new.valid && new_to_old.valid) {
             Level::Breaking
-        } else if old_to_new.meaning != Meaning::Kept
-            || both
-                .iter()
-                .any(|verdict| verdict.meaning == Meaning::Changed)
-        {
+        } else if old_to_new.meaning != Meaning::Kept || new_to_old.meaning == Meaning::Changed {
             Level::Risky
         } else {
             Level::Compatible

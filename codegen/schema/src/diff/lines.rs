@@ -51,13 +51,10 @@ impl Lines {
             .and_then(|name| self.definitions.get(&unescaped(name)))
         {
             found = *definition;
-            for segment in segments {
-                let Some(text) = self.text.get(found[0]..found[1]) else {
-                    break;
-                };
-                let Some(inner) = part(text, segment) else {
-                    break;
-                };
+            while let Some(segment) = segments.next()
+                && let Some(text) = self.text.get(found[0]..found[1])
+                && let Some(inner) = part(text, segment)
+            {
                 let start = found[0] + inner.as_ptr().addr() - text.as_ptr().addr();
                 found = [start, start + inner.len()];
             }

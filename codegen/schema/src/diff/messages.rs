@@ -8,7 +8,7 @@ use super::variants::choices;
 use crate::Error;
 use crate::model::{Direction, MethodKind};
 use crate::spec::methods::{Answer, MethodRules, answer};
-use crate::spec::roles::{ROLES, Role};
+use crate::spec::roles::ROLES;
 
 /// A message that a side may send.
 #[derive(Debug, Clone)]
@@ -35,13 +35,8 @@ pub(crate) fn read(
 ) -> Result<Vec<Message>, Error> {
     let mut messages: Vec<Message> = Vec::new();
     let mut roles = 0;
-    for Role {
-        union,
-        direction,
-        kind,
-    } in ROLES
-    {
-        let Some(listed) = graph.definitions.get(*union).copied() else {
+    for role in ROLES {
+        let Some(listed) = graph.definitions.get(role.union).copied() else {
             continue;
         };
         roles += 1;
@@ -57,15 +52,15 @@ pub(crate) fn read(
                     "mend it with an erratum",
                 ));
             };
-            let result = match kind {
+            let result = match role.kind {
                 MethodKind::Notification => None,
                 _ => result(graph, rules, rules_of, &name, node),
             };
             messages.push(Message {
                 name,
-                union,
-                direction: *direction,
-                kind: *kind,
+                union: role.union,
+                direction: role.direction,
+                kind: role.kind,
                 node,
                 params,
                 result,

@@ -17,42 +17,52 @@ use super::verdict::End;
 use super::witness::Witness;
 use crate::model::MethodKind;
 
-/// The messages of two sides, by index.
-#[derive(Debug, Default)]
-pub(crate) struct Pairs {
-    pub(crate) both: Vec<(usize, usize)>,
-    pub(crate) removed: Vec<usize>,
-    pub(crate) added: Vec<usize>,
+/// Two sides, and their messages: those that are one, and those of one side alone.
+#[derive(Debug)]
+pub(crate) struct Pairs<'s> {
+    pub(crate) old: &'s Side,
+    pub(crate) new: &'s Side,
+    pub(crate) both: Vec<(&'s Message, &'s Message)>,
+    pub(crate) removed: Vec<&'s Message>,
+    pub(crate) added: Vec<&'s Message>,
 }
 
 /// Pairs messages by direction, name and kind, then by direction and name alone.
-pub(crate) fn pair(old: &[Message], new: &[Message]) -> Pairs {
-    let mut pairs = Pairs::default();
-    let mut open_new: Vec<usize> = (0..new.len()).collect();
-    let mut open_old = Vec::new();
-    let mut take = |message: &Message, same_kind: bool| {
-        let found = open_new.iter().position(|other| {
-            let other = &new[*other];
-            other.direction == message.direction
-                && other.name == message.name
-                && (!same_kind || other.kind == message.kind)
-        })?;
-        Some(open_new.remove(found))
-    };
-    for (index, message) in old.iter().enumerate() {
-        match take(message, true) {
-            Some(other) => pairs.both.push((index, other)),
-            None => open_old.push(index),
-        }
+pub(crate) fn pair<'s>(old: &'s Side, new: &'s Side) -> Pairs<'s> {
+    let mut both = Vec::new();
+    let mut removed: Vec<&Message> = old.messages.iter().collect();
+    let mut added: Vec<&Message> = new.messages.iter().collect();
+    for same_kind in [true, false] {
+        removed.retain(|message| {
+            let found = added.iter().position(|other| {
+                other.direction == message.direction
+                    && other.name == message.name
+                    && (!same_kind || other.kind == message.kind)
+            });
+            both.extend(found.map(|found| (*message, added.remove(found))));
+            found.is_none()
+        });
     }
-    for index in open_old {
-        match take(&old[index], false) {
-            Some(other) => pairs.both.push((index, other)),
-            None => pairs.removed.push(index),
-        }
+    // What else a core has is not gone with an extension, which stands beside it.
+    if let Some(feature) = Feature::among(&[old, new]) {
+        let has = |side: &Side, message: &Message| {
+            let names = match side.feature {
+                Some(_) => &feature.own,
+                None => &feature.core,
+            };
+            names.contains(&message.name)
+        };
+        both.retain(|(o, n)| has(old, o) && has(new, n));
+        removed.retain(|message| has(old, message));
+        added.retain(|message| has(new, message));
     }
-    pairs.added = open_new;
-    pairs
+    Pairs {
+        old,
+        new,
+        both,
+        removed,
+        added,
+    }
 }
 
 impl Feature {
@@ -62,29 +72,11 @@ impl Feature {
         let is_mixed = all.clone().any(|feature| feature.is_none());
         all.find_map(|feature| feature).filter(|_| is_mixed)
     }
-
-    /// Leaves only messages of the feature, where one side is an extension and the other is not: what else a core has
-    /// is not gone with an extension, which stands beside it.
-    pub(super) fn retain(pairs: &mut Pairs, old: &Side, new: &Side) {
-        let Some(feature) = Self::among(&[old, new]) else {
-            return;
-        };
-        let has = |side: &Side, at: usize| {
-            let names = match side.feature {
-                Some(_) => &feature.own,
-                None => &feature.core,
-            };
-            names.contains(&side.messages[at].name)
-        };
-        let both = |(o, n): &(usize, usize)| has(old, *o) && has(new, *n);
-        pairs.both.retain(both);
-        pairs.removed.retain(|at| has(old, *at));
-        pairs.added.retain(|at| has(new, *at));
-    }
 }
 
 /// A row for each message that came, went or changed its channel.
-pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
+pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<Row> {
+    let (old, new) = (pairs.old, pairs.new);
     let row = |kind: Kind, [o, n]: [Option<&Message>; 2]| {
         let witnesses = [
             o.and_then(|o| refused(old, new, o, End::Old)),
@@ -98,10 +90,9 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         let name = |side: &Side, message: &Message| side.name_of(message.node);
         row.before = o.map(|o| view(old, o));
         row.after = n.map(|n| view(new, n));
-        row.places = vec![Place {
-            old: o.map(|o| name(old, o)).unwrap_or_default(),
-            new: n.map(|n| name(new, n)).unwrap_or_default(),
-        }];
+        let names = [o.map(|o| name(old, o)), n.map(|n| name(new, n))];
+        let [was, is] = names.map(Option::unwrap_or_default);
+        row.places = vec![Place::of(was, is)];
         if let Some(message) = o.or(n) {
             let path = WirePath::whole(message.direction, &message.name, Part::Message);
             row.paths = vec![path];
@@ -109,14 +100,12 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         }
         row
     };
-    let removed =
-        (pairs.removed.iter()).map(|at| row(Kind::MethodRemoved, [Some(&old.messages[*at]), None]));
-    let added =
-        (pairs.added.iter()).map(|at| row(Kind::MethodAdded, [None, Some(&new.messages[*at])]));
-    let rechanneled = pairs.both.iter().filter_map(|(o, n)| {
-        let [o, n] = [&old.messages[*o], &new.messages[*n]];
-        (o.kind != n.kind).then(|| row(Kind::MethodRechanneled, [Some(o), Some(n)]))
-    });
+    let removed = pairs.removed.iter();
+    let removed = removed.map(|o| row(Kind::MethodRemoved, [Some(o), None]));
+    let added = pairs.added.iter();
+    let added = added.map(|n| row(Kind::MethodAdded, [None, Some(n)]));
+    let rechanneled = pairs.both.iter().filter(|(o, n)| o.kind != n.kind);
+    let rechanneled = rechanneled.map(|(o, n)| row(Kind::MethodRechanneled, [Some(o), Some(n)]));
     removed.chain(added).chain(rechanneled).collect()
 }
 
@@ -124,20 +113,16 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
 fn refused(old: &Side, new: &Side, message: &Message, end: End) -> Option<Witness> {
     let (sender, receiver) = (end.of(old, new), end.other().of(old, new));
     let admits = |graph: &Graph, text: &Value| {
-        graph
-            .definitions
-            .get(message.union)
-            .is_some_and(|listed| valid(graph, *listed, text))
+        let listed = graph.definitions.get(message.union);
+        listed.is_some_and(|listed| valid(graph, *listed, text))
     };
     let bare = minimal(&sender.graph, message.node);
     let texts = match message.kind {
         MethodKind::Input => [bare, None],
         kind => [enveloped(&sender.graph, message.node, kind), bare],
     };
-    let json = texts
-        .into_iter()
-        .flatten()
-        .find(|text| admits(&sender.graph, text) && !admits(&receiver.graph, text))?;
+    let mut texts = texts.into_iter().flatten();
+    let json = texts.find(|text| admits(&sender.graph, text) && !admits(&receiver.graph, text))?;
     let pointers = |side: &Side| match side.graph.definitions.contains_key(message.union) {
         true => vec![format!("/$defs/{}", message.union)],
         false => Vec::new(),

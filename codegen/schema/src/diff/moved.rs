@@ -3,17 +3,21 @@
 //! A value that is gone and one that came are the same value if they go by the same name, are sent
 //! the same way, hold the same, and no other candidate does. The rows of both become one.
 
+use crate::sorted::SortedSet;
+
 use super::compare::Comparer;
-use super::graph::{NodeId, Shape};
+use super::graph::NodeId;
 use super::kind::Kind;
+use super::messages::Message;
 use super::methods::Pairs;
-use super::path::{Part, Segment, Trail, WirePath};
+use super::path::{Part, Segment, Trail, WirePath, bare};
 use super::row::Row;
 use super::show::View;
 use super::side::Side;
 use super::site::Place;
 use super::verdict::End;
 use super::walk::Root;
+use crate::naming::capitalized;
 
 /// Members that every object may have: they tell nothing.
 const COMMON: &[&str] = &[
@@ -45,13 +49,8 @@ pub(crate) struct Move {
 }
 
 /// The values that moved, by the rows of a comparison.
-pub(crate) fn find(
-    rows: &[Row],
-    old: &Side,
-    new: &Side,
-    pairs: &Pairs,
-    comparer: &Comparer<'_>,
-) -> Vec<Move> {
+pub(crate) fn find(rows: &[Row], pairs: &Pairs<'_>, comparer: &Comparer<'_>) -> Vec<Move> {
+    let (old, new) = (pairs.old, pairs.new);
     let mut gone = of_messages(old, &pairs.removed);
     let mut came = of_messages(new, &pairs.added);
     for (index, row) in rows.iter().enumerate() {
@@ -63,8 +62,9 @@ pub(crate) fn find(
             }
             _ => continue,
         };
-        let node = view.as_ref().and_then(|view| view.node);
-        if let (Some(name), Some(node)) = (&row.subject, node) {
+        if let Some(name) = &row.subject
+            && let Some(node) = view.as_ref().and_then(|view| view.node)
+        {
             all.push(Value {
                 name: name.clone(),
                 node,
@@ -75,9 +75,9 @@ pub(crate) fn find(
         }
     }
     let fits = |g: &Value, c: &Value| {
-        let names = (old.graph.name(g.node), new.graph.name(c.node));
-        let holds_the_same =
-            comparer.same(g.node, c.node) || (names.0.is_some() && names.0 == names.1);
+        let name = old.graph.name(g.node);
+        let is_named_alike = name.is_some() && name == new.graph.name(c.node);
+        let holds_the_same = is_named_alike || comparer.same(g.node, c.node);
         // Between two rows of the same exchange the place must differ in more than the schema's name.
         let of_rows = g.row.is_some() && c.row.is_some();
         let near = g.paths.iter().any(|g| {
@@ -98,11 +98,10 @@ pub(crate) fn find(
     let mut moves = Vec::new();
     for (gone, fitting_here) in gone.into_iter().zip(&fitting) {
         // More than one that fits, on either side, makes it anybody's guess.
-        let &[c] = fitting_here.as_slice() else {
-            continue;
-        };
-        let rivals = fitting.iter().filter(|others| others.contains(&c)).count();
-        if let Some(came) = arrivals[c].take_if(|_| rivals == 1) {
+        if let &[c] = fitting_here.as_slice()
+            && fitting.iter().filter(|all| all.contains(&c)).count() == 1
+            && let Some(came) = arrivals[c].take()
+        {
             moves.push(Move { gone, came });
         }
     }
@@ -116,10 +115,7 @@ pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
         if comparer.same(gone.node, came.node) {
             continue;
         }
-        let places = Place {
-            old: gone.place.clone(),
-            new: came.place.clone(),
-        };
+        let places = Place::of(&gone.place, &came.place);
         let site = comparer.whole(places, gone.node, came.node);
         let part = came.paths.first().map_or(Part::Params, |path| path.part);
         for (end, value) in [(End::Old, gone), (End::New, came)] {
@@ -139,68 +135,48 @@ pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
 pub(crate) fn merge(
     rows: &mut Vec<Row>,
     moves: &[Move],
-    old: &Side,
-    new: &Side,
+    pairs: &Pairs<'_>,
     comparer: &Comparer<'_>,
 ) {
-    let mut replaced = Vec::new();
-    let mut moved = Vec::new();
-    for Move { gone, came } in moves {
-        let mut row = row(rows, old, new, gone, came);
+    let moved = moves.iter().map(|Move { gone, came }| {
+        let mut row = row(rows, pairs, gone, came);
         row.changed_within = !comparer.same(gone.node, came.node);
-        moved.push(row);
-        replaced.extend([gone.row, came.row].into_iter().flatten());
-    }
-    replaced.sort_unstable();
+        row
+    });
+    let moved: Vec<Row> = moved.collect();
+    let replaced = moves.iter().flat_map(|one| [one.gone.row, one.came.row]);
+    let replaced: SortedSet<usize> = replaced.flatten().collect();
     for index in replaced.into_iter().rev() {
         rows.remove(index);
     }
     rows.extend(moved);
 }
 
-fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row {
-    let told: Vec<&Row> = [gone.row, came.row]
-        .into_iter()
-        .flatten()
-        .map(|index| &rows[index])
-        .collect();
+fn row(rows: &[Row], pairs: &Pairs<'_>, gone: &Value, came: &Value) -> Row {
+    let ends = [gone.row, came.row].map(|index| index.map(|index| &rows[index]));
+    let told = || ends.into_iter().flatten();
     let mut row = Row::new(Kind::Moved);
     let mut verdicts = row.verdicts;
-    verdicts.old_to_new.valid = told.iter().all(|row| row.verdicts.old_to_new.valid);
-    verdicts.new_to_old.valid = told.iter().all(|row| row.verdicts.new_to_old.valid);
+    verdicts.old_to_new.valid = told().all(|row| row.verdicts.old_to_new.valid);
+    verdicts.new_to_old.valid = told().all(|row| row.verdicts.new_to_old.valid);
     row.judged(verdicts);
-    for one in &told {
-        for witness in &one.witnesses {
-            if row
-                .witnesses
-                .iter()
-                .all(|known| known.valid_in != witness.valid_in)
-            {
-                row.witnesses.push(witness.clone());
-            }
-        }
-    }
+    row.witnesses = told().flat_map(|one| one.witnesses.clone()).collect();
     row.witnesses.sort_by_key(|witness| witness.valid_in);
+    row.witnesses.dedup_by_key(|witness| witness.valid_in);
     row.from.clone_from(&gone.paths);
     row.to.clone_from(&came.paths);
     row.paths = gone.paths.iter().chain(&came.paths).cloned().collect();
     row.paths.sort();
     row.paths.dedup();
-    let main_place = Place {
-        old: gone.place.clone(),
-        new: came.place.clone(),
-    };
-    row.places = vec![main_place.clone()];
-    let further = told.iter().flat_map(|one| one.places.iter().cloned());
-    row.places
-        .extend(further.filter(|place| *place != main_place));
-    let required = |index: Option<usize>, before: bool| {
-        let row = index.map(|index| &rows[index])?;
-        let view = if before { &row.before } else { &row.after };
-        view.as_ref().and_then(|view| view.required)
-    };
-    row.before = Some(View::of(old, gone.node, required(gone.row, true)));
-    row.after = Some(View::of(new, came.node, required(came.row, false)));
+    let main_place = Place::of(&gone.place, &came.place);
+    let further = told().flat_map(|one| one.places.iter().cloned());
+    let further = further.filter(|place| *place != main_place);
+    row.places = std::iter::once(main_place.clone()).chain(further).collect();
+    let [before, after] = ends;
+    let was_required = before.and_then(|row| row.before.as_ref()?.required);
+    let is_required = after.and_then(|row| row.after.as_ref()?.required);
+    row.before = Some(View::of(pairs.old, gone.node, was_required));
+    row.after = Some(View::of(pairs.new, came.node, is_required));
     row.subject = Some(match gone.name == came.name {
         true => gone.name.clone(),
         false => format!("{} -> {}", gone.name, came.name),
@@ -209,24 +185,18 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
 }
 
 /// The members of params and results of messages that one side alone has.
-fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
+fn of_messages(side: &Side, messages: &[&Message]) -> Vec<Value> {
     let mut all = Vec::new();
-    for index in messages {
-        let message = &side.messages[*index];
+    for message in messages {
+        let (direction, params) = (message.direction, message.params.map(|it| it.node));
         let parts = [
-            (
-                message.params.map(|params| params.node),
-                Part::Params,
-                message.direction,
-            ),
-            (message.result, Part::Result, message.direction.back()),
+            (params, Part::Params, direction),
+            (message.result, Part::Result, direction.back()),
         ];
         for (node, part, direction) in parts {
             let Some(node) = node else { continue };
-            let Shape::Object { members, .. } = &side.graph.node(node).shape else {
-                continue;
-            };
-            for (name, member) in members {
+            let object = side.graph.node(node).shape.object();
+            for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
                 let mut trail = Trail::root();
                 trail.push(&Segment::Member(name.clone()));
                 all.push(Value {
@@ -244,17 +214,7 @@ fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
 
 /// `capabilities` and `io.modelcontextprotocol/clientCapabilities`.
 fn same_name(left: &str, right: &str) -> bool {
-    let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
-    let (left, right) = (bare(left), bare(right));
-    let ends = |long: &str, short: &str| {
-        let mut letters = short.chars();
-        let capital: String = letters
-            .next()
-            .map(|first| first.to_ascii_uppercase())
-            .into_iter()
-            .chain(letters)
-            .collect();
-        !short.is_empty() && long.ends_with(&capital)
-    };
-    left == right || ends(&left, &right) || ends(&right, &left)
+    let [left, right] = [left, right].map(bare);
+    let ends = |long: &str, short: &str| !short.is_empty() && long.ends_with(&capitalized(short));
+    left == right || ends(left, right) || ends(right, left)
 }

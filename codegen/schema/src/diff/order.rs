@@ -6,21 +6,14 @@ use super::kind::Kind;
 use super::row::Row;
 use super::show::{self, View};
 use super::side::Side;
-use super::site::Place;
 
 /// Sorts the rows and signs them. Rows that would have the same fingerprint are distinguished by the whole of their
 /// shapes, and by a number only where these are the same, too.
 pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
-    let key = |row: &Row| {
-        let names: Vec<&Place> = row.places.iter().collect();
-        (
-            row.paths.clone(),
-            row.kind,
-            row.subject.clone(),
-            format!("{names:?}"),
-        )
-    };
-    rows.sort_by_cached_key(key);
+    rows.sort_by_cached_key(|row| {
+        let names = format!("{:?}", row.places);
+        (row.paths.clone(), row.kind, row.subject.clone(), names)
+    });
     let whole = |row: &Row| {
         let of = |side: &Side, view: &Option<View>| {
             let node = view.as_ref().and_then(|view| view.node);
@@ -28,18 +21,15 @@ pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
         };
         format!("{}\n{}", of(old, &row.before), of(new, &row.after))
     };
+    let facet = |row: &Row| match row.subject.as_deref() {
+        // Lists are told apart by nothing but their items.
+        Some("array") => format!("{}\n{}", facet(row), whole(row)),
+        _ => facet(row),
+    };
     for row in rows.iter_mut() {
-        let facet = match row.subject.as_deref() {
-            // Lists are told apart by nothing but their items.
-            Some("array") => format!("{}\n{}", facet(row), whole(row)),
-            _ => facet(row),
-        };
-        row.sign(&facet);
+        row.sign(&facet(row));
     }
-    sign_apart(rows, |row, _| match row.subject.as_deref() {
-        Some("array") => format!("{}\n{}\n{}", facet(row), whole(row), whole(row)),
-        _ => format!("{}\n{}", facet(row), whole(row)),
-    });
+    sign_apart(rows, |row, _| format!("{}\n{}", facet(row), whole(row)));
     sign_apart(rows, |row, count| format!("{}\n{count}", row.fingerprint));
 }
 
@@ -64,8 +54,7 @@ fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
 fn facet(row: &Row) -> String {
     let brief = |view: &Option<View>| {
         view.as_ref()
-            .map(|view| view.brief.clone())
-            .unwrap_or_default()
+            .map_or_else(String::new, |it| it.brief.clone())
     };
     let subject = row.subject.clone().unwrap_or_default();
     match row.kind {
@@ -77,12 +66,9 @@ fn facet(row: &Row) -> String {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
         Kind::DefinitionRenamed => {
-            let names: Vec<String> = row
-                .places
-                .iter()
-                .map(|place| format!("{} {}", place.old, place.new))
-                .collect();
-            names.join("\n")
+            let names = row.places.iter();
+            let names = names.map(|place| format!("{} {}", place.old, place.new));
+            show::joined(names, "\n")
         }
         _ => subject,
     }

@@ -127,15 +127,13 @@ impl WirePath {
     /// Returns the place that the path leads to.
     #[must_use]
     pub fn place(&self) -> WirePlace {
-        let segments = self.trail.segments.iter();
+        let mut segments = self.trail.segments.clone();
+        segments.retain(|segment| !matches!(segment, Segment::Choice(_)));
         WirePlace {
             direction: self.direction,
             method: self.method.clone(),
             part: self.part,
-            segments: (segments
-                .filter(|segment| !matches!(segment, Segment::Choice(_)))
-                .cloned())
-            .collect(),
+            segments,
             at_choice: self.trail.ends_in_choice(),
         }
     }
@@ -185,8 +183,7 @@ impl WirePlace {
                 ..self.clone()
             }));
             if self.method != "*" {
-                let directions = [Direction::ClientToServer, Direction::ServerToClient];
-                holders.extend(directions.map(|direction| Self {
+                holders.extend(Direction::ALL.map(|direction| Self {
                     direction,
                     method: self.method.clone(),
                     part: Part::Message,
@@ -297,29 +294,21 @@ impl Segment {
     /// Adds the segment to a path.
     pub(crate) fn push_to(&self, path: &mut String) {
         match self {
-            Self::Member(name) if is_plain(name) => {
-                path.push('.');
-                path.push_str(name);
-            }
+            Self::Member(name) if is_plain(name) => path.extend([".", name]),
             Self::Member(name) => {
-                path.push_str("[\"");
-                for letter in name.chars() {
-                    if matches!(letter, '"' | '\\') {
-                        path.push('\\');
-                    }
-                    path.push(letter);
-                }
-                path.push_str("\"]");
+                let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
+                path.extend(["[\"", &escaped, "\"]"]);
             }
             Self::Item => path.push_str("[]"),
             Self::Each => path.push_str(".*"),
-            Self::Choice(Selector { text, .. }) => {
-                path.push('{');
-                path.push_str(text);
-                path.push('}');
-            }
+            Self::Choice(Selector { text, .. }) => path.extend(["{", text, "}"]),
         }
     }
+}
+
+/// A key without the prefix of who defines it.
+pub(crate) fn bare(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
 }
 
 fn is_plain(name: &str) -> bool {

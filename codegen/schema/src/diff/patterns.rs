@@ -78,21 +78,17 @@ fn spell(hir: &Hir, choice: usize, text: &mut Vec<u8>) -> Option<()> {
 
 /// One letter of a class: a plain one, if there is any.
 fn letter(class: &Class, choice: usize) -> Option<u8> {
-    let holds = |byte: u8| match class {
-        Class::Unicode(class) => class
-            .iter()
-            .any(|range| (range.start()..=range.end()).contains(&char::from(byte))),
-        Class::Bytes(class) => class
-            .iter()
-            .any(|range| (range.start()..=range.end()).contains(&byte)),
+    let holds = |byte: &u8| match class {
+        Class::Unicode(class) => {
+            (class.iter()).any(|range| (range.start()..=range.end()).contains(&char::from(*byte)))
+        }
+        Class::Bytes(class) => {
+            (class.iter()).any(|range| (range.start()..=range.end()).contains(byte))
+        }
     };
-    let mut plain: Vec<u8> = (b"xa0AZ9-_ ./")
-        .iter()
-        .copied()
-        .filter(|byte| holds(*byte))
-        .collect();
+    let mut plain: Vec<u8> = b"xa0AZ9-_ ./".iter().copied().filter(holds).collect();
     if plain.is_empty() {
-        plain = (0x20..0x7f).filter(|byte| holds(*byte)).take(4).collect();
+        plain = (0x20..0x7f).filter(holds).take(4).collect();
     }
     plain.get(choice % plain.len().max(1)).copied()
 }

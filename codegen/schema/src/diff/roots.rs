@@ -1,23 +1,19 @@
 //! Where wire paths begin: params and results of the messages that both sides have, results of an extension, the envelope, errors.
 
 use super::compare::Comparer;
+use super::facts;
 use super::graph::NodeId;
+use super::methods::Pairs;
 use super::path::{Part, Trail, WirePath};
-use super::side::Side;
 use super::site::Place;
 use super::walk::Root;
-use super::{facts, methods};
 use crate::model::Direction;
 
-/// Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
-pub(super) fn roots(
-    old: &Side,
-    new: &Side,
-    pairs: &methods::Pairs,
-    comparer: &mut Comparer<'_>,
-) -> Vec<Root> {
+/// Returns where wire paths begin.
+pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
+    let (old, new) = (pairs.old, pairs.new);
     let mut roots = Vec::new();
-    let mut add = |path: WirePath, site, nodes: [NodeId; 2]| {
+    let mut add = |path: WirePath, site, whole: [NodeId; 2]| {
         // Params are sent in the message around them.
         let part = match path.part {
             Part::Params => Part::Message,
@@ -25,18 +21,14 @@ pub(super) fn roots(
         };
         roots.push(Root {
             part,
-            whole: nodes,
+            whole,
             path,
             site,
             moved: None,
         });
     };
-    let named = |[o, n]: [NodeId; 2]| Place {
-        old: old.name_of(o),
-        new: new.name_of(n),
-    };
+    let named = |[o, n]: [NodeId; 2]| Place::of(old.name_of(o), new.name_of(n));
     for (o, n) in &pairs.both {
-        let (o, n) = (&old.messages[*o], &new.messages[*n]);
         let nodes = [o.node, n.node];
         let site = comparer.root(named(nodes), "params", [o.params, n.params]);
         let trail = Trail::root().hiding_next(true);
@@ -49,25 +41,22 @@ pub(super) fn roots(
             add(path, site, nodes);
         }
     }
-    let defined = |side: &Side, name: &str| side.graph.definitions.get(name).copied();
-    let results = |side: &Side| {
-        side.feature
-            .iter()
-            .flat_map(|it| it.results.clone())
-            .collect()
+    let defined = |name: &str| {
+        let [o, n] = [old, new].map(|side| side.graph.definitions.get(name).copied());
+        Some([o?, n?])
     };
-    let [of_old, of_new]: [Vec<_>; 2] = [results(old), results(new)];
-    for (sender, method, result) in of_old.iter().filter(|row| of_new.contains(row)) {
-        if let (Some(o), Some(n)) = (defined(old, result), defined(new, result)) {
+    let [of_old, of_new] = [old, new].map(|side| side.feature.iter().flat_map(|it| &it.results));
+    for row in of_old.filter(|row| of_new.clone().any(|other| other == *row)) {
+        let (sender, method, result) = row;
+        if let Some([o, n]) = defined(result) {
             let site = comparer.whole(named([o, n]), o, n);
             let path = WirePath::whole(sender.back(), method, Part::Result);
             add(path, site, [o, n]);
         }
     }
-    let [o, n] = [old, new].map(|side| defined(side, "JSONRPCMessage"));
-    if let (Some(o), Some(n)) = (o, n) {
+    if let Some([o, n]) = defined("JSONRPCMessage") {
         let site = comparer.whole(named([o, n]), o, n);
-        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+        for direction in Direction::ALL {
             let path = WirePath::whole(direction, "*", Part::Message);
             add(path, site, [o, n]);
         }
@@ -77,18 +66,14 @@ pub(super) fn roots(
         let Some(twin) = twins.iter().find(|other| other.name == error.name) else {
             continue;
         };
-        let places = Place {
-            old: error.definition.clone(),
-            new: twin.definition.clone(),
-        };
+        let places = Place::of(error.definition, &twin.definition);
         let nodes = [error.node, twin.node];
-        let site = match (error.error, twin.error) {
-            (Some(o), Some(n)) => comparer.root(places, "error", [Some(o), Some(n)]),
-            _ => comparer.whole(places, error.node, twin.node),
+        let (site, hides_first) = match [error.error, twin.error] {
+            both @ [Some(_), Some(_)] => (comparer.root(places, "error", both), true),
+            _ => (comparer.whole(places, error.node, twin.node), false),
         };
-        let hides_first = error.error.is_some() && twin.error.is_some();
         let trail = Trail::error(&error.name).hiding_next(hides_first);
-        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+        for direction in Direction::ALL {
             let at = WirePath::new(direction, "*", Part::Error, trail.clone());
             add(at, site, nodes);
         }

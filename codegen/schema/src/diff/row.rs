@@ -142,23 +142,14 @@ impl Row {
 
     /// Returns the methods that it reaches, `*` for what every message has.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
-        let mut last = None;
-        self.paths
-            .iter()
-            .map(|path| path.method.as_str())
-            .filter(move |method| {
-                let new = last != Some(*method);
-                last = Some(*method);
-                new
-            })
+        let runs = self.paths.chunk_by(|a, b| a.method == b.method);
+        runs.filter_map(|run| Some(run.first()?.method.as_str()))
     }
 
     /// Gives the row its id; `facet` is what tells it from other changes at the same path.
     pub(crate) fn sign(&mut self, facet: &str) {
-        let path = self
-            .paths
-            .first()
-            .map_or_else(String::new, ToString::to_string);
+        let path = self.paths.first().map(ToString::to_string);
+        let path = path.unwrap_or_default();
         let text = format!("{}\n{path}\n{facet}", self.kind.id());
         self.fingerprint = sha256(text.as_bytes()).chars().take(12).collect();
     }

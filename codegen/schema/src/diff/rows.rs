@@ -12,7 +12,7 @@ use super::show::View;
 use super::side::Side;
 use super::site::{Detail, Finding, Place, SiteId, place};
 use super::verdict::End;
-use super::walk::{self, Base, Reached, Root};
+use super::walk::{self, Reached, Root};
 use super::witness::Forge;
 use crate::schema::applied;
 
@@ -30,40 +30,35 @@ impl Rows {
         &mut self,
         comparer: &Comparer<'_>,
         roots: &[Root],
-        old: &Side,
-        new: &Side,
+        sides: [&Side; 2],
     ) -> bool {
+        let graphs = sides.map(|side| &side.graph);
         let (reached, cut) = walk::walk(&comparer.sites, roots);
-        let forge = Forge {
-            old: &old.graph,
-            new: &new.graph,
-        };
         for (id, (site, reached)) in comparer.sites.iter().zip(&reached).enumerate() {
             for (number, finding) in site.findings.iter().enumerate() {
-                let found = Found::of(roots, reached, finding);
-                if found.paths.is_empty() || is_code_of_an_error(&found.paths, finding) {
+                let mut row = Row::new(finding.kind);
+                reach(&mut row, roots, reached, finding);
+                if row.paths.is_empty() || is_code_of_an_error(&row.paths, finding) {
                     continue;
                 }
                 if let Some(index) = self.known.get(&(id, number)) {
-                    found.join(&mut self.list[*index]);
+                    // A change that is met at a place that stayed has no ends.
+                    let known = &mut self.list[*index].paths;
+                    known.extend(row.paths);
+                    known.sort();
+                    known.dedup();
                     continue;
                 }
-                let witnesses = [End::Old, End::New]
-                    .into_iter()
-                    .filter_map(|sender| forge.witness(roots, &reached.routes, finding, sender))
-                    .collect();
-                let mut row = Row::new(finding.kind);
                 if let Detail::Limit(name, before, after) = &finding.detail {
                     row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
                 }
-                let mut row = row.with_witnesses(witnesses);
-                found.join(&mut row);
-                row.places = site
-                    .places
-                    .iter()
-                    .map(|places| place_of(places, finding))
-                    .collect();
-                describe(&mut row, finding, old, new);
+                let witnesses = [End::Old, End::New].into_iter().filter_map(|sender| {
+                    Forge::new(graphs, sender).witness(roots, &reached.routes, finding)
+                });
+                let mut row = row.with_witnesses(witnesses.collect());
+                let places = site.places.iter();
+                row.places = places.map(|place| place_of(place, finding)).collect();
+                describe(&mut row, finding, sides);
                 self.known.insert((id, number), self.list.len());
                 self.list.push(row);
             }
@@ -72,69 +67,30 @@ impl Rows {
     }
 }
 
-/// The wire paths of a finding: all of them, and for what lies inside a value that moved those of each end.
-struct Found {
-    paths: Vec<WirePath>,
-    from: Vec<WirePath>,
-    to: Vec<WirePath>,
-}
-
-impl Found {
-    fn of(roots: &[Root], reached: &Reached, finding: &Finding) -> Self {
-        let stands = [finding.old.is_some(), finding.new.is_some()];
-        let mut found = Self {
-            paths: Vec::new(),
-            from: Vec::new(),
-            to: Vec::new(),
-        };
-        for base in &reached.paths {
-            let root = &roots[base.root];
-            let path = wire_path(root, base, finding);
-            if is_inside_an_envelope(&path) {
-                continue;
-            }
-            // What is gone was in the old place alone, and what came is in the new one.
-            match (root.moved, stands) {
-                (Some(End::Old), [false, _]) | (Some(End::New), [_, false]) => continue,
-                (Some(End::Old), [true, true]) => found.from.push(path.clone()),
-                (Some(End::New), [true, true]) => found.to.push(path.clone()),
-                _ => {}
-            }
-            found.paths.push(path);
+/// Gives a row the wire paths of its finding: all of them, and for what lies inside a value that moved those of each end.
+fn reach(row: &mut Row, roots: &[Root], reached: &Reached, finding: &Finding) {
+    let stands = [finding.old.is_some(), finding.new.is_some()];
+    for (root, trail) in &reached.paths {
+        let root = &roots[*root];
+        let mut path = root.path.clone();
+        path.trail.clone_from(trail);
+        (finding.segments.iter()).for_each(|segment| path.trail.push(segment));
+        if is_inside_an_envelope(&path) {
+            continue;
         }
-        for paths in [&mut found.paths, &mut found.from, &mut found.to] {
-            paths.sort();
-            paths.dedup();
+        // What is gone was in the old place alone, and what came is in the new one.
+        match (root.moved, stands) {
+            (Some(End::Old), [false, _]) | (Some(End::New), [_, false]) => continue,
+            (Some(End::Old), [true, true]) => row.from.push(path.clone()),
+            (Some(End::New), [true, true]) => row.to.push(path.clone()),
+            _ => {}
         }
-        found
+        row.paths.push(path);
     }
-
-    /// Adds the paths to those of a row.
-    fn join(self, row: &mut Row) {
-        let new = row.paths.is_empty();
-        row.paths.extend(self.paths);
-        row.paths.sort();
-        row.paths.dedup();
-        // A change that is met at a place that stayed has no ends.
-        if new {
-            (row.from, row.to) = (self.from, self.to);
-        }
+    for paths in [&mut row.paths, &mut row.from, &mut row.to] {
+        paths.sort();
+        paths.dedup();
     }
-}
-
-fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
-    let mut trail = base.trail.clone();
-    finding
-        .segments
-        .iter()
-        .for_each(|segment| trail.push(segment));
-    let WirePath {
-        direction,
-        method,
-        part,
-        ..
-    } = &root.path;
-    WirePath::new(*direction, method, *part, trail)
 }
 
 /// Whether a path lies in the params or the result of an envelope: methods have their own, which are compared one by one.
@@ -159,31 +115,26 @@ fn place_of(places: &Place, finding: &Finding) -> Place {
         "" => String::new(),
         owner => place(owner, &finding.segments),
     };
-    Place {
-        old: at(&places.old),
-        new: at(&places.new),
-    }
+    Place::of(at(&places.old), at(&places.new))
 }
 
 /// What stood there, what stands there, and what the row is about.
-fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
+fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
     let [was_required, is_required] = finding.required;
     row.before = finding.old.map(|id| View::of(old, id, was_required));
     row.after = finding.new.map(|id| View::of(new, id, is_required));
     row.subject = match (&finding.detail, finding.segments.last()) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {
-            let words = |value: &Option<Value>| match value {
-                Some(value) if applied::is_understood(name) => {
-                    View::words(format!("{name}: {value}"))
-                }
-                Some(value) => View::words(format!(
-                    "{name}: {value} (a keyword that is not understood)"
-                )),
-                None => View::words(format!("no {name}")),
+            let remark = match applied::is_understood(name) {
+                true => "",
+                false => " (a keyword that is not understood)",
             };
-            row.before = Some(words(before));
-            row.after = Some(words(after));
+            let words = |value: &Value| format!("{name}: {value}{remark}");
+            [row.before, row.after] = [before, after].map(|value| {
+                let words = value.as_ref().map(words);
+                Some(View::words(words.unwrap_or_else(|| format!("no {name}"))))
+            });
             Some(name.clone())
         }
         (Detail::None, Some(Segment::Member(name))) => Some(name.clone()),

@@ -77,32 +77,24 @@ fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
         Shape::Choice(values) => values.clone(),
         Shape::Array(items) => {
             let least = limit(&node.limits, "minItems").unwrap_or(0.0);
-            let item = || match items {
-                Some(items) => minimal_at(graph, *items, depth + 1),
-                None => Some(json!("x")),
-            };
             if least < 1.0 {
                 return vec![json!([])];
             }
-            if least > 64.0 {
-                return Vec::new();
-            }
-            let count = (0..64)
-                .take_while(|count| f64::from(*count) < least)
-                .count();
-            item()
-                .map(|item| vec![Value::Array(vec![item; count])])
-                .unwrap_or_default()
+            let item = match items {
+                _ if least > 64.0 => None,
+                Some(items) => minimal_at(graph, *items, depth + 1),
+                None => Some(json!("x")),
+            };
+            let list = item.map(|item| Value::Array(vec![item; count(least, 64)]));
+            list.into_iter().collect()
         }
         Shape::Object { members, .. } => {
-            let mut object = Map::new();
-            for (name, member) in members.iter().filter(|(_, member)| member.required) {
-                let Some(value) = minimal_at(graph, member.node, depth + 1) else {
-                    return Vec::new();
-                };
-                object.insert(name.clone(), value);
-            }
-            vec![Value::Object(object)]
+            let required = members.iter().filter(|(_, member)| member.required);
+            let required = required.map(|(name, member)| {
+                Some((name.clone(), minimal_at(graph, member.node, depth + 1)?))
+            });
+            let object = required.collect::<Option<Map<_, _>>>();
+            object.map(Value::Object).into_iter().collect()
         }
         Shape::Union(variants) => variants
             .iter()
@@ -118,12 +110,7 @@ fn scalar(kind: JsonType, limits: &SortedMap<String, Value>) -> Vec<Value> {
         JsonType::Boolean => vec![json!(true)],
         JsonType::Null => vec![json!(null)],
         JsonType::Integer => numbers(limits).into_iter().filter(Value::is_i64).collect(),
-        JsonType::Number => {
-            let mut all = numbers(limits);
-            all.push(json!(1.5));
-            all.push(json!(0.5));
-            all
-        }
+        JsonType::Number => [numbers(limits), vec![json!(1.5), json!(0.5)]].concat(),
         JsonType::Array => vec![json!([])],
         JsonType::Object => vec![json!({})],
     }
@@ -139,27 +126,23 @@ fn strings(limits: &SortedMap<String, Value>) -> Vec<Value> {
         _ => "x",
     };
     let mut all = vec![text.to_owned()];
-    for name in ["minLength", "maxLength"] {
-        if let Some(length) =
-            limit(limits, name).filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length))
-        {
-            let count = (0..=MAX_TEXT)
-                .take_while(|count| f64::from(*count) < length)
-                .count();
-            all.push("x".repeat(count));
-        }
-    }
+    let lengths = ["minLength", "maxLength"].map(|name| limit(limits, name));
+    let lengths = lengths.into_iter().flatten();
+    let lengths = lengths.filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length));
+    all.extend(lengths.map(|length| "x".repeat(count(length, MAX_TEXT))));
     all.into_iter().map(Value::from).collect()
+}
+
+/// The whole number that is a limit, or the next one above it, but no more than the `most`.
+fn count(limit: f64, most: u32) -> usize {
+    let below = (0..most).take_while(|count| f64::from(*count) < limit);
+    below.count()
 }
 
 fn numbers(limits: &SortedMap<String, Value>) -> Vec<Value> {
     let mut all = vec![json!(1), json!(0), json!(-1)];
-    all.extend(
-        BOUNDS
-            .iter()
-            .filter_map(|name| limits.get(*name))
-            .flat_map(around),
-    );
+    let bounds = BOUNDS.iter().filter_map(|name| limits.get(*name));
+    all.extend(bounds.flat_map(around));
     all
 }
 
@@ -174,11 +157,11 @@ const BOUNDS: [&str; 5] = [
 
 /// A bound, and the whole numbers beside it.
 fn around(at: &Value) -> Vec<Value> {
-    let beside = at
-        .as_i64()
-        .map(|at| [at.saturating_sub(1), at.saturating_add(1)]);
-    let beside = beside.into_iter().flatten().map(Value::from);
-    std::iter::once(at.clone()).chain(beside).collect()
+    let mut all = vec![at.clone()];
+    if let Some(at) = at.as_i64() {
+        all.extend([json!(at.saturating_sub(1)), json!(at.saturating_add(1))]);
+    }
+    all
 }
 
 /// Values that a limit of the other side may refuse.
@@ -230,21 +213,12 @@ pub(super) fn variations(
     all.extend(anything());
     match &node.shape {
         Shape::Array(_) => all.extend(lists(graph, node, mentioned, depth)),
-        Shape::Object { .. } => all.extend(objects(graph, node, &own, mentioned, depth)),
+        Shape::Object { .. } | Shape::Union(_) => {
+            all.extend(objects(graph, node, &own, mentioned, depth));
+        }
         Shape::Any => {
             all.extend(lists(graph, node, mentioned, depth));
             all.extend(objects(graph, node, &[json!({})], mentioned, depth));
-        }
-        Shape::Union(_) => {
-            for one in own.iter().filter(|one| one.is_object()).take(4) {
-                all.extend(objects(
-                    graph,
-                    node,
-                    std::slice::from_ref(one),
-                    mentioned,
-                    depth,
-                ));
-            }
         }
         _ => {}
     }
@@ -386,13 +360,10 @@ fn lists(graph: &Graph, node: &WireNode, mentioned: &Mentioned, depth: usize) ->
     for item in &items {
         all.push(json!([item]));
         all.push(json!([item, item]));
-        for before in listed
-            .iter()
-            .enumerate()
-            .map(|(at, _)| &listed[..at])
-            .chain([&listed[..]])
-        {
-            all.push(Value::Array([before, std::slice::from_ref(item)].concat()));
+        for count in 0..=listed.len() {
+            all.push(Value::Array(
+                [&listed[..count], std::slice::from_ref(item)].concat(),
+            ));
         }
         if let Some(first) = items.first() {
             all.push(json!([first, item]));

@@ -15,8 +15,7 @@ use crate::spec::rules::RuleFile;
 #[derive(Debug, Default)]
 pub struct Settings {
     file: RuleFile,
-    severities: Vec<Spanned<Severity>>,
-    ignores: Vec<Spanned<Ignore>>,
+    rows: Rows,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -66,9 +65,9 @@ impl Settings {
     /// An unknown kind or level, and a rule that says too little.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         let file = spec.rules.get(Self::FILE);
-        let Rows { severity, ignore } = file.parse()?;
+        let rows: Rows = file.parse()?;
         let mut errors = Vec::new();
-        for (at, row) in severity.iter().enumerate() {
+        for (at, row) in rows.severity.iter().enumerate() {
             let Severity { kind, reason, .. } = row.get_ref();
             let mut fail = |problem: &str| {
                 let label = format!("severity of `{kind}`");
@@ -77,45 +76,31 @@ impl Settings {
             if reason.trim().is_empty() {
                 fail("it has no reason");
             }
-            if severity[..at]
-                .iter()
-                .any(|other| other.get_ref().kind == *kind)
-            {
+            let mut before = rows.severity[..at].iter();
+            if before.any(|other| other.get_ref().kind == *kind) {
                 fail("another row says it already");
             }
         }
-        for row in &ignore {
-            let Ignore {
-                between,
-                kind,
-                path,
-                fingerprint,
-                reason,
-            } = row.get_ref();
-            let mut fail = |problem: String, help: &str| {
-                errors.push(file.error(row.span().start, row.get_ref().label(), problem, "", help));
+        for row in &rows.ignore {
+            let ignore = row.get_ref();
+            let mut fail = |problem: &str, help: &str| {
+                errors.push(file.error(row.span().start, ignore.label(), problem, "", help));
             };
-            if reason.trim().is_empty() {
-                fail("it has no reason".into(), "");
+            if ignore.reason.trim().is_empty() {
+                fail("it has no reason", "");
             }
-            if kind.is_none() && path.is_none() && fingerprint.is_none() {
-                fail(
-                    "it would set everything aside".into(),
-                    "give a kind, a path or a fingerprint",
-                );
+            if ignore.kind.is_none() && ignore.path.is_none() && ignore.fingerprint.is_none() {
+                let help = "give a kind, a path or a fingerprint";
+                fail("it would set everything aside", help);
             }
-            for id in between.iter().filter(|id| *id != "*") {
+            for id in ignore.between.iter().filter(|id| *id != "*") {
                 if let Err(error) = spec.revision(id) {
-                    fail(error.to_string(), "give ids of revisions, or `*` for any");
+                    fail(&error.to_string(), "give ids of revisions, or `*` for any");
                 }
             }
         }
         Error::check(errors)?;
-        Ok(Self {
-            file,
-            severities: severity,
-            ignores: ignore,
-        })
+        Ok(Self { file, rows })
     }
 
     /// Sets levels and puts aside what is to be ignored.
@@ -124,11 +109,8 @@ impl Settings {
     /// Each ignore of this pair that matches nothing; not in a comparison without errata.
     pub fn apply(&self, diff: &mut Diff) -> Result<(), Error> {
         for row in &mut diff.rows {
-            let rule = self
-                .severities
-                .iter()
-                .map(Spanned::get_ref)
-                .find(|rule| rule.kind == row.kind);
+            let mut rules = self.rows.severity.iter().map(Spanned::get_ref);
+            let rule = rules.find(|rule| rule.kind == row.kind);
             if let Some(Severity { level, reason, .. }) = rule
                 && row.level != *level
             {
@@ -137,7 +119,7 @@ impl Settings {
             }
         }
         let mut errors = Vec::new();
-        for rule in &self.ignores {
+        for rule in &self.rows.ignore {
             let ignore = rule.get_ref();
             if !ignore.is_about(&diff.old, &diff.new) {
                 continue;
@@ -175,17 +157,9 @@ impl Ignore {
     }
 
     fn matches(&self, row: &Row) -> bool {
-        let Self {
-            between: _,
-            kind,
-            path,
-            fingerprint,
-            reason: _,
-        } = self;
-        kind.is_none_or(|kind| kind == row.kind)
-            && fingerprint.as_ref().is_none_or(|id| *id == row.fingerprint)
-            && path
-                .as_ref()
-                .is_none_or(|path| row.paths.iter().any(|is| is.to_string() == *path))
+        let has = |path: &String| row.paths.iter().any(|is| is.to_string() == *path);
+        self.kind.is_none_or(|kind| kind == row.kind)
+            && (self.fingerprint.as_ref()).is_none_or(|id| *id == row.fingerprint)
+            && self.path.as_ref().is_none_or(has)
     }
 }

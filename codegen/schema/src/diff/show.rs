@@ -1,5 +1,7 @@
 //! A shape as people read it, in the notation of the specification's own schema.ts.
 
+use std::borrow::Borrow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,7 +21,7 @@ const SPELLED_LEVELS: usize = 8;
 const MAX_SPELLED: usize = 20_000;
 
 /// A shape before or after a change.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct View {
     /// Whether it must be there; absent for what is no member.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,16 +47,13 @@ impl View {
     pub(crate) fn of(side: &Side, id: NodeId, required: Option<bool>) -> Self {
         let graph = &side.graph;
         let pointer = graph.node(id).pointer.clone();
+        let schema = side.schema.pointer(&pointer);
+        let schema = schema.filter(|_| !pointer.is_empty()).cloned();
         Self {
             required,
             text: line(graph, id, true),
             outline: outline(graph, id, 0, true),
-            schema: side
-                .schema
-                .pointer(&pointer)
-                .filter(|_| !pointer.is_empty())
-                .cloned()
-                .unwrap_or_default(),
+            schema: schema.unwrap_or_default(),
             pointer,
             brief: line(graph, id, false),
             node: Some(id),
@@ -65,13 +64,10 @@ impl View {
     pub(crate) fn words(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
-            required: None,
             outline: text.clone(),
             brief: text.clone(),
             text,
-            pointer: String::new(),
-            schema: Value::Null,
-            node: None,
+            ..Self::default()
         }
     }
 }
@@ -86,16 +82,8 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
     }
     match &graph.node(id).shape {
         Shape::Any | Shape::Alias(_) => "unknown".to_owned(),
-        Shape::Scalar(kinds) => kinds
-            .iter()
-            .map(|kind| kind.name())
-            .collect::<Vec<_>>()
-            .join(" | "),
-        Shape::Choice(values) => values
-            .iter()
-            .map(Value::to_string)
-            .collect::<Vec<_>>()
-            .join(" | "),
+        Shape::Scalar(kinds) => joined(kinds.iter().map(|kind| kind.name()), " | "),
+        Shape::Choice(values) => joined(values.iter().map(Value::to_string), " | "),
         // A list may be one of itself.
         Shape::Array(Some(items)) if levels > 0 => {
             let inner = line_to(graph, *items, names, levels - 1);
@@ -115,20 +103,20 @@ fn line_to(graph: &Graph, id: NodeId, names: bool, levels: usize) -> String {
                     format!("{name}{}", if member.required { "" } else { "?" })
                 });
                 let more = if members.len() > 4 { ", …" } else { "" };
-                format!("{{ {}{more} }}", shown.collect::<Vec<_>>().join(", "))
+                format!("{{ {}{more} }}", joined(shown, ", "))
             }
         },
-        Shape::Union(variants) => match names {
-            false => "union".to_owned(),
-            true => {
-                let all: Vec<String> = variants
-                    .iter()
-                    .map(|variant| line(graph, *variant, names))
-                    .collect();
-                all.join(" | ")
-            }
-        },
+        Shape::Union(_) if !names => "union".to_owned(),
+        Shape::Union(variants) => joined(
+            variants.iter().map(|variant| line(graph, *variant, names)),
+            " | ",
+        ),
     }
+}
+
+/// Some words in a row, with the same between them.
+pub(crate) fn joined<W: Borrow<str>>(words: impl IntoIterator<Item = W>, between: &str) -> String {
+    words.into_iter().collect::<Vec<_>>().join(between)
 }
 
 /// A shape with all that is in it, without the names of definitions; what lies too deep, or within itself, is left out.
@@ -206,10 +194,9 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
             text
         }
         Shape::Union(variants) if open => {
-            let all = variants
-                .iter()
-                .map(|variant| format!("\n{indent}  | {}", line(graph, *variant, true)));
-            all.collect()
+            let line = |variant: &NodeId| line(graph, *variant, true);
+            let all = variants.iter().map(line);
+            all.map(|line| format!("\n{indent}  | {line}")).collect()
         }
         Shape::Array(Some(items)) if open => {
             let inner = outline(graph, *items, level, false);
@@ -223,21 +210,16 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
         _ => line(graph, id, true),
     };
     if open && !node.limits.is_empty() {
-        let limits: Vec<String> = node
-            .limits
-            .iter()
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect();
-        text.push_str(&format!(" /* {} */", limits.join(", ")));
+        let limits = node.limits.iter();
+        let limits = limits.map(|(name, value)| format!("{name}: {value}"));
+        text.push_str(&format!(" /* {} */", joined(limits, ", ")));
     }
     text
 }
 
 fn key(name: &str) -> String {
-    match name
-        .chars()
-        .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$'))
-    {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$');
+    match name.chars().all(is_plain) {
         true => name.to_owned(),
         false => format!("{name:?}"),
     }

@@ -11,6 +11,7 @@ use super::extension::{Extracted, Feature, cores, with_lists};
 use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
+use super::show::joined;
 use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
@@ -19,7 +20,7 @@ use crate::spec::methods::MethodRules;
 use crate::spec::{Erratum, Extension, Revision, Spec, canonical, errata, json, sha256};
 
 /// A state of the protocol, ready to be compared.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Side {
     /// The revision's id, or the file as it was named.
     pub label: String,
@@ -176,12 +177,8 @@ impl<'s> Sources<'s> {
     /// Text that is no schema of MCP.
     pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<Side, Error> {
         let digest = sha256(text.as_bytes());
-        if let Some(revision) = self
-            .spec
-            .revisions
-            .iter()
-            .find(|known| known.sha256 == digest)
-        {
+        let mut revisions = self.spec.revisions.iter();
+        if let Some(revision) = revisions.find(|known| known.sha256 == digest) {
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
             side.lines = Some(Lines::of(name, text));
@@ -213,10 +210,9 @@ impl<'s> Sources<'s> {
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
         ));
         if !errata.is_empty() {
-            let ids: Vec<&str> = errata.iter().map(|erratum| erratum.id.as_str()).collect();
+            let ids = joined(errata.iter().map(|erratum| erratum.id.as_str()), ", ");
             side.notes.push(format!(
-                "errata of {nearest} that still apply to {name}: {}",
-                ids.join(", ")
+                "errata of {nearest} that still apply to {name}: {ids}"
             ));
         }
         side.errata = errata;
@@ -230,26 +226,16 @@ impl<'s> Sources<'s> {
         });
         let mut graph = Graph::of(&Schema::parse(&schema, file)?)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
-        let areas = (messages.iter())
-            .map(|message| {
-                let area = self.methods.area(&message.name);
-                (message.name.clone(), area.to_owned())
-            })
-            .collect();
+        let area = |name: &String| (name.clone(), self.methods.area(name).to_owned());
         Ok(Side {
             notes: unknown.collect(),
-            areas,
+            areas: messages.iter().map(|it| area(&it.name)).collect(),
             label: label.to_owned(),
-            revision: None,
             schema,
-            errata: Vec::new(),
             cores: cores(self.spec),
-            feature: None,
-            reference: String::new(),
             graph,
             messages,
-            lines: None,
-            facts: None,
+            ..Side::default()
         })
     }
 
@@ -258,13 +244,9 @@ impl<'s> Sources<'s> {
         let defs = schema.get("$defs")?.as_object()?;
         let names: SortedSet<&str> = defs.keys().map(String::as_str).collect();
         self.spec.revisions.iter().max_by_key(|revision| {
-            let (mut shared, mut all) = (0usize, names.len());
-            for (name, _) in revision.definitions() {
-                match names.contains(name) {
-                    true => shared += 1,
-                    false => all += 1,
-                }
-            }
+            let own: SortedSet<&str> = revision.definitions().map(|(name, _)| name).collect();
+            let shared = own.intersection(&names).count();
+            let all = own.len() + names.len() - shared;
             // In thousandths, so that it can be compared; the later one wins a tie.
             shared * 1000 / all.max(1)
         })

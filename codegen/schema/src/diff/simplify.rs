@@ -24,32 +24,28 @@ impl Graph {
             })
             .collect();
         // Assume the most, and take back what does not hold until the rest holds.
-        loop {
-            let wrong: Vec<NodeId> = (0..any.len())
-                .filter(|id| any[*id] && !self.admits_any(*id, &any))
-                .collect();
-            if wrong.is_empty() {
-                break;
-            }
-            for id in wrong {
-                any[id] = false;
-            }
+        let wrong = |any: &[bool]| -> Vec<NodeId> {
+            let assumed = (0..any.len()).filter(|id| any[*id]);
+            assumed.filter(|id| !self.admits_any(*id, any)).collect()
+        };
+        let mut open = wrong(&any);
+        while !open.is_empty() {
+            open.into_iter().for_each(|id| any[id] = false);
+            open = wrong(&any);
         }
         for id in 0..any.len() {
-            let is_any = |node: NodeId| any[self.resolve(node)];
-            let simpler = match &self.nodes[id].shape {
-                Shape::Union(_) if any[id] => Shape::Any,
-                Shape::Array(Some(items)) if is_any(*items) => Shape::Array(None),
-                Shape::Object {
-                    members,
-                    rest: Rest::Each(each),
-                } if is_any(*each) => Shape::Object {
-                    members: members.clone(),
-                    rest: Rest::Open,
-                },
-                _ => continue,
+            let within = match &self.nodes[id].shape {
+                Shape::Array(items) => *items,
+                Shape::Object { rest, .. } => rest.each(),
+                _ => None,
             };
-            self.nodes[id].shape = simpler;
+            let holds_any = within.is_some_and(|within| any[self.resolve(within)]);
+            match &mut self.nodes[id].shape {
+                shape @ Shape::Union(_) if any[id] => *shape = Shape::Any,
+                Shape::Array(items) if holds_any => *items = None,
+                Shape::Object { rest, .. } if holds_any => *rest = Rest::Open,
+                _ => {}
+            }
         }
     }
 
@@ -68,8 +64,7 @@ impl Graph {
             }
             match &node.shape {
                 Shape::Any => return true,
-                Shape::Array(None) => array = true,
-                Shape::Array(Some(items)) => array |= is_any(items),
+                Shape::Array(items) => array |= items.as_ref().is_none_or(is_any),
                 Shape::Object { members, rest } if members.is_empty() => {
                     object |= match rest {
                         Rest::Open => true,

@@ -18,6 +18,16 @@ pub struct Place {
     pub new: String,
 }
 
+impl Place {
+    /// A part by what the two schemas call it.
+    pub(crate) fn of(old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self {
+            old: old.into(),
+            new: new.into(),
+        }
+    }
+}
+
 /// Index of a site.
 pub(crate) type SiteId = usize;
 
@@ -60,10 +70,7 @@ pub(crate) fn place(owner: &str, segments: &[Segment]) -> String {
     let mut text = owner.to_owned();
     for segment in segments {
         match segment {
-            Segment::Member(name) => {
-                text.push('.');
-                text.push_str(name);
-            }
+            Segment::Member(name) => text.extend([".", name]),
             Segment::Each => text.push_str("{}"),
             Segment::Item => text.push_str("[]"),
             Segment::Choice(_) => segment.push_to(&mut text),

@@ -7,6 +7,7 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde_json::Value;
 
 use super::graph::{Graph, NodeId, Shape};
+use super::show::joined;
 use crate::model::{Model, Presence, Shape as Typed, Ty};
 
 /// The choices of a node: those of a union, else the node itself.
@@ -25,6 +26,7 @@ pub(crate) struct Choices<'g> {
 }
 
 /// What can be seen of a choice from outside.
+#[derive(Default)]
 pub(crate) struct Profile<'g> {
     kind: &'static str,
     /// Members with fixed values, as JSON.
@@ -37,14 +39,13 @@ pub(crate) struct Profile<'g> {
 impl<'g> Profile<'g> {
     fn of(graph: &'g Graph, id: NodeId) -> Self {
         let mut profile = Self::bare(kind(graph, id), graph.name(id));
-        if let Shape::Object { members, .. } = &graph.node(id).shape {
-            for (name, member) in members {
-                let values = match &graph.node(member.node).shape {
-                    Shape::Choice(values) => Some(values.as_slice()),
-                    _ => None,
-                };
-                profile.member(name, member.required, values);
-            }
+        let object = graph.node(id).shape.object();
+        for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
+            let values = match &graph.node(member.node).shape {
+                Shape::Choice(values) => Some(values.as_slice()),
+                _ => None,
+            };
+            profile.member(name, member.required, values);
         }
         profile
     }
@@ -61,11 +62,8 @@ impl<'g> Profile<'g> {
             _ => "scalar",
         };
         let mut profile = Self::bare(kind, ty.named());
-        for member in shape
-            .and_then(Typed::object)
-            .iter()
-            .flat_map(|it| &it.members)
-        {
+        let object = shape.and_then(Typed::object);
+        for member in object.iter().flat_map(|it| &it.members) {
             let values = match &member.presence {
                 Presence::Constant(value) => Some(std::slice::from_ref(value)),
                 _ => None,
@@ -78,10 +76,8 @@ impl<'g> Profile<'g> {
     fn bare(kind: &'static str, name: Option<&'g str>) -> Self {
         Profile {
             kind,
-            tags: SortedMap::new(),
-            required: SortedSet::new(),
-            members: SortedSet::new(),
             name,
+            ..Self::default()
         }
     }
 
@@ -112,18 +108,9 @@ impl<'g> Profile<'g> {
     fn is_apart(&self, name: &str, values: &SortedSet<String>) -> Option<bool> {
         self.tags.get(name).map(|own| own.is_disjoint(values))
     }
-
-    /// How much of the required members two choices share, in thousandths.
-    fn likeness(&self, other: &Self) -> usize {
-        share(&self.required, &other.required)
-    }
-
-    /// How much two choices share of all their members: what decides between some that a sign does not tell apart.
-    fn kinship(&self, other: &Self) -> usize {
-        share(&self.members, &other.members)
-    }
 }
 
+/// How much two choices share of such members, in thousandths.
 fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
     match left.union(right).count() {
         0 => 1000,
@@ -149,11 +136,8 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
             values.entry(name).or_default().insert(fixed);
         }
     }
-    values
-        .into_iter()
-        .filter(|(_, values)| values.len() > 1)
-        .map(|(name, _)| name)
-        .collect()
+    values.retain(|_, values| values.len() > 1);
+    values.into_keys().collect()
 }
 
 /// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.
@@ -172,32 +156,29 @@ pub(crate) fn pair(
     let mut open_new: Vec<usize> = (0..news.len()).collect();
     let mut pairs: Vec<(usize, usize)> = Vec::new();
 
+    let fits = |o: usize, n: usize| !olds[o].contradicts(&news[n]);
+    let likeness = |o: usize, n: usize| share(&olds[o].required, &news[n].required);
     // From the surest sign to the weakest; the score orders the candidates of one sign.
     let signs: [&dyn Fn(usize, usize) -> Option<usize>; 5] = [
         &|o, n| same(o, n).then_some(1000),
         &|o, n| {
-            let fits = !olds[o].contradicts(&news[n]) && olds[o].shares_tag(&news[n], &tells);
-            fits.then(|| olds[o].likeness(&news[n]))
+            let tagged = fits(o, n) && olds[o].shares_tag(&news[n], &tells);
+            tagged.then(|| likeness(o, n))
         },
-        &|o, n| {
-            let fits = !olds[o].contradicts(&news[n]) && olds[o].required == news[n].required;
-            fits.then_some(1000)
-        },
+        &|o, n| (fits(o, n) && olds[o].required == news[n].required).then_some(1000),
         &|o, n| {
             let named = olds[o].name.is_some() && olds[o].name == news[n].name;
-            (named && !olds[o].contradicts(&news[n])).then_some(1000)
+            (named && fits(o, n)).then_some(1000)
         },
-        &|o, n| {
-            let likeness = olds[o].likeness(&news[n]);
-            (!olds[o].contradicts(&news[n]) && likeness >= 500).then_some(likeness)
-        },
+        &|o, n| Some(likeness(o, n)).filter(|likeness| *likeness >= 500 && fits(o, n)),
     ];
     for sign in &signs[..if likely { 5 } else { 2 }] {
         let mut candidates: Vec<(usize, usize, usize, usize)> = Vec::new();
         for o in &open_old {
             for n in &open_new {
                 if let Some(score) = sign(*o, *n) {
-                    let kinship = olds[*o].kinship(&news[*n]);
+                    // All their members decide between some that a sign does not tell apart.
+                    let kinship = share(&olds[*o].members, &news[*n].members);
                     candidates.push((1000 - score.min(1000), 1000 - kinship, *o, *n));
                 }
             }
@@ -242,20 +223,13 @@ impl<'g> Choices<'g> {
             let lone = others().all(|other| other.kind != own.kind);
             return match (&self.graph.node(self.ids[at]).shape, lone) {
                 (_, true) if own.kind != "scalar" => own.kind.to_owned(),
-                (Shape::Scalar(kinds), _) => {
-                    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-                    kinds.join("|")
-                }
-                (Shape::Choice(values), _) => {
-                    let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-                    values.join("|")
-                }
+                (Shape::Scalar(kinds), _) => joined(kinds.iter().map(|kind| kind.name()), "|"),
+                (Shape::Choice(values), _) => joined(values.iter().map(Value::to_string), "|"),
                 _ => own.name.unwrap_or(own.kind).to_owned(),
             };
         }
         let plain = |values: &SortedSet<String>| {
-            let bare = values.iter().map(|value| value.trim_matches('"'));
-            bare.collect::<Vec<_>>().join("|")
+            joined(values.iter().map(|value| value.trim_matches('"')), "|")
         };
         let tag = (own.tags.iter()).find(|(name, _)| tells.contains(*name));
         let tag_text = tag.map(|(name, values)| format!("{name}={}", plain(values)));
@@ -296,11 +270,7 @@ impl<'g> Choices<'g> {
             if special.iter().any(|name| !rival.required.contains(name)) {
                 continue;
             }
-            match rival
-                .required
-                .iter()
-                .find(|name| !own.required.contains(**name))
-            {
+            match rival.required.difference(&own.required).next() {
                 Some(name) => words.push(format!("!{name}")),
                 // Nothing but the name is left to tell the two apart.
                 None => words.extend(own.name.map(str::to_owned)),

@@ -153,6 +153,11 @@ impl End {
         }
     }
 
+    /// What it has of the two.
+    pub(crate) fn at<T>(self, [old, new]: [T; 2]) -> T {
+        self.of(old, new)
+    }
+
     /// The other one.
     pub(crate) fn other(self) -> Self {
         self.of(Self::New, Self::Old)

@@ -32,16 +32,9 @@ pub(crate) struct Root {
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
     /// Wire paths of the site's value, by root, without the finding's own segments.
-    pub(crate) paths: Vec<Base>,
+    pub(crate) paths: Vec<(usize, Trail)>,
     /// The first few of them segment by segment.
     pub(crate) routes: Vec<(usize, Vec<Segment>)>,
-}
-
-/// A wire path up to a site.
-#[derive(Debug, Clone)]
-pub(crate) struct Base {
-    pub(crate) root: usize,
-    pub(crate) trail: Trail,
 }
 
 /// All wire paths, and whether there were more than could be followed.
@@ -143,10 +136,7 @@ impl Walker<'_> {
         }
         self.paths += 1;
         let reached = &mut self.reached[site];
-        reached.paths.push(Base {
-            root,
-            trail: trail.clone(),
-        });
+        reached.paths.push((root, trail.clone()));
         if reached.routes.len() < MAX_ROUTES {
             reached.routes.push((root, self.segments.clone()));
         }

@@ -46,84 +46,94 @@ enum Put {
     Stranger(Value),
 }
 
-/// Makes witnesses for two graphs.
+/// The nodes of the old and the new side at one place, as far as they have one there.
+type Pair = [Option<NodeId>; 2];
+
+/// Makes witnesses of one sender for two graphs.
+#[derive(Clone, Copy)]
 pub(crate) struct Forge<'g> {
-    pub(crate) old: &'g Graph,
-    pub(crate) new: &'g Graph,
+    graphs: [&'g Graph; 2],
+    sender: End,
+    /// Whether both sides are to be content with what is not in question, or the sender alone.
+    joint: bool,
 }
 
-impl Forge<'_> {
-    /// A text from the `sender` that shows the finding, along one of its routes.
+/// Returns whether the sender admits a value and the receiver is known to refuse it.
+pub(super) fn tells(graphs: [&Graph; 2], nodes: [NodeId; 2], sender: End, value: &Value) -> bool {
+    let receiver = sender.other();
+    valid(sender.at(graphs), sender.at(nodes), value)
+        && refused(receiver.at(graphs), receiver.at(nodes), value)
+}
+
+impl<'g> Forge<'g> {
+    pub(crate) fn new(graphs: [&'g Graph; 2], sender: End) -> Self {
+        Self {
+            graphs,
+            sender,
+            joint: true,
+        }
+    }
+
+    /// A text from the sender that shows the finding, along one of its routes.
     pub(crate) fn witness(
         &self,
         roots: &[Root],
         routes: &[(usize, Vec<Segment>)],
         finding: &Finding,
-        sender: End,
     ) -> Option<Witness> {
-        let puts = self.puts(finding, sender);
+        let puts = self.puts(finding);
         if puts.is_empty() {
             return None;
         }
         // Every route shows the same; the shortest text shows it best.
         let found = routes.iter().filter_map(|(root, segments)| {
-            let mut way = segments.clone();
-            way.extend(finding.segments.iter().cloned());
+            let way = [segments.as_slice(), &finding.segments].concat();
             puts.iter()
-                .find_map(|put| self.along(&roots[*root], &way, put, sender))
+                .find_map(|put| self.along(&roots[*root], &way, put))
         });
         found.min_by_key(|witness| witness.json.to_string().len())
     }
 
-    fn along(&self, root: &Root, way: &[Segment], put: &Put, sender: End) -> Option<Witness> {
-        let [old, new] = root.whole;
+    fn along(&self, root: &Root, way: &[Segment], put: &Put) -> Option<Witness> {
         [true, false].into_iter().find_map(|joint| {
-            let maker = Maker {
-                forge: self,
-                sender,
-                joint,
-            };
-            let text = maker.build(Some(old), Some(new), way, put, 0)?;
-            maker.tells(old, new, &text).then(|| Witness {
-                valid_in: sender,
+            let forge = Self { joint, ..*self };
+            let json = forge.build(root.whole.map(Some), way, put, 0)?;
+            let pointers = |end: End| pointers(end.at(self.graphs), end.at(root.whole));
+            tells(self.graphs, root.whole, self.sender, &json).then(|| Witness {
+                valid_in: self.sender,
                 part: root.part,
-                json: text,
-                old: pointers(self.old, old),
-                new: pointers(self.new, new),
+                json,
+                old: pointers(End::Old),
+                new: pointers(End::New),
             })
         })
     }
 
-    fn graph(&self, end: End) -> &Graph {
-        end.of(self.old, self.new)
-    }
-
     /// What the sender may put there and the receiver, seen at that place alone, refuses.
-    fn puts(&self, finding: &Finding, sender: End) -> Vec<Put> {
-        let receiver = sender.other();
-        let (graph, node) = (self.graph(sender), sender.of(finding.old, finding.new));
-        let (other, other_node) = (self.graph(receiver), receiver.of(finding.old, finding.new));
-        let [was_required, is_required] = finding.required;
-        let required = |end: End| end.of(was_required, is_required) == Some(true);
-        match finding.kind {
-            Kind::BecameRequired | Kind::BecameOptional => match required(receiver) {
-                true => vec![Put::Nothing],
-                false => Vec::new(),
-            },
-            Kind::MemberAddedRequired
-            | Kind::MemberAddedOptional
-            | Kind::MemberRemoved
-            | Kind::UnionMemberAdded
-            | Kind::UnionMemberRemoved => match node {
+    fn puts(&self, finding: &Finding) -> Vec<Put> {
+        let (sender, receiver) = (self.sender, self.sender.other());
+        let nodes = [finding.old, finding.new];
+        let (graph, node) = (sender.at(self.graphs), sender.at(nodes));
+        let (other, other_node) = (receiver.at(self.graphs), receiver.at(nodes));
+        let left_out = || match receiver.at(finding.required) {
+            Some(true) => vec![Put::Nothing],
+            _ => Vec::new(),
+        };
+        match (finding.kind, &finding.detail) {
+            (Kind::BecameRequired | Kind::BecameOptional, _) => left_out(),
+            (
+                Kind::MemberAddedRequired
+                | Kind::MemberAddedOptional
+                | Kind::MemberRemoved
+                | Kind::UnionMemberAdded
+                | Kind::UnionMemberRemoved,
+                _,
+            ) => match node {
                 Some(node) => samples(graph, node).into_iter().map(Put::Value).collect(),
-                None if required(receiver) => vec![Put::Nothing],
-                None => Vec::new(),
+                None => left_out(),
             },
-            Kind::OpennessChanged => anything().into_iter().map(Put::Stranger).collect(),
-            Kind::EnumValueAdded | Kind::EnumValueRemoved => match &finding.detail {
-                Detail::Value(value) => vec![Put::Value(value.clone())],
-                _ => Vec::new(),
-            },
+            (Kind::OpennessChanged, _) => anything().into_iter().map(Put::Stranger).collect(),
+            (_, Detail::Value(value)) => vec![Put::Value(value.clone())],
             _ => {
                 // Items of a list that may hold anything have no node of their own.
                 let mut values = node.map_or_else(anything, |node| samples(graph, node));
@@ -148,41 +158,120 @@ impl Forge<'_> {
     }
 
     /// A small value that both shapes admit, if there is one; else one that the first admits.
-    fn joint(&self, old: NodeId, new: NodeId, depth: usize) -> Option<Value> {
+    fn common(&self, [old, new]: [NodeId; 2], depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let both = |value: &Value| valid(self.old, old, value) && valid(self.new, new, value);
-        if let (Shape::Object { members: olds, .. }, Shape::Object { members: news, .. }) =
-            (&self.old.node(old).shape, &self.new.node(new).shape)
-        {
+        let [old_graph, new_graph] = self.graphs;
+        let both = |value: &Value| valid(old_graph, old, value) && valid(new_graph, new, value);
+        let objects = [old_graph.node(old), new_graph.node(new)].map(|node| node.shape.object());
+        if let [Some((olds, _)), Some((news, _))] = objects {
             let mut object = Map::new();
             let names: SortedSet<&String> = olds.keys().chain(news.keys()).collect();
             for name in names {
-                let (o, n) = (olds.get(name), news.get(name));
-                if ![o, n].into_iter().flatten().any(|member| member.required) {
-                    continue;
+                let members = [olds.get(name), news.get(name)];
+                if members.into_iter().flatten().any(|member| member.required) {
+                    let nodes = members.map(|member| member.map(|member| member.node));
+                    object.insert(name.clone(), self.either(nodes, depth + 1)?);
                 }
-                let value = self.either(o.map(|m| m.node), n.map(|m| m.node), depth + 1)?;
-                object.insert(name.clone(), value);
             }
             let value = Value::Object(object);
             if both(&value) {
                 return Some(value);
             }
         }
-        let mut candidates = samples(self.old, old);
-        candidates.extend(samples(self.new, new));
+        let mut candidates = samples(old_graph, old);
+        candidates.extend(samples(new_graph, new));
         let first = candidates.first().cloned();
         candidates.into_iter().find(both).or(first)
     }
 
-    fn either(&self, old: Option<NodeId>, new: Option<NodeId>, depth: usize) -> Option<Value> {
-        match (old, new) {
-            (Some(old), Some(new)) => self.joint(old, new, depth),
-            (Some(old), None) => minimal(self.old, old),
-            (None, Some(new)) => minimal(self.new, new),
-            (None, None) => Some(json!("x")),
+    fn either(&self, nodes: Pair, depth: usize) -> Option<Value> {
+        let [old, new] = self.graphs;
+        match nodes {
+            [Some(old), Some(new)] => self.common([old, new], depth),
+            [Some(id), None] => minimal(old, id),
+            [None, Some(id)] => minimal(new, id),
+            [None, None] => Some(json!("x")),
+        }
+    }
+
+    /// Whether the receiver has an open object there that does not know the member.
+    fn passes_over(&self, holders: Pair, member: &str) -> bool {
+        let receiver = self.sender.other();
+        let graph = receiver.at(self.graphs);
+        receiver.at(holders).is_none_or(|holder| {
+            let object = graph.node(holder).shape.object();
+            object.is_some_and(|(members, rest)| {
+                matches!(rest, Rest::Open) && !members.contains_key(member)
+            })
+        })
+    }
+
+    /// The value around what differs, to be written into by `put`.
+    fn base(
+        &self,
+        nodes: Pair,
+        depth: usize,
+        put: impl FnOnce(&mut Map<String, Value>),
+    ) -> Option<Value> {
+        let mut base = match self.sender.at(nodes).filter(|_| !self.joint) {
+            Some(own) => minimal(self.sender.at(self.graphs), own),
+            None => self.either(nodes, depth),
+        }?;
+        put(base.as_object_mut()?);
+        Some(base)
+    }
+
+    fn build(&self, nodes: Pair, way: &[Segment], put: &Put, depth: usize) -> Option<Value> {
+        let Some((segment, rest)) = way.split_first() else {
+            return match put {
+                Put::Value(value) => Some(value.clone()),
+                Put::Stranger(value) => {
+                    let base = self.base(nodes, depth, |object| {
+                        object.insert("x-stranger".to_owned(), value.clone());
+                    })?;
+                    let [old, new] = nodes;
+                    tells(self.graphs, [old?, new?], self.sender, &base).then_some(base)
+                }
+                Put::Nothing => None,
+            };
+        };
+        if depth > 4 * MAX_DEPTH {
+            return None;
+        }
+        let inner = [End::Old, End::New].map(|end| {
+            let (graph, id) = (end.at(self.graphs), end.at(nodes)?);
+            match (segment, &graph.node(id).shape) {
+                (Segment::Choice(choice), _) => end.of(choice.old, choice.new),
+                (Segment::Item, Shape::Array(items)) => *items,
+                (Segment::Each, Shape::Object { rest, .. }) => rest.each(),
+                (Segment::Member(name), Shape::Object { members, rest }) => {
+                    let named = members.get(name).map(|member| member.node);
+                    named.or(rest.each())
+                }
+                _ => None,
+            }
+        });
+        let within = |depth| self.build(inner, rest, put, depth);
+        match segment {
+            Segment::Choice(_) => within(depth),
+            Segment::Item => Some(json!([within(depth + 1)?])),
+            Segment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
+                self.base(nodes, depth, |object| drop(object.remove(name)))
+            }
+            // What is inside comes first: most changes end here, and an object may have any number of members.
+            Segment::Member(name) if rest.is_empty() && self.passes_over(nodes, name) => None,
+            Segment::Member(_) | Segment::Each => {
+                let name = match segment {
+                    Segment::Member(name) => name,
+                    _ => "key",
+                };
+                let value = within(depth + 1)?;
+                self.base(nodes, depth, |object| {
+                    object.insert(name.to_owned(), value);
+                })
+            }
         }
     }
 }
@@ -193,123 +282,5 @@ fn pointers(graph: &Graph, id: NodeId) -> Vec<String> {
     match pointer(id) {
         own if own.is_empty() => choices(graph, id).into_iter().map(pointer).collect(),
         own => vec![own],
-    }
-}
-
-/// Builds one text.
-struct Maker<'f, 'g> {
-    forge: &'f Forge<'g>,
-    sender: End,
-    /// Whether both sides are to be content with what is not in question, or the sender alone.
-    joint: bool,
-}
-
-impl Maker<'_, '_> {
-    /// Whether the sender admits a value and the receiver does not.
-    fn tells(&self, old: NodeId, new: NodeId, value: &Value) -> bool {
-        let (sender, receiver) = (self.sender, self.sender.other());
-        valid(self.forge.graph(sender), sender.of(old, new), value)
-            && refused(self.forge.graph(receiver), receiver.of(old, new), value)
-    }
-
-    /// Whether the receiver has an open object there that does not know the member.
-    fn passes_over(&self, old: Option<NodeId>, new: Option<NodeId>, member: &str) -> bool {
-        let receiver = self.sender.other();
-        let (graph, holder) = (self.forge.graph(receiver), receiver.of(old, new));
-        holder.is_none_or(|holder| match &graph.node(holder).shape {
-            Shape::Object {
-                members,
-                rest: Rest::Open,
-            } => !members.contains_key(member),
-            _ => false,
-        })
-    }
-
-    fn base(&self, old: Option<NodeId>, new: Option<NodeId>, depth: usize) -> Option<Value> {
-        match self.sender.of(old, new).filter(|_| !self.joint) {
-            Some(own) => minimal(self.forge.graph(self.sender), own),
-            None => self.forge.either(old, new, depth),
-        }
-    }
-
-    fn build(
-        &self,
-        old: Option<NodeId>,
-        new: Option<NodeId>,
-        segments: &[Segment],
-        put: &Put,
-        depth: usize,
-    ) -> Option<Value> {
-        let Some((segment, rest)) = segments.split_first() else {
-            return match put {
-                Put::Value(value) => Some(value.clone()),
-                Put::Stranger(value) => {
-                    let mut base = self.base(old, new, depth)?;
-                    base.as_object_mut()?
-                        .insert("x-stranger".to_owned(), value.clone());
-                    self.tells(old?, new?, &base).then_some(base)
-                }
-                Put::Nothing => None,
-            };
-        };
-        if depth > 4 * MAX_DEPTH {
-            return None;
-        }
-        let inner_old = old.and_then(|id| inner(self.forge.old, id, segment, |choice| choice.0));
-        let inner_new = new.and_then(|id| inner(self.forge.new, id, segment, |choice| choice.1));
-        match segment {
-            Segment::Choice(_) => self.build(inner_old, inner_new, rest, put, depth),
-            Segment::Item => {
-                let item = self.build(inner_old, inner_new, rest, put, depth + 1)?;
-                Some(json!([item]))
-            }
-            Segment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
-                let mut base = self.base(old, new, depth)?;
-                base.as_object_mut()?.remove(name);
-                Some(base)
-            }
-            Segment::Member(name) => {
-                // What is inside comes first: most changes end here, and an object may have any number of members.
-                if rest.is_empty() && self.passes_over(old, new, name) {
-                    return None;
-                }
-                let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
-                let mut base = self.base(old, new, depth)?;
-                base.as_object_mut()?.insert(name.clone(), value);
-                Some(base)
-            }
-            Segment::Each => {
-                let mut base = self.base(old, new, depth)?;
-                let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
-                base.as_object_mut()?.insert("key".to_owned(), value);
-                Some(base)
-            }
-        }
-    }
-}
-
-fn inner(
-    graph: &Graph,
-    id: NodeId,
-    segment: &Segment,
-    side: impl Fn((Option<NodeId>, Option<NodeId>)) -> Option<NodeId>,
-) -> Option<NodeId> {
-    match (segment, &graph.node(id).shape) {
-        (Segment::Choice(choice), _) => side((choice.old, choice.new)),
-        (Segment::Item, Shape::Array(items)) => *items,
-        (
-            Segment::Each,
-            Shape::Object {
-                rest: Rest::Each(each),
-                ..
-            },
-        ) => Some(*each),
-        (Segment::Member(name), Shape::Object { members, rest }) => match (members.get(name), rest)
-        {
-            (Some(member), _) => Some(member.node),
-            (None, Rest::Each(each)) => Some(*each),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use super::themes::{Change, changes};
-use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, Segment, View, WirePath, direction_id};
+use crate::diff::{Diff, Extracted, Kind, Level, Part, Row, Segment, View, WirePath, bare, joined};
+use crate::model::Direction;
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -107,14 +108,13 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
                 methods.insert(&path.method);
                 continue;
             }
-            let sender = match head {
-                Head::Asked => "",
-                _ => sender(path),
+            let sender = match (head, path.direction) {
+                (Head::Asked, _) => "",
+                (_, Direction::ClientToServer) => "from clients",
+                (_, Direction::ServerToClient) => "from servers",
             };
-            messages
-                .entry((head, sender))
-                .or_default()
-                .insert(&path.method);
+            let methods = messages.entry((head, sender)).or_default();
+            methods.insert(&path.method);
         }
     }
     for (extension, methods) in extracted {
@@ -132,36 +132,30 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
         let items = all.entry(head).or_default();
         items.insert(0, (Level::Breaking, item));
     }
-    all.into_iter()
-        .map(|(head, items)| line(head, items))
-        .collect()
+    let lines = all.into_iter();
+    lines.map(|(head, items)| line(head, items)).collect()
 }
 
 /// Things of which the same is said become one item; the gravest come first.
 fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
     // What concerns every message comes before what concerns a few.
     items.sort_by_key(|(level, item)| (item.before.is_empty(), Reverse(*level)));
-    let mut joined: Vec<Item> = Vec::new();
+    let mut all: Vec<Item> = Vec::new();
     for (_, item) in items {
         let alike = |known: &&mut Item| known.before == item.before && known.after == item.after;
-        match joined.iter_mut().find(alike) {
+        match all.iter_mut().find(alike) {
             Some(known) => {
-                let new = item
-                    .names
-                    .into_iter()
-                    .filter(|name| !known.names.contains(name));
-                known.names.extend(new.collect::<Vec<_>>());
+                let mut names = item.names;
+                names.retain(|name| !known.names.contains(name));
+                known.names.extend(names);
             }
-            None => joined.push(item),
+            None => all.push(item),
         }
     }
-    let mut more: usize = joined
-        .iter()
-        .skip(MAX_ITEMS)
-        .map(|item| item.names.len())
-        .sum();
-    joined.truncate(MAX_ITEMS);
-    for item in &mut joined {
+    let left_out = all.iter().skip(MAX_ITEMS);
+    let mut more: usize = left_out.map(|item| item.names.len()).sum();
+    all.truncate(MAX_ITEMS);
+    for item in &mut all {
         if !item.before.starts_with("from ") {
             more += item.names.len().saturating_sub(MAX_NAMES);
             item.names.truncate(MAX_NAMES);
@@ -169,7 +163,7 @@ fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
     }
     Line {
         head: head.words(),
-        items: joined,
+        items: all,
         more,
     }
 }
@@ -230,7 +224,8 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             let mut ends = [holder(&from), holder(&paths)];
             if ends[0] == ends[1] {
                 // Within one exchange its parts tell the ends apart, or else the ways to the two places.
-                let parts = [&from, &paths].map(|paths| part(paths));
+                let parts = [&from, &paths].map(|paths| paths.first().map(|path| path.part));
+                let parts = parts.map(|part| part.unwrap_or(Part::Message).id());
                 let place =
                     |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
                 ends = match parts[0] == parts[1] {
@@ -261,24 +256,18 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
 /// What has to be there now, by who sends it.
 fn required(row: &Row, paths: &[&WirePath]) -> Vec<(Head, Item)> {
     let mut items = Vec::new();
-    for (way, head) in [("C2S", Head::ClientsMust), ("S2C", Head::ServersMust)] {
-        let own = paths.iter().copied();
-        let own: Vec<&WirePath> = own
-            .filter(|path| direction_id(path.direction) == way)
-            .collect();
+    for (direction, head) in Direction::ALL
+        .into_iter()
+        .zip([Head::ClientsMust, Head::ServersMust])
+    {
+        let mut own = paths.to_vec();
+        own.retain(|path| path.direction == direction);
         if !own.is_empty() {
             let names = vec![name(row, &own)];
             items.push((head, Item::new("", names, within(&own))));
         }
     }
     items
-}
-
-fn sender(path: &WirePath) -> &'static str {
-    match direction_id(path.direction) {
-        "C2S" => "from clients",
-        _ => "from servers",
-    }
 }
 
 /// What a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
@@ -308,11 +297,6 @@ fn way(path: &WirePath) -> Vec<String> {
     segments.split_off(segments.len().saturating_sub(SHOWN))
 }
 
-/// A key without the prefix of who defines it.
-fn bare(key: &str) -> &str {
-    key.rsplit('/').next().unwrap_or(key)
-}
-
 /// `in tools/call`, or `in 8 results`.
 fn within(paths: &[&WirePath]) -> String {
     let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
@@ -322,10 +306,7 @@ fn within(paths: &[&WirePath]) -> String {
             Some(choice) => format!("in every {choice}"),
             None => "in every message".to_owned(),
         },
-        count if count < MANY => {
-            let names: Vec<&str> = methods.into_iter().collect();
-            format!("in {}", names.join(" and "))
-        }
+        count if count < MANY => format!("in {}", joined(methods, " and ")),
         count => format!("in {count} {}", exchanges(paths)),
     }
 }
@@ -336,21 +317,13 @@ fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
         [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };
-    let choices: SortedSet<Option<&str>> = paths.iter().map(choice).collect();
-    match choices.len() {
-        1 => choices.into_iter().next().flatten(),
-        _ => None,
-    }
+    let choices: SortedSet<&str> = paths.iter().map(choice).collect::<Option<_>>()?;
+    choices.first().copied().filter(|_| choices.len() == 1)
 }
 
 fn is_required(view: &Option<View>) -> bool {
     view.as_ref()
         .is_some_and(|view| view.required == Some(true))
-}
-
-/// The part of an exchange that a value stands in.
-fn part(paths: &[&WirePath]) -> &'static str {
-    paths.first().map_or("message", |path| path.part.id())
 }
 
 /// What carries a value: `initialize`, or `_meta of 8 requests`.
@@ -360,8 +333,7 @@ fn holder(paths: &[&WirePath]) -> String {
         return String::new();
     };
     if methods.len() < MANY {
-        let names: Vec<&str> = methods.into_iter().collect();
-        return names.join(" and ");
+        return joined(methods, " and ");
     }
     let around = match way(first).split_last() {
         Some((_, around)) if !around.is_empty() => around.join("."),
@@ -394,8 +366,8 @@ fn braced(methods: &SortedSet<&str>) -> Vec<String> {
     for (family, methods) in families {
         match family {
             Some(family) if methods.len() > 1 => {
-                let rest: Vec<&str> = methods.iter().map(|method| bare(method)).collect();
-                names.push(format!("{family}/{{{}}}", rest.join(",")));
+                let rest = joined(methods.into_iter().map(bare), ",");
+                names.push(format!("{family}/{{{rest}}}"));
             }
             _ => names.extend(methods.into_iter().map(str::to_owned)),
         }
@@ -408,12 +380,14 @@ impl Line {
     #[must_use]
     pub fn words(&self, name: impl Fn(&str) -> String) -> String {
         let items = self.items.iter().map(|item| {
-            let names: Vec<String> = item.names.iter().map(|one| name(one)).collect();
-            let parts = [item.before.clone(), names.join(", "), item.after.clone()];
-            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            parts.join(" ")
+            let names = joined(item.names.iter().map(|one| name(one)), ", ");
+            let parts = [&item.before, &names, &item.after].into_iter();
+            joined(
+                parts.filter(|part| !part.is_empty()).map(String::as_str),
+                " ",
+            )
         });
-        let mut text = items.collect::<Vec<_>>().join("; ");
+        let mut text = joined(items, "; ");
         if self.more > 0 {
             text.push_str(&format!("; and {} more", self.more));
         }

@@ -25,12 +25,8 @@ pub fn render(diff: &Diff, gate: Option<Level>) -> String {
             Level::Compatible | Level::Representation => "notice",
         };
         let title = format!("{} {}", row.level, row.kind);
-        text.push_str(&command(
-            severity,
-            diff.location(row),
-            &title,
-            &message(row),
-        ));
+        let place = diff.location(row);
+        text.push_str(&command(severity, place, &title, &message(row)));
     }
     text
 }
@@ -61,12 +57,7 @@ fn command(severity: &str, place: Option<(&str, usize)>, title: &str, message: &
             .replace('\n', "%0A")
     };
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let place = place.map_or_else(String::new, |(file, line)| {
-        format!("file={},line={line},", property(file))
-    });
-    format!(
-        "::{severity} {place}title={}::{}\n",
-        property(title),
-        data(message)
-    )
+    let place = place.map(|(file, line)| format!("file={},line={line},", property(file)));
+    let (place, title) = (place.unwrap_or_default(), property(title));
+    format!("::{severity} {place}title={title}::{}\n", data(message))
 }

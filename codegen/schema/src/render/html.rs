@@ -141,8 +141,5 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
 /// A label as a part of a link: the same from one page to the next.
 fn link(label: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
-    label
-        .chars()
-        .map(|letter| if plain(letter) { letter } else { '-' })
-        .collect()
+    label.replace(|letter| !plain(letter), "-")
 }

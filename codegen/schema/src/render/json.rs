@@ -9,10 +9,10 @@ use crate::diff::{Diff, History, MethodLine, Summary};
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
-struct Document<'d> {
+struct Document<D> {
     format: u32,
     #[serde(flatten)]
-    of: One<'d>,
+    of: D,
 }
 
 #[derive(Serialize)]
@@ -24,7 +24,6 @@ struct One<'d> {
 
 #[derive(Serialize)]
 struct All<'d> {
-    format: u32,
     revisions: &'d [String],
     methods: &'d [MethodLine],
     diffs: Vec<One<'d>>,
@@ -35,10 +34,7 @@ struct All<'d> {
 /// # Errors
 /// What cannot be written as JSON, which would be a defect.
 pub fn diff(diff: &Diff) -> Result<String, Error> {
-    written(&Document {
-        format: FORMAT,
-        of: one(diff),
-    })
+    written(one(diff))
 }
 
 /// Renders the document of a history: every adjacent pair.
@@ -46,8 +42,7 @@ pub fn diff(diff: &Diff) -> Result<String, Error> {
 /// # Errors
 /// As [`diff`].
 pub fn history(history: &History) -> Result<String, Error> {
-    written(&All {
-        format: FORMAT,
+    written(All {
         revisions: &history.revisions,
         methods: &history.methods,
         diffs: history.diffs.iter().map(one).collect(),
@@ -61,7 +56,8 @@ fn one(diff: &Diff) -> One<'_> {
     }
 }
 
-fn written(document: &impl Serialize) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(document);
+fn written(of: impl Serialize) -> Result<String, Error> {
+    let format = FORMAT;
+    let text = serde_json::to_string_pretty(&Document { format, of });
     Ok(text.map_err(|error| Error::defect("serde_json", error))? + "\n")
 }

@@ -7,6 +7,7 @@ use super::text::conclusion;
 use super::themes::{Change, themes};
 use super::{one_line, verdict_word};
 use crate::diff::{Diff, Level, Prose, WirePath};
+use crate::naming::capitalized;
 
 /// How many wire paths of a row are spelled out.
 const SHOWN_PATHS: usize = 4;
@@ -20,10 +21,9 @@ pub fn render(diff: &Diff) -> String {
     let (old, new) = (one_line(old), one_line(new));
     let mut text = format!("## MCP {old} → {new}{raw}\n\n");
     if summary.rows == 0 {
-        let hidden = if diff.hidden > 0 {
-            " of those asked for"
-        } else {
-            ""
+        let hidden = match diff.hidden {
+            0 => "",
+            _ => " of those asked for",
         };
         let _ = writeln!(text, "No change{hidden}.");
         return text;
@@ -43,7 +43,7 @@ pub fn render(diff: &Diff) -> String {
         let _ = writeln!(text, "\n> {}", one_line(note));
     }
     for theme in themes(diff) {
-        let _ = writeln!(text, "\n### {}\n", capitalised(&theme.id));
+        let _ = writeln!(text, "\n### {}\n", capitalized(&theme.id));
         for change in &theme.changes {
             entry(&mut text, change);
         }
@@ -58,12 +58,6 @@ pub fn render(diff: &Diff) -> String {
     text
 }
 
-fn capitalised(title: &str) -> String {
-    let mut letters = title.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
-}
-
 fn entry(text: &mut String, change: &Change<'_>) {
     let row = change.lead();
     let mark = match row.level {
@@ -73,28 +67,15 @@ fn entry(text: &mut String, change: &Change<'_>) {
         Level::Representation => "name",
     };
     let main: Vec<&WirePath> = change.main().collect();
-    let first = main
-        .first()
-        .map(ToString::to_string)
-        .or_else(|| row.subject.clone());
-    let _ = write!(
-        text,
-        "- {mark} `{}` {}",
-        row.kind,
-        code(&first.unwrap_or_default())
-    );
+    let first = main.first().map(ToString::to_string);
+    let first = code(&first.or(row.subject.clone()).unwrap_or_default());
+    let _ = write!(text, "- {mark} `{}` {first}", row.kind);
     let shown = match change.is_of_messages() {
         true => main.len(),
         false => SHOWN_PATHS,
     };
-    let more: Vec<String> = main
-        .iter()
-        .skip(1)
-        .take(shown.saturating_sub(1))
-        .map(|path| code(&path.to_string()))
-        .collect();
-    if !more.is_empty() {
-        let _ = write!(text, ", {}", more.join(", "));
+    for path in main.iter().take(shown).skip(1) {
+        let _ = write!(text, ", {}", code(&path.to_string()));
     }
     if main.len() > shown {
         let _ = write!(text, " and {} more", main.len() - shown);
@@ -104,12 +85,8 @@ fn entry(text: &mut String, change: &Change<'_>) {
     }
     let said = change.line();
     if !said.is_empty() {
-        let shown = match row
-            .before
-            .as_ref()
-            .or(row.after.as_ref())
-            .is_some_and(|view| view.pointer.is_empty())
-        {
+        let view = row.before.as_ref().or(row.after.as_ref());
+        let shown = match view.is_some_and(|view| view.pointer.is_empty()) {
             true => escaped(&said),
             false => code(&said),
         };
@@ -117,20 +94,16 @@ fn entry(text: &mut String, change: &Change<'_>) {
     }
     text.push('\n');
     if row.level >= Level::Risky {
+        let [up, down] = [row.verdicts.old_to_new, row.verdicts.new_to_old].map(verdict_word);
         let _ = writeln!(
             text,
-            "  - old sender to new receiver: {}; new sender to old receiver: {}",
-            verdict_word(row.verdicts.old_to_new),
-            verdict_word(row.verdicts.new_to_old)
+            "  - old sender to new receiver: {up}; new sender to old receiver: {down}"
         );
     }
     for witness in &row.witnesses {
         let sender = witness.valid_in.of("an old", "a new");
-        let _ = writeln!(
-            text,
-            "  - {sender} sender may say {}",
-            code(&short(&witness.json.to_string()))
-        );
+        let json = code(&short(&witness.json.to_string()));
+        let _ = writeln!(text, "  - {sender} sender may say {json}");
     }
     if let Some(errata) = change.errata() {
         let _ = writeln!(text, "  - only by errata: {errata}");

@@ -10,31 +10,19 @@ pub mod themes;
 
 use std::borrow::Cow;
 
-use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View};
+use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View, joined};
 use crate::shims::PROVEN;
+use crate::sorted::{SortedMap, SortedSet};
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
 #[must_use]
 pub fn verdict_word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict {
-            valid: false,
-            over: Some(Transport::Http),
-            ..
-        } => "rejected over HTTP",
-        Verdict { valid: false, .. } => "rejected",
-        Verdict {
-            meaning: Meaning::Kept,
-            ..
-        } => "ok",
-        Verdict {
-            meaning: Meaning::Dropped,
-            ..
-        } => "ignored",
-        Verdict {
-            meaning: Meaning::Changed,
-            ..
-        } => "misinterpreted",
+    match (verdict.valid, verdict.over, verdict.meaning) {
+        (false, Some(Transport::Http), _) => "rejected over HTTP",
+        (false, None, _) => "rejected",
+        (true, _, Meaning::Kept) => "ok",
+        (true, _, Meaning::Dropped) => "ignored",
+        (true, _, Meaning::Changed) => "misinterpreted",
     }
 }
 
@@ -42,24 +30,18 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
 #[must_use]
 pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<String>)> {
     let whole = format!("{}..{}", diff.old, diff.new);
-    let mut steps: Vec<(String, Vec<String>)> = Vec::new();
+    let mut steps: SortedMap<&str, SortedSet<&String>> = SortedMap::new();
     for Met { step, rules } in change.rows().iter().flat_map(|row| &row.rules) {
         let step = if *step == whole { "" } else { step };
-        match steps.iter_mut().find(|(known, _)| known == step) {
-            Some((_, known)) => known.extend(rules.clone()),
-            None => steps.push((step.to_owned(), rules.clone())),
-        }
+        steps.entry(step).or_default().extend(rules);
     }
-    steps.sort();
-    for (_, rules) in &mut steps {
-        rules.sort();
-        rules.dedup();
+    let told = steps.into_iter().map(|(step, rules)| {
         // Where a rule acts, that the rest needs none goes without saying.
-        if rules.len() > 1 {
-            rules.retain(|rule| rule != PROVEN);
-        }
-    }
-    steps
+        let others = rules.len() > 1;
+        let told = rules.into_iter().filter(|rule| !others || *rule != PROVEN);
+        (step.to_owned(), told.cloned().collect())
+    });
+    told.collect()
 }
 
 /// Returns the same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; `None` if none is known.
@@ -70,10 +52,9 @@ pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
         [] => None,
         [(step, rules)] if step.is_empty() => Some(format!("rule {}", rules.join(", "))),
         several => {
-            let told: Vec<String> = (several.iter())
-                .map(|(step, rules)| format!("{step} {}", rules.join(", ")))
-                .collect();
-            Some(format!("rules {}", told.join(" | ")))
+            let told = several.iter();
+            let told = told.map(|(step, rules)| format!("{step} {}", rules.join(", ")));
+            Some(format!("rules {}", joined(told, " | ")))
         }
     }
 }
@@ -97,25 +78,18 @@ fn one_line(text: &str) -> Cow<'_, str> {
 /// Returns what stood there and what stands there, in one line; empty where the kind says it all.
 #[must_use]
 pub fn change_line(row: &Row) -> String {
-    let shown = |view: &View| {
-        let presence = match view.required {
-            Some(true) => " (required)",
-            Some(false) => " (optional)",
-            None => "",
-        };
-        format!("{}{presence}", view.text)
+    let presence = |view: &View, [before, after]: [&str; 2]| match view.required {
+        Some(true) => format!("{before}required{after}"),
+        Some(false) => format!("{before}optional{after}"),
+        None => String::new(),
     };
+    let shown = |view: &View| format!("{}{}", view.text, presence(view, [" (", ")"]));
     match (&row.before, &row.after) {
         (Some(before), Some(after)) if row.kind == Kind::Moved && before.text == after.text => {
-            let presence = match after.required {
-                Some(true) => ", required there",
-                Some(false) => ", optional there",
-                None => "",
-            };
-            let within = if row.changed_within {
-                ", and changed inside"
-            } else {
-                ""
+            let presence = presence(after, [", ", " there"]);
+            let within = match row.changed_within {
+                true => ", and changed inside",
+                false => "",
             };
             format!("{}, at another place{presence}{within}", after.text)
         }
@@ -137,7 +111,7 @@ fn what_differs(words: &str, before: &View, after: &View) -> String {
     let own = |view: &View, other: &View| -> String {
         let lines = view.outline.lines().map(str::trim);
         let own = lines.filter(|line| !other.outline.lines().any(|one| one.trim() == *line));
-        own.collect::<Vec<_>>().join(" ")
+        joined(own, " ")
     };
     match (own(before, after).as_str(), own(after, before).as_str()) {
         ("", "") => words.to_owned(),

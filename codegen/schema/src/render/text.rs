@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::themes::{Change, themes};
 use super::{rules_words, verdict_word};
-use crate::diff::{Diff, Level, Prose, Row, Summary, WirePath};
+use crate::diff::{Diff, Level, Prose, Row, Summary, WirePath, joined};
 
 /// How a text is laid out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,18 +70,14 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
         hidden => format!(" ({hidden} more that were not asked for)"),
     };
     if summary.rows == 0 {
-        let what = if hidden.is_empty() {
-            "no change"
-        } else {
-            "no change of those asked for"
+        let what = match diff.hidden {
+            0 => "no change",
+            _ => "no change of those asked for",
         };
         return format!("{old} -> {new}{raw}: {what}{hidden}");
     }
-    let levels: Vec<String> = summary
-        .levels
-        .iter()
-        .map(|count| format!("{} {}", count.rows, count.id))
-        .collect();
+    let levels = summary.levels.iter();
+    let levels = levels.map(|count| format!("{} {}", count.rows, count.id));
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     format!(
         "{old} -> {new}{raw}: {} change{} on {} wire path{}: {}{hidden}",
@@ -89,7 +85,7 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
         plural(summary.rows),
         summary.wire_paths,
         plural(summary.wire_paths),
-        levels.join(", ")
+        joined(levels, ", ")
     )
 }
 
@@ -144,6 +140,12 @@ impl Writer {
         self.text.push('\n');
     }
 
+    fn title(&mut self, title: &str) {
+        let title = self.paint(BOLD, title);
+        self.line("");
+        self.line(&title);
+    }
+
     fn diff(&mut self, diff: &Diff) {
         let summary = diff.summary();
         let headline = self.paint(BOLD, &headline(diff, &summary));
@@ -165,9 +167,7 @@ impl Writer {
             if shown.is_empty() {
                 continue;
             }
-            let title = self.paint(BOLD, &theme.id);
-            self.line("");
-            self.line(&title);
+            self.title(&theme.id);
             for change in shown {
                 self.change(diff, change);
             }
@@ -185,21 +185,13 @@ impl Writer {
             aside.entry(&ignored.reason).or_default().push(&ignored.row);
         }
         if !aside.is_empty() {
-            self.line("");
-            let title = self.paint(BOLD, "ignored");
-            self.line(&title);
+            self.title("ignored");
         }
         for (reason, rows) in aside {
             for row in rows.iter().take(SHOWN_ASIDE) {
-                let path = row
-                    .paths
-                    .first()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                self.line(&format!(
-                    "  {}  {path}  {}: {reason}",
-                    row.kind, row.fingerprint
-                ));
+                let path = row.paths.first().map(ToString::to_string);
+                let (kind, path, id) = (row.kind, path.unwrap_or_default(), &row.fingerprint);
+                self.line(&format!("  {kind}  {path}  {id}: {reason}"));
             }
             if rows.len() > SHOWN_ASIDE {
                 self.line(&format!("  {} more: {reason}", rows.len() - SHOWN_ASIDE));
@@ -212,15 +204,9 @@ impl Writer {
         if diff.prose.is_empty() {
             return;
         }
-        self.line("");
-        let title = self.paint(BOLD, "what the pages say and no schema shows");
-        self.line(&title);
+        self.title("what the pages say and no schema shows");
         for Prose { id, says, page, .. } in &diff.prose {
-            let words = format!("{says} ({page})");
-            for (number, part) in wrapped(&words, self.beside(HEAD)).iter().enumerate() {
-                let head = if number == 0 { id.as_str() } else { "" };
-                self.line(&format!("  {head:<28} {part}"));
-            }
+            self.hanging(&format!("  {id:<28} "), 31, &format!("{says} ({page})"));
         }
     }
 
@@ -232,12 +218,16 @@ impl Writer {
         self.line("");
         for line in lines {
             let head = self.paint(BOLD, &format!("{:<HEAD$}", line.head));
-            let words = line.words(str::to_owned);
-            for (number, part) in wrapped(&words, self.beside(HEAD)).iter().enumerate() {
-                match number {
-                    0 => self.line(&format!("{head}{part}")),
-                    _ => self.line(&format!("{:HEAD$}{part}", "")),
-                }
+            self.hanging(&head, HEAD, &line.words(str::to_owned));
+        }
+    }
+
+    /// Words in several lines: a head stands before the first, and a margin before the others.
+    fn hanging(&mut self, head: &str, margin: usize, words: &str) {
+        for (number, part) in wrapped(words, self.beside(HEAD)).iter().enumerate() {
+            match number {
+                0 => self.line(&format!("{head}{part}")),
+                _ => self.line(&format!("{:margin$}{part}", "")),
             }
         }
     }
@@ -256,6 +246,7 @@ impl Writer {
     }
 
     fn change(&mut self, diff: &Diff, change: &Change<'_>) {
+        let options = self.options;
         let row = change.lead();
         let colour = match row.level {
             Level::Breaking => "31",
@@ -268,47 +259,36 @@ impl Writer {
         let mut paths = self.some_of(&change.main().collect::<Vec<_>>(), change.is_of_messages());
         let from = self.some_of(&change.from().collect::<Vec<_>>(), false);
         paths.extend(from.into_iter().map(|path| format!("from {path}")));
-        let first = paths
-            .first()
-            .cloned()
-            .unwrap_or_else(|| row.subject.clone().unwrap_or_default());
+        let first = paths.first().or(row.subject.as_ref());
+        let first = first.map_or("", String::as_str);
         self.line(&format!("  {level}{kind} {first}"));
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));
         }
         let mut facts = vec![shortened(change.line(), self.beside(FACTS))];
         if row.kind.is_on_the_wire() {
-            facts.push(format!(
-                "old->new {}, new->old {}",
-                verdict_word(row.verdicts.old_to_new),
-                verdict_word(row.verdicts.new_to_old)
-            ));
+            let [up, down] = [row.verdicts.old_to_new, row.verdicts.new_to_old].map(verdict_word);
+            facts.push(format!("old->new {up}, new->old {down}"));
         }
         facts.extend(rules_words(diff, change));
         let errata = change.errata();
         facts.extend(errata.map(|errata| format!("only by erratum {errata}")));
-        let fingerprints: Vec<&str> = match self.options.without_fingerprints {
+        let mut fingerprints: Vec<&str> = match options.without_fingerprints {
             true => Vec::new(),
             false => change.fingerprints().collect(),
         };
-        let alone = fingerprints.len() == 1;
-        if alone {
-            facts.extend(fingerprints.iter().map(|id| (*id).to_owned()));
+        if fingerprints.len() == 1 {
+            facts.extend(fingerprints.drain(..).map(str::to_owned));
         }
         facts.retain(|fact| !fact.is_empty());
         self.facts(&facts.join("; "));
-        if !alone {
-            for ids in fingerprints.chunks(IDS_A_LINE) {
-                self.facts(&ids.join(" "));
-            }
+        for ids in fingerprints.chunks(IDS_A_LINE) {
+            self.facts(&ids.join(" "));
         }
-        if self.options.witnesses {
-            for row in change.rows() {
-                for witness in &row.witnesses {
-                    let end = witness.valid_in.of("old sender", "new sender");
-                    self.line(&format!("{:FACTS$}{end}: {}", "", witness.json));
-                }
-            }
+        let shown = change.rows().iter().filter(|_| options.witnesses);
+        for witness in shown.flat_map(|row| &row.witnesses) {
+            let end = witness.valid_in.of("old sender", "new sender");
+            self.line(&format!("{:FACTS$}{end}: {}", "", witness.json));
         }
     }
 

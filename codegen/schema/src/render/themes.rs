@@ -1,8 +1,9 @@
 //! The rows of a diff as a reader wants them: by theme, the gravest first, the same change in many methods once.
 
 use crate::sorted::{SortedMap, SortedSet};
+use std::cmp::Reverse;
 
-use crate::diff::{Diff, Kind, Part, Row, WirePath};
+use crate::diff::{Diff, Kind, Part, Row, WirePath, joined};
 
 use super::change_line;
 
@@ -59,20 +60,13 @@ pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
         }
     }
     for theme in &mut themes {
-        theme
-            .changes
-            .sort_by_key(|change| std::cmp::Reverse(change.lead().level));
+        (theme.changes).sort_by_key(|change| Reverse(change.lead().level));
     }
     themes.sort_by_cached_key(|theme| {
         let general = GENERAL.iter().position(|id| *id == theme.id);
-        let last = usize::from(theme.id == NAMES);
+        let general = general.unwrap_or(GENERAL.len());
         let worst = theme.changes.first().map(|change| change.lead().level);
-        (
-            last,
-            general.unwrap_or(GENERAL.len()),
-            std::cmp::Reverse(worst),
-            theme.id.clone(),
-        )
+        (theme.id == NAMES, general, Reverse(worst), theme.id.clone())
     });
     themes
 }
@@ -100,7 +94,8 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     let mut key = vec![row.kind.id().to_owned(), row.level.id().to_owned()];
     match (row.kind, part) {
         (Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled, _) => {
-            key.extend(areas(diff, &row.paths));
+            let paths: Vec<&WirePath> = row.paths.iter().collect();
+            key.extend(areas(diff, &paths).into_iter().cloned());
         }
         (Kind::Moved, _)
         | (_, None | Some(Part::Header | Part::Rule | Part::Error | Part::Message)) => {
@@ -115,11 +110,11 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     key
 }
 
-fn areas(diff: &Diff, paths: &[WirePath]) -> SortedSet<String> {
+fn areas<'d>(diff: &'d Diff, paths: &[&'d WirePath]) -> SortedSet<&'d String> {
     let methods = paths.iter().map(|path| &path.method);
+    let methods = methods.filter(|method| *method != "*");
     methods
-        .filter(|method| *method != "*")
-        .map(|method| diff.areas.get(method).unwrap_or(method).clone())
+        .map(|method| diff.areas.get(method).unwrap_or(method))
         .collect()
 }
 
@@ -127,12 +122,12 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
     if let Some(about) = &change.lead().about {
         return about.clone();
     }
-    let paths: Vec<WirePath> = change.main().cloned().collect();
+    let paths: Vec<&WirePath> = change.main().collect();
     let areas = areas(diff, &paths);
     let parts: SortedSet<Part> = paths.iter().map(|path| path.part).collect();
     let only = |part: Part| parts.len() == 1 && parts.contains(&part);
     if let (Some(area), 1) = (areas.first(), areas.len()) {
-        return area.clone();
+        return (*area).clone();
     }
     let theme = if paths.is_empty() {
         NAMES
@@ -143,7 +138,7 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
     } else if areas.is_empty() {
         MESSAGES
     } else if only(Part::Params) {
-        let notifies = |path: &WirePath| path.method.starts_with("notifications/");
+        let notifies = |path: &&WirePath| path.method.starts_with("notifications/");
         match paths.iter().all(notifies) {
             true => NOTIFICATIONS,
             false => REQUESTS,
@@ -191,11 +186,10 @@ impl<'d> Change<'d> {
     #[must_use]
     pub fn line(&self) -> String {
         let mut lines = self.rows.iter().map(|row| change_line(row));
-        let first = lines.next().unwrap_or_default();
-        match lines.all(|line| line == first) {
-            true => first,
-            false => String::new(),
-        }
+        let first = lines
+            .next()
+            .filter(|first| lines.all(|line| line == *first));
+        first.unwrap_or_default()
     }
 
     /// Returns whether it is about messages as a whole.
@@ -218,6 +212,6 @@ impl<'d> Change<'d> {
         let errata = self.rows.iter().flat_map(|row| &row.errata);
         let errata: SortedSet<&str> = errata.map(String::as_str).collect();
         let all = self.rows.iter().all(|row| !row.errata.is_empty());
-        all.then(|| errata.into_iter().collect::<Vec<_>>().join(", "))
+        all.then(|| joined(errata, ", "))
     }
 }

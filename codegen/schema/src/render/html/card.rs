@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 
 use super::super::themes::{Change, main_paths};
 use super::super::{rules_met, verdict_word};
-use crate::diff::{Diff, View, WirePath, direction_id};
+use crate::diff::{Diff, View, WirePath, direction_id, joined};
 
 pub(super) fn of(pair: &str, diff: &Diff, change: &Change<'_>) -> Value {
     let row = change.lead();
@@ -88,11 +88,10 @@ fn shape(view: &View) -> Value {
     let named =
         view.text.chars().all(|letter| letter.is_alphanumeric()) && view.text != view.outline;
     let name = Some(view.text.as_str()).filter(|_| named && !view.pointer.is_empty());
-    let words: Vec<&str> = presence.into_iter().chain(name).collect();
-    context! { caption => words.join(" "), outline => &view.outline }
+    let caption = joined(presence.into_iter().chain(name), " ");
+    context! { caption, outline => &view.outline }
 }
 
 fn each_once<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    let words: SortedSet<&str> = words.collect();
-    words.into_iter().collect::<Vec<_>>().join(" ")
+    joined(words.collect::<SortedSet<&str>>(), " ")
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use minijinja::{Value, context};
 
-use crate::diff::{Diff, Level, MethodLine, WirePath, channel, direction_id};
+use crate::diff::{Diff, Level, MethodLine, Part, WirePath, channel, direction_id};
 use crate::model::MethodKind;
 
 /// The lines of the matrix, by direction, those with the gravest changes first.
@@ -39,9 +39,8 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
 /// How often a message had changes of each level, the worst first, and how many in all.
 fn gravity(met: &[Option<&(Level, usize)>]) -> (Vec<usize>, usize) {
     let met = || met.iter().copied().flatten();
-    let often = Level::ALL
-        .iter()
-        .map(|level| met().filter(|(worst, _)| worst == level).count());
+    let often = Level::ALL.iter();
+    let often = often.map(|level| met().filter(|(worst, _)| worst == level).count());
     (often.collect(), met().map(|(_, count)| count).sum())
 }
 
@@ -52,15 +51,10 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
     let mut impact = Impact::new();
     for (index, diff) in diffs.iter().enumerate() {
         for row in &diff.rows {
-            let exchanges: SortedSet<(&'static str, &str)> = row
-                .paths
-                .iter()
-                .map(|path| (asked_by(path), path.method.as_str()))
-                .collect();
-            for (direction, method) in exchanges {
-                let entry = impact
-                    .entry((index, direction, method))
-                    .or_insert((row.level, 0));
+            let exchanges = row.paths.iter();
+            let exchanges = exchanges.map(|path| (index, asked_by(path), path.method.as_str()));
+            for exchange in exchanges.collect::<SortedSet<_>>() {
+                let entry = impact.entry(exchange).or_insert((row.level, 0));
                 entry.0 = entry.0.max(row.level);
                 entry.1 += 1;
             }
@@ -71,11 +65,10 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
 
 /// Who sends the message that a path belongs to: results travel against their requests.
 fn asked_by(path: &WirePath) -> &'static str {
-    match (direction_id(path.direction), path.part.id()) {
-        ("C2S", "result") => "S2C",
-        ("S2C", "result") => "C2S",
-        (direction, _) => direction,
-    }
+    direction_id(match path.part {
+        Part::Result => path.direction.back(),
+        _ => path.direction,
+    })
 }
 
 /// A message in one revision, and what happened to it on the way there.
