@@ -105,25 +105,15 @@ impl Settle {
     }
 }
 
-impl Question {
-    /// Returns its name in lists and summaries.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Result => "result",
-            Self::Direction => "direction",
-            Self::Union => "union",
-            Self::Name => "name",
-            Self::Shape => "shape",
-            Self::Code => "code",
-            Self::Change => "change",
-        }
-    }
-}
-
-impl fmt::Display for Question {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+mcp_wire::strings! {
+    Question {
+        Result "result";
+        Direction "direction";
+        Union "union";
+        Name "name";
+        Shape "shape";
+        Code "code";
+        Change "change";
     }
 }
 

@@ -298,6 +298,16 @@ impl Error {
         Self::of(errors).map_or(Ok(()), Err)
     }
 
+    /// Returns what all of some steps make, or the failures of all of them.
+    pub(crate) fn all<T>(steps: impl IntoIterator<Item = Result<T, Self>>) -> Result<Vec<T>, Self> {
+        let mut errors = Vec::new();
+        let steps = steps.into_iter();
+        let made = steps.filter_map(|made| made.map_err(|error| errors.push(error)).ok());
+        let made = made.collect();
+        Self::check(errors)?;
+        Ok(made)
+    }
+
     /// Returns each of several failures, or the only one.
     #[must_use]
     pub fn each(&self) -> &[Self] {

@@ -107,18 +107,12 @@ impl Spec {
         let list = directory.list()?;
         let (order, rows) = directory.order()?;
         let errata = directory.errata(&order)?;
-        let (mut revisions, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
-        for row in &rows {
-            match Revision::load(directory, &list, &rows, row, &errata) {
-                Ok(revision) => revisions.push(revision),
-                Err(error) => errors.push(error),
-            }
-        }
+        let load = |row| Revision::load(directory, &list, &rows, row, &errata);
+        let revisions = Error::all(rows.iter().map(load))?;
         // An extension is read on its revision: without one of them, nothing can be said of it.
-        Error::check(errors)?;
-        let mut errors = Vec::new();
-        let extensions = Extension::all(directory, &revisions, &mut errors);
-        Error::check(errors)?;
+        let names = extensions::names(directory);
+        let load = |name: &String| Extension::load(directory, name, &revisions);
+        let extensions = Error::all(names.iter().map(load))?;
         let mut rules = RuleTexts::new(&directory.root, order);
         for (name, text) in &directory.files {
             let of_revision = rows
@@ -203,16 +197,13 @@ impl Revision {
 
     /// Returns the definitions of [`Revision::schema`], by name.
     pub fn definitions(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let defs = self.schema.get("$defs").and_then(Value::as_object);
-        defs.into_iter()
-            .flatten()
-            .map(|(name, definition)| (name.as_str(), definition))
+        canonical::definitions(&self.schema)
     }
 
     /// Returns one of them.
     #[must_use]
     pub fn definition(&self, name: &str) -> Option<&Value> {
-        self.schema.get("$defs")?.get(name)
+        canonical::definition(&self.schema, name)
     }
 
     /// Returns the reference page of a definition.
