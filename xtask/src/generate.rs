@@ -42,25 +42,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let Arguments {
-        check,
-        revision,
-        schema,
-        out,
-        name,
-        wire,
-        strict,
-        spec,
-    } = arguments;
     let start = Instant::now();
-    let dir = spec.unwrap_or_else(default_dir);
-    let spec = Spec::read(&dir)?;
-    if let (Some(schema), Some(out)) = (schema, out) {
-        return alone(&spec, &schema, &out, (name, wire), strict, start);
+    let dir = arguments.spec.unwrap_or_else(default_dir);
+    let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
+    if let (Some(schema), Some(out)) = (arguments.schema, arguments.out) {
+        let named = (arguments.name, arguments.wire);
+        return alone(&spec, &schema, &out, named, strict, start);
     }
     let mut generated = generate::generate(&spec)?;
-    if !revision.is_empty() {
-        generated = generated.only(&revision)?;
+    if !arguments.revision.is_empty() {
+        generated = generated.only(&arguments.revision)?;
     }
     let Generated {
         mut files,
@@ -76,7 +67,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         refuse(&decisions)?;
         anyhow::ensure!(unconfirmed.is_empty(), "{}", unconfirmed.trim_end());
     }
-    if check {
+    if arguments.check {
         let comparison = files.compare(&root())?;
         return Ok(Outcome {
             passed: comparison.is_clean(),
@@ -163,11 +154,8 @@ fn alone(
     for (path, text) in beside {
         mcp_schema::files::write_file(&path, text.as_bytes())?;
     }
-    let counts = [
-        written.written.len(),
-        written.unchanged,
-        written.deleted.len(),
-    ];
+    let (new, deleted) = (written.written.len(), written.deleted.len());
+    let counts = [new, written.unchanged, deleted];
     let text = table([(&one, counts)].into_iter(), start) + &taken(&one.decisions);
     let manifest = out.join("Cargo.toml");
     Ok(Outcome::passed(format!(
