@@ -22,23 +22,14 @@ pub fn snake_case(wire: &str) -> String {
 /// Makes a type or variant name: `input_required` becomes `InputRequired`.
 #[must_use]
 pub fn pascal_case(wire: &str) -> String {
-    let name = wire.to_upper_camel_case();
-    // `Self` is the one reserved word in this case.
-    if name == "Self" {
-        return "SelfValue".to_owned();
-    }
-    finish(name, "N")
+    finish(wire.to_upper_camel_case(), "N")
 }
 
 /// Keeps a name of the schema, with its first letter in upper case and without what Rust refuses.
 #[must_use]
 pub fn type_name(definition: &str) -> String {
     let parts = definition.split(|c: char| !c.is_alphanumeric());
-    let name: String = parts.map(capitalized).collect();
-    if name == "Self" {
-        return "SelfValue".to_owned();
-    }
-    finish(name, "N")
+    finish(parts.map(capitalized).collect(), "N")
 }
 
 /// Returns the name with the first number behind it, from 2 on, that is not taken.
@@ -106,6 +97,8 @@ fn finish(name: String, digit: &str) -> String {
     match name.chars().next() {
         None => format!("{digit}ameless"),
         Some(first) if first.is_numeric() => format!("{digit}{name}"),
+        // The one reserved word that begins with a capital letter.
+        Some(_) if name == "Self" => format!("{name}Value"),
         Some(_) if RESERVED.contains(&name.as_str()) => format!("{name}_"),
         Some(_) => name,
     }

@@ -59,11 +59,6 @@ impl<K, V> SortedMap<K, V> {
         self.0.iter_mut().map(|(_, value)| value)
     }
 
-    /// Returns the keys without the values.
-    pub fn into_keys(self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator {
-        self.0.into_iter().map(|(key, _)| key)
-    }
-
     /// Returns the values without the keys.
     pub fn into_values(self) -> impl DoubleEndedIterator<Item = V> + ExactSizeIterator {
         self.0.into_iter().map(|(_, value)| value)

@@ -115,9 +115,8 @@ impl Spec {
         let extensions = Error::all(names.iter().map(load))?;
         let mut rules = RuleTexts::new(&directory.root, order);
         for (name, text) in &directory.files {
-            let of_revision = rows
-                .iter()
-                .any(|row| name.split('/').next() == Some(row.id()));
+            let folder = name.split('/').next();
+            let of_revision = rows.iter().any(|row| folder == Some(row.id()));
             if name.ends_with(".toml") && name != REVISIONS && !of_revision {
                 rules.insert(name, text.clone());
             }
@@ -134,13 +133,10 @@ impl Spec {
     /// # Errors
     /// An id that is not there, with the ids that there are.
     pub fn revision(&self, id: &str) -> Result<&Revision, Error> {
-        self.revisions
-            .iter()
-            .find(|revision| revision.id == id)
-            .ok_or_else(|| {
-                let known = self.revisions.iter().map(|known| known.id.as_str());
-                Error::unknown_revision(id, known)
-            })
+        let mut all = self.revisions.iter();
+        let known = all.clone().map(|known| known.id.as_str());
+        all.find(|revision| revision.id == id)
+            .ok_or_else(|| Error::unknown_revision(id, known))
     }
 }
 
@@ -156,13 +152,10 @@ impl Revision {
         let name = schema_name(id);
         let schema = directory.file(&name);
         if !directory.files.contains_key(&name) {
-            return Err(list.error(
-                row.id.span().start,
-                format!("revision `{id}`"),
-                format!("there is no {}", schema.path),
-                "",
-                format!("cargo xtask spec import FILE --revision {id}"),
-            ));
+            let (at, rule) = (row.id.span().start, format!("revision `{id}`"));
+            let problem = format!("there is no {}", schema.path);
+            let help = format!("cargo xtask spec import FILE --revision {id}");
+            return Err(list.error(at, rule, problem, "", help));
         }
         let raw = canonical::of_text(&schema.path, &schema.text)?;
         let of = outlived(directory, rows, row).unwrap_or(row);

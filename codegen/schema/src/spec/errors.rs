@@ -191,14 +191,14 @@ impl ErrorRules {
             question: Question::Code,
             open: format!("nothing says what its code {code} means"),
             answer: "a peer may send it".to_owned(),
-            settle: Settle {
-                file: Self::FILE.to_owned(),
-                stub: format!(
+            settle: Settle::of(
+                Self::FILE,
+                format!(
                     "[[error]]\ncode = {code}\nname = {:?}\n{}meaning = \"\"\ndefinition = {name:?}\npage = \"schema/{{revision}}/schema.ts\"\n",
                     name.strip_suffix("Error").unwrap_or(name),
                     order.lines(&revision.id)
                 ),
-            },
+            ),
         };
         self.unlisted(revision).into_iter().map(of).collect()
     }

@@ -142,23 +142,17 @@ impl Extension {
             return Err(missing(facts));
         }
         let rows: Rows = facts.parse()?;
-        if !directory
-            .files
-            .contains_key(&format!("{FOLDER}/{name}/schema.json"))
-        {
+        let schema_name = format!("{FOLDER}/{name}/schema.json");
+        if !directory.files.contains_key(&schema_name) {
             return Err(missing(schema));
         }
         let raw = canonical::of_text(&schema.path, &schema.text)?;
         let errata_file = of(ERRATA);
         let errata = errata::read(&errata_file, None)?;
         let Some(base) = (revisions.iter()).find(|one| one.id == *rows.revision.get_ref()) else {
-            return Err(facts.error(
-                rows.revision.span().start,
-                format!("extension `{name}`"),
-                format!("no revision `{}`", rows.revision.get_ref()),
-                "",
-                known(revisions),
-            ));
+            let (at, rule) = (rows.revision.span().start, format!("extension `{name}`"));
+            let problem = format!("no revision `{}`", rows.revision.get_ref());
+            return Err(facts.error(at, rule, problem, "", known(revisions)));
         };
         let raw_on = on(&raw, base);
         let errata::Applied { schema, errata, .. } =
@@ -242,8 +236,10 @@ impl Extension {
         Self {
             settings: self.settings.clone().filter(|name| defines(name)),
             methods: self.methods.iter().filter(has).cloned().collect(),
-            results: (self.results.iter())
-                .filter(|(_, result)| defines(result))
+            results: self
+                .results
+                .iter()
+                .filter(|(_, it)| defines(it))
                 .cloned()
                 .collect(),
             core: None,

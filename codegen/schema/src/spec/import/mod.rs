@@ -286,28 +286,26 @@ fn added(
         rows => rows.iter().map(Row::id).collect::<Vec<_>>().join(", "),
     };
     let (Some(lifecycle), Some(status)) = (options.lifecycle, options.status) else {
-        return Err(Error::usage(
-            format!("revision `{id}` is new: its lifecycle and its status have to be given"),
-            format!(
-                "--lifecycle handshake|per-request --status released|candidate|draft; known revisions: {known}"
-            ),
-        ));
+        let problem =
+            format!("revision `{id}` is new: its lifecycle and its status have to be given");
+        let help = format!(
+            "--lifecycle handshake|per-request --status released|candidate|draft; known revisions: {known}"
+        );
+        return Err(Error::usage(problem, help));
     };
-    let source = options
-        .source
-        .clone()
-        .unwrap_or_else(|| format!("schema/{id}/schema.json"));
-    let reference = options.reference.clone().unwrap_or_else(|| {
-        format!("https://modelcontextprotocol.io/specification/{id}/schema#{{anchor}}")
-    });
+    let source = format!("schema/{id}/schema.json");
+    let reference = format!("https://modelcontextprotocol.io/specification/{id}/schema#{{anchor}}");
     let members = [
         ("id", id),
         ("wire", options.wire.as_deref().unwrap_or(id)),
         ("lifecycle", lifecycle.as_str()),
         ("status", status.as_str()),
-        ("source", &source),
+        ("source", options.source.as_deref().unwrap_or(&source)),
         ("sha256", sha256),
-        ("reference", &reference),
+        (
+            "reference",
+            options.reference.as_deref().unwrap_or(&reference),
+        ),
     ];
     revisions::with_row(list, rows, &members, status, options.after.as_deref())
 }

@@ -245,10 +245,7 @@ impl MethodRules {
         defined: impl Fn(&str) -> bool,
     ) -> Option<&ResultRule> {
         let fits = |rule: &&ResultRule| {
-            let mut results = [Some(&rule.result), rule.task_result.as_ref()]
-                .into_iter()
-                .flatten();
-            rule.method == method && results.all(|result| defined(result))
+            rule.method == method && rule.results().all(|result| defined(result))
         };
         self.results.iter().rev().find(fits)
     }

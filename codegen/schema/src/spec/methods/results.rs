@@ -49,6 +49,11 @@ impl ResultRule {
         ids.is_none_or(|ids| ids.iter().any(|id| id == revision))
     }
 
+    /// Returns the definitions that it names.
+    pub(super) fn results(&self) -> impl Iterator<Item = &String> {
+        [&self.result].into_iter().chain(&self.task_result)
+    }
+
     /// Returns what is wrong with the rule, and of which revision where others may be right.
     pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<(Option<String>, String)> {
         let mut problems = Vec::new();
@@ -61,10 +66,7 @@ impl ResultRule {
                 None if listed => wrong(format!("revision `{id}` has no request of that method")),
                 Some(request) if !is_paired(revision, request) => {
                     matched = true;
-                    for result in [Some(&self.result), self.task_result.as_ref()]
-                        .iter()
-                        .flatten()
-                    {
+                    for result in self.results() {
                         if revision.definition(result).is_none() {
                             wrong(format!("revision `{id}` has no definition `{result}`"));
                         }
