@@ -234,10 +234,8 @@ fn expectations() -> anyhow::Result<Expectations> {
     let all: Expectations =
         toml::from_str(&text).with_context(|| format!("cannot read {place}"))?;
     let is_said = |one: &Expected| !one.reason.trim().is_empty();
-    ensure!(
-        all.expected.iter().all(is_said),
-        "{place}: an [[expected]] without `reason`"
-    );
+    let are_said = all.expected.iter().all(is_said);
+    ensure!(are_said, "{place}: an [[expected]] without `reason`");
     Ok(all)
 }
 
@@ -303,12 +301,10 @@ fn run_server(
 /// The scenario of a folder such as `server-ping-2026-01-01T00-00-00-000Z`.
 fn scenario_of(folder: &str) -> String {
     let name = folder.strip_prefix("server-").unwrap_or(folder);
-    let stamp = name.char_indices().find(|&(index, _)| {
-        let rest = name.get(index..).unwrap_or_default();
-        rest.starts_with("-20") && rest.get(5..6) == Some("-") && rest.contains('T')
+    let mut stamps = name.match_indices("-20").filter(|(index, _)| {
+        let rest = name.get(*index..).unwrap_or_default();
+        rest.get(5..6) == Some("-") && rest.contains('T')
     });
-    stamp
-        .and_then(|(index, _)| name.get(..index))
-        .unwrap_or(name)
-        .to_owned()
+    let stamp = stamps.next().and_then(|(index, _)| name.get(..index));
+    stamp.unwrap_or(name).to_owned()
 }

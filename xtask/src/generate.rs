@@ -1,6 +1,5 @@
 //! `cargo xtask generate`: all crates, some of them, or one from any schema.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -43,67 +42,50 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let Arguments {
-        check,
-        revision,
-        schema,
-        out,
-        name,
-        wire,
-        strict,
-        spec,
-    } = arguments;
     let start = Instant::now();
-    let dir = spec.unwrap_or_else(default_dir);
-    let spec = Spec::read(&dir)?;
-    if let (Some(schema), Some(out)) = (schema, out) {
-        return alone(&spec, &schema, &out, (name, wire), strict, start);
+    let dir = arguments.spec.unwrap_or_else(default_dir);
+    let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
+    if let (Some(schema), Some(out)) = (arguments.schema, arguments.out) {
+        let named = (arguments.name, arguments.wire);
+        return alone(&spec, &schema, &out, named, strict, start);
     }
     let mut generated = generate::generate(&spec)?;
-    if !revision.is_empty() {
-        generated = generated.only(&revision)?;
+    if !arguments.revision.is_empty() {
+        generated = generated.only(&arguments.revision)?;
     }
     let Generated {
-        files,
+        mut files,
         sections,
         crates,
         decisions,
     } = generated;
+    for section in &sections {
+        section.put(&root(), &mut files)?;
+    }
     let unconfirmed = crate::spec::unconfirmed(&dir, &spec)?;
     if strict {
         refuse(&decisions)?;
         anyhow::ensure!(unconfirmed.is_empty(), "{}", unconfirmed.trim_end());
     }
-    if check {
-        let mut comparison = files.compare(&root())?;
-        for section in &sections {
-            section.compare(&root(), &mut comparison)?;
-        }
+    if arguments.check {
+        let comparison = files.compare(&root())?;
         return Ok(Outcome {
             passed: comparison.is_clean(),
             text: comparison.report("cargo xtask generate"),
         });
     }
-    let mut written = files.write(&root())?;
-    for section in &sections {
-        section.write(&root(), &mut written)?;
-    }
-    let mut table = Table::default();
-    for one in &crates {
+    let written = files.write(&root())?;
+    let rows = crates.iter().map(|one| {
         let folder = format!("{}/{}/", generate::GENERATED, one.package);
         let of_crate = |paths: &[String]| {
-            paths
-                .iter()
-                .filter(|path| path.starts_with(&folder))
-                .count()
+            let paths = paths.iter();
+            paths.filter(|path| path.starts_with(&folder)).count()
         };
         let new = of_crate(&written.written);
-        table.row(
-            one,
-            [new, one.files.len() - new, of_crate(&written.deleted)],
-        );
-    }
-    let text = table.finish(start.elapsed().as_millis()) + &taken(&decisions) + &unconfirmed;
+        let counts = [new, one.files.len() - new, of_crate(&written.deleted)];
+        (one, counts)
+    });
+    let text = table(rows, start) + &taken(&decisions) + &unconfirmed;
     Ok(Outcome::passed(text))
 }
 
@@ -115,21 +97,13 @@ fn refuse(decisions: &[Decision]) -> Result<(), mcp_schema::Error> {
 
 /// The safe answers that were taken, and how to settle each; empty for none.
 fn taken(decisions: &[Decision]) -> String {
-    let mut text = String::new();
-    for decision in decisions {
-        let _ = writeln!(text, "{decision}");
-    }
+    let lines = decisions.iter().map(|decision| format!("{decision}\n"));
+    let text: String = lines.collect();
     match decisions.len() {
-        0 => {}
-        1 => text.push_str("1 decision is open, and was given a safe answer\n"),
-        many => {
-            let _ = writeln!(
-                text,
-                "{many} decisions are open, and were given safe answers"
-            );
-        }
+        0 => text,
+        1 => text + "1 decision is open, and was given a safe answer\n",
+        many => format!("{text}{many} decisions are open, and were given safe answers\n"),
     }
-    text
 }
 
 fn alone(
@@ -146,23 +120,17 @@ fn alone(
     let text = String::from_utf8(text)
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
-    let name = match name {
-        Some(name) => name,
-        None => folder_name(out)?,
-    };
-    let wire = match wire {
-        Some(wire) => wire,
-        None => relative(out, &root().join("runtime/wire"))?,
-    };
+    let name = name.map_or_else(|| folder_name(out), Ok)?;
+    let wire = wire.map_or_else(|| relative(out, &root().join("runtime/wire")), Ok)?;
+    let is_version =
+        wire.starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first));
     let one = generate::alone(
         spec,
         &Alone {
             text: &text,
             file: &schema.display().to_string(),
             package: &name,
-            wire: match wire
-                .starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first))
-            {
+            wire: match is_version {
                 true => WireSource::Version(&wire),
                 false => WireSource::Path(&wire),
             },
@@ -186,21 +154,14 @@ fn alone(
     for (path, text) in beside {
         mcp_schema::files::write_file(&path, text.as_bytes())?;
     }
-    let mut table = Table::default();
-    let counts = [
-        written.written.len(),
-        written.unchanged,
-        written.deleted.len(),
-    ];
-    table.row(&one, counts);
-    let mut text = table.finish(start.elapsed().as_millis());
-    text.push_str(&taken(&one.decisions));
-    let _ = writeln!(
-        text,
-        "try it: cargo build --manifest-path {}",
-        out.join("Cargo.toml").display()
-    );
-    Ok(Outcome::passed(text))
+    let (new, deleted) = (written.written.len(), written.deleted.len());
+    let counts = [new, written.unchanged, deleted];
+    let text = table([(&one, counts)].into_iter(), start) + &taken(&one.decisions);
+    let manifest = out.join("Cargo.toml");
+    Ok(Outcome::passed(format!(
+        "{text}try it: cargo build --manifest-path {}\n",
+        manifest.display()
+    )))
 }
 
 /// The way from a folder to another one, so that a crate names no place of the machine that it was made on.
@@ -222,9 +183,8 @@ fn relative(from: &Path, to: &Path) -> anyhow::Result<String> {
 fn folder_name(out: &Path) -> anyhow::Result<String> {
     let path = std::path::absolute(out)?;
     let name = path.file_name().and_then(|name| name.to_str());
-    Ok(name
-        .with_context(|| format!("{} has no name: give one with --name", out.display()))?
-        .to_owned())
+    let name = name.map(str::to_owned);
+    name.with_context(|| format!("{} has no name: give one with --name", out.display()))
 }
 
 /// The root of the workspace that this was built in.
@@ -233,46 +193,34 @@ pub(crate) fn root() -> PathBuf {
     package.parent().unwrap_or(package).to_owned()
 }
 
-/// What was done, a line per crate.
-#[derive(Default)]
-struct Table {
-    rows: Vec<[String; 6]>,
-    totals: [usize; 5],
-}
-
-impl Table {
-    /// `files` counts those written, unchanged and deleted.
-    fn row(&mut self, one: &Crate, files: [usize; 3]) {
-        let [new, unchanged, deleted] = files;
+/// What was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.
+fn table<'c>(crates: impl Iterator<Item = (&'c Crate, [usize; 3])>, start: Instant) -> String {
+    let heading = [
+        "crate",
+        "types",
+        "methods",
+        "written",
+        "unchanged",
+        "deleted",
+    ];
+    let mut rows = vec![heading.map(str::to_owned)];
+    let mut totals = [0; 5];
+    let row = |name: String, counts: [usize; 5]| {
+        let [types, methods, new, unchanged, deleted] = counts.map(|count| count.to_string());
+        [name, types, methods, new, unchanged, deleted]
+    };
+    for (one, [new, unchanged, deleted]) in crates {
         let counts = [one.types, one.methods, new, unchanged, deleted];
-        for (total, count) in self.totals.iter_mut().zip(counts) {
+        for (total, count) in totals.iter_mut().zip(counts) {
             *total += count;
         }
         let name = match &one.reexports {
             Some(of) => format!("{} = {of}", one.package),
             None => one.package.clone(),
         };
-        let [types, methods, new, unchanged, deleted] = counts.map(|count| count.to_string());
-        self.rows
-            .push([name, types, methods, new, unchanged, deleted]);
+        rows.push(row(name, counts));
     }
-
-    /// The lines, with the time that all of it took.
-    fn finish(mut self, ms: u128) -> String {
-        let [types, methods, new, unchanged, deleted] = self.totals.map(|count| count.to_string());
-        self.rows
-            .push(["total".to_owned(), types, methods, new, unchanged, deleted]);
-        let heading = [
-            "crate",
-            "types",
-            "methods",
-            "written",
-            "unchanged",
-            "deleted",
-        ];
-        self.rows.insert(0, heading.map(str::to_owned));
-        let mut text = columns(&self.rows, true);
-        let _ = writeln!(text, "in {ms} ms");
-        text
-    }
+    rows.push(row("total".to_owned(), totals));
+    let ms = start.elapsed().as_millis();
+    format!("{}in {ms} ms\n", columns(&rows, true))
 }

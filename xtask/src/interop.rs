@@ -35,11 +35,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let spec = Spec::read(&default_dir())?;
-    let released = spec.revisions.iter();
-    let revisions: Vec<&str> = released
-        .filter(|one| one.status == Status::Released)
-        .map(|one| one.id.as_str())
-        .collect();
+    let all = spec.revisions.iter();
+    let released = all.filter(|one| one.status == Status::Released);
+    let revisions: Vec<&str> = released.map(|one| one.id.as_str()).collect();
     if arguments.bridge {
         return bridge::run(&arguments.peers, &revisions);
     }
@@ -53,10 +51,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         |peer: &Peer| names.is_empty() || names.iter().any(|it| peer.name.starts_with(it));
     let peers: Vec<Peer> = peers::all().into_iter().filter(is_wanted).collect();
     let cells = peers.iter().flat_map(|peer| {
-        let lines = peer
-            .modes
-            .iter()
-            .flat_map(|mode| peer.channels.iter().map(move |it| (mode, it)));
+        let modes = peer.modes.iter();
+        let lines = modes.flat_map(|mode| peer.channels.iter().map(move |it| (mode, it)));
         lines.flat_map(|(mode, channel)| revisions.iter().filter(|one| mode.reaches(one, channel)))
     });
     let mut progress = Progress::of(cells.count());
@@ -70,10 +66,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             }
         };
         let (name, version) = (peer.name, &installed.version);
-        table.notes.insert(format!(
-            "{name} {version} as the {}: {}",
-            peer.role, peer.tasks
-        ));
+        let note = format!("{name} {version} as the {}: {}", peer.role, peer.tasks);
+        table.notes.insert(note);
         for mode in peer.modes {
             for &channel in peer.channels {
                 let is_asked =
@@ -83,16 +77,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 }
                 let _ = write!(
                     table.text,
-                    "| {} {} | {} | {} | {channel} |",
-                    peer.name, installed.version, peer.role, mode.name
+                    "| {name} {version} | {} | {} | {channel} |",
+                    peer.role, mode.name
                 );
                 for &revision in &revisions {
                     let cell = match mode.reaches(revision, channel) {
                         true => {
-                            progress.step(format_args!(
-                                "{} {} {channel} {revision}",
-                                peer.name, mode.name
-                            ));
+                            progress
+                                .step(format_args!("{name} {} {channel} {revision}", mode.name));
                             let steps = run::one(&installed, &examples, mode, channel, revision);
                             judge::cell(&steps?, &peer, revision)
                         }
@@ -100,9 +92,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     };
                     let _ = write!(table.text, " {cell} |");
                     if let judge::Cell::Failed(step, why) = cell {
+                        let mode = mode.name;
                         table.fail(format!(
-                            "{} {}, {channel}, {revision}: {step}: {why}",
-                            peer.name, mode.name
+                            "{name} {mode}, {channel}, {revision}: {step}: {why}"
                         ));
                     }
                 }

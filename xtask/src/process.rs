@@ -33,11 +33,8 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let last = said
-        .lines()
-        .rfind(|line| !line.trim().is_empty())
-        .unwrap_or("no reason given");
-    bail!("`{program}` failed: {last}")
+    let last = said.lines().rfind(|line| !line.trim().is_empty());
+    bail!("`{program}` failed: {}", last.unwrap_or("no reason given"))
 }
 
 /// Installs a package of npm into a folder, beside what it has already; returns where it lies, and its version.
@@ -50,9 +47,8 @@ pub(crate) fn npm_install(package: &str, folder: &Path) -> anyhow::Result<(PathB
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", package]);
     output(npm.current_dir(folder))?;
-    let named = package
-        .rsplit_once('@')
-        .filter(|(name, _)| !name.is_empty());
+    let named = package.rsplit_once('@');
+    let named = named.filter(|(name, _)| !name.is_empty());
     let name = named.map_or(package, |(name, _)| name);
     let installed = folder.join("node_modules").join(name);
     let manifest = fs::read_to_string(installed.join("package.json"))?;
@@ -76,10 +72,8 @@ impl Built {
             .context("cargo cannot be started")?;
         ensure!(output.status.success(), "{arguments}: it does not build");
         let text = String::from_utf8_lossy(&output.stdout);
-        let messages = text
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        Ok(Self(messages.collect()))
+        let messages = text.lines().map(serde_json::from_str);
+        Ok(Self(messages.filter_map(Result::ok).collect()))
     }
 
     /// Returns the program of a target.

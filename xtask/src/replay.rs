@@ -41,15 +41,10 @@ pub(crate) struct Arguments {
 const WIDTHS: [usize; 4] = [9, 7, 12, 16];
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let Arguments {
-        dir,
-        compile,
-        after,
-        spec,
-    } = arguments;
-    let schemas = dated(&dir)?;
-    let directory = Directory::read(&spec.unwrap_or_else(default_dir))?;
-    let mut replay = Replay::new(directory, after.as_deref())?;
+    let schemas = dated(&arguments.dir)?;
+    let directory = Directory::read(&arguments.spec.unwrap_or_else(default_dir))?;
+    let mut replay = Replay::new(directory, arguments.after.as_deref())?;
+    let compile = arguments.compile;
     let workshop = compile.then(Workshop::set_up).transpose()?;
     let mut history = History::default();
     let mut progress = Progress::of(schemas.len());
@@ -93,13 +88,10 @@ fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
     for entry in entries {
-        let path = entry
-            .with_context(|| format!("cannot list {}", dir.display()))?
-            .path();
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
+        let entry = entry.with_context(|| format!("cannot list {}", dir.display()))?;
+        let path = entry.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.unwrap_or_default();
         if let Some(stem) = name.strip_suffix(".json").filter(|stem| is_dated(stem)) {
             found.push((stem.to_owned(), path.clone()));
         }
@@ -174,11 +166,10 @@ impl History {
         self.through += 1;
         let mut line = format!("{name:24}");
         for (level, width) in Level::ALL.iter().zip(WIDTHS) {
-            let rows = step
-                .rows
-                .as_ref()
-                .map(|rows| rows.get(level).copied().unwrap_or_default());
-            let rows = rows.map_or_else(|| "-".to_owned(), |rows| rows.to_string());
+            let rows = step.rows.as_ref().map_or_else(
+                || "-".to_owned(),
+                |rows| rows.get(level).copied().unwrap_or_default().to_string(),
+            );
             let _ = write!(line, "{rows:>width$}");
         }
         let _ = write!(line, "{:>7}{:>6}{ms:>7}", step.open.len(), step.new);
@@ -218,10 +209,8 @@ impl History {
         for (question, places) in kinds {
             let mut often: Vec<_> = places.iter().collect();
             often.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
-            let often = often
-                .iter()
-                .take(3)
-                .map(|(place, times)| format!("{place} ({times})"));
+            let often = often.iter().take(3);
+            let often = often.map(|(place, times)| format!("{place} ({times})"));
             let _ = writeln!(
                 text,
                 "  {:>5} x {question}, at {} places: {}",

@@ -7,7 +7,7 @@ use mcp_schema::Models;
 use mcp_schema::open::{Open, Undocumented};
 use mcp_schema::spec::{
     self, Directory, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, Spec, Status,
-    Upstream, Verified,
+    Upstream, Verified, canonical,
 };
 
 use crate::tally::columns;
@@ -102,49 +102,37 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let dir = arguments.spec.unwrap_or_else(default_dir);
     match arguments.command {
         Command::Import(import) => {
-            let Import {
-                file,
-                revision,
-                extension,
-                identifier,
-                wire,
-                lifecycle,
-                status,
-                from,
-                scaffold,
-                after,
-                source,
-                reference,
-            } = import;
-            let upstream = Upstream::read(&file)?;
+            let upstream = Upstream::read(&import.file)?;
             let mut directory = Directory::read(&dir)?;
-            if let Some(name) = extension {
-                let options = ExtensionOptions {
-                    name,
-                    identifier,
-                    revision,
-                    source,
-                    reference,
-                };
-                let imported = directory.import_extension(&upstream, &options)?;
-                let text = told::imported_extension(&imported);
-                let stands = imported.stale.is_none();
-                return ends(&mut directory, &dir, text, stands, scaffold);
-            }
-            let options = ImportOptions {
-                revision: revision.unwrap_or_default(),
-                wire,
-                lifecycle,
-                status,
-                from,
-                after,
-                source,
-                reference,
+            let (text, stands) = match import.extension {
+                Some(name) => {
+                    let options = ExtensionOptions {
+                        name,
+                        identifier: import.identifier,
+                        revision: import.revision,
+                        source: import.source,
+                        reference: import.reference,
+                    };
+                    let imported = directory.import_extension(&upstream, &options)?;
+                    let text = told::imported_extension(&imported);
+                    (text, imported.stale.is_none())
+                }
+                None => {
+                    let options = ImportOptions {
+                        revision: import.revision.unwrap_or_default(),
+                        wire: import.wire,
+                        lifecycle: import.lifecycle,
+                        status: import.status,
+                        from: import.from,
+                        after: import.after,
+                        source: import.source,
+                        reference: import.reference,
+                    };
+                    let imported = directory.import(&upstream, &options)?;
+                    (told::imported(&imported), imported.stale.is_none())
+                }
             };
-            let imported = directory.import(&upstream, &options)?;
-            let text = told::imported(&imported);
-            let stands = imported.stale.is_none();
-            ends(&mut directory, &dir, text, stands, scaffold)
+            ends(&mut directory, &dir, text, stands, import.scaffold)
         }
         Command::Remove { revision } => {
             let mut directory = Directory::read(&dir)?;
@@ -221,13 +209,11 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     if of_drafts > 0 {
         text.push_str(&format!("{of_drafts} missing in drafts\n"));
     }
-    if missing == 0 {
-        text.push_str(
-            "every definition and member of every revision and extension has a doc line\n",
-        );
-    } else {
-        text.push_str(&format!("{missing} missing\n"));
-    }
+    text += &match missing {
+        0 => "every definition and member of every revision and extension has a doc line\n"
+            .to_owned(),
+        _ => format!("{missing} missing\n"),
+    };
     Ok(Outcome {
         passed: missing == 0,
         text,
@@ -261,14 +247,7 @@ pub(crate) fn default_dir() -> PathBuf {
 }
 
 fn verify_text(verified: &Verified) -> String {
-    let Verified {
-        revisions,
-        extensions,
-        errata,
-        upstream,
-        moved_on,
-    } = verified;
-    let upstream = match (upstream, moved_on.as_slice()) {
+    let upstream = match (verified.upstream, verified.moved_on.as_slice()) {
         (false, _) => "not compared with upstream: give --upstream DIR for that".to_owned(),
         (true, []) => "each equal to its upstream file and digest".to_owned(),
         (true, drafts) => format!(
@@ -276,11 +255,12 @@ fn verify_text(verified: &Verified) -> String {
             drafts.join(", ")
         ),
     };
-    let extensions = match extensions.as_slice() {
+    let extensions = match verified.extensions.as_slice() {
         [] => String::new(),
         [name] => format!("1 extension: {name}\n"),
         names => format!("{} extensions: {}\n", names.len(), names.join(", ")),
     };
+    let (revisions, errata) = (&verified.revisions, verified.errata);
     format!(
         "{} revisions: {}\n{extensions}schemas canonical, {errata} errata apply, rules match\n{upstream}\n",
         revisions.len(),
@@ -321,13 +301,12 @@ fn row(revision: &Revision) -> [String; 7] {
 fn extension_row(extension: &Extension, spec: &Spec) -> [String; 7] {
     let base = spec.revision(&extension.revision);
     let lifecycle = base.map_or_else(|_| String::new(), |base| base.lifecycle.to_string());
-    let definitions = extension.raw.get("$defs").and_then(|all| all.as_object());
     [
         extension.name.clone(),
         extension.revision.clone(),
         lifecycle,
         "extension".to_owned(),
-        definitions.map_or(0, |all| all.len()).to_string(),
+        canonical::definitions(&extension.raw).count().to_string(),
         extension.errata.len().to_string(),
         extension.sha256.chars().take(12).collect(),
     ]

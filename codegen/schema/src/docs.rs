@@ -83,14 +83,11 @@ impl Docs {
             for (since, lines) in &mut section.since {
                 let (offset, since) = (since.span().start, since.get_ref());
                 let range = order.range(since, lines.until.as_deref());
-                let range =
-                    range.and_then(
-                        |range| match lines.doc.is_none() && lines.members.is_empty() {
-                            true => Err("it has no line".to_owned()),
-                            false => Ok(range),
-                        },
-                    );
-                match range {
+                let is_empty = lines.doc.is_none() && lines.members.is_empty();
+                match range.and_then(|range| match is_empty {
+                    true => Err("it has no line".to_owned()),
+                    false => Ok(range),
+                }) {
                     Ok(range) => lines.revisions = range,
                     Err(problem) => {
                         let of = format!("doc lines of `{name}` since {since}");
@@ -103,37 +100,30 @@ impl Docs {
         Ok(Self(source))
     }
 
-    fn line<'d>(
-        &'d self,
-        pick: impl Fn(&'d Section) -> Option<&'d Spanned<String>>,
-        key: &str,
-    ) -> Option<&'d str> {
-        let line = self.0.mark(pick(self.0.rules.get(key)?)?);
-        // An empty one is a stub that nobody has written yet.
-        Some(line.as_str()).filter(|line| !line.trim().is_empty())
+    /// What a line says, which is of use; an empty one is a stub that nobody has written yet.
+    fn said<'d>(&self, line: Option<&'d Spanned<String>>) -> Option<&'d str> {
+        let line = self.0.mark(line?).as_str();
+        Some(line).filter(|line| !line.trim().is_empty())
     }
 
     fn type_line(&self, revision: &str, key: &str) -> Option<&str> {
-        self.line(
-            |section| section.latest(revision, |lines| lines.doc.as_ref()),
-            key,
-        )
-        .or_else(|| self.line(|section| section.doc.as_ref(), key))
+        let section = self.0.rules.get(key)?;
+        self.said(section.latest(revision, |lines| lines.doc.as_ref()))
+            .or_else(|| self.said(section.doc.as_ref()))
     }
 
     fn member_line(&self, revision: &str, key: &str, wire: &str) -> Option<&str> {
-        self.line(
-            |section| section.latest(revision, |lines| lines.members.get(wire)),
-            key,
-        )
-        .or_else(|| self.line(|section| section.members.get(wire), key))
-        .or_else(|| {
-            let like = self.0.rules.get(key)?.like.as_ref()?;
-            let line = self.line(|section| section.members.get(wire), like.get_ref())?;
-            self.0.mark(like);
-            Some(line)
-        })
-        .or_else(|| self.line(|section| section.members.get(wire), EVERYWHERE))
+        let section = self.0.rules.get(key);
+        let of = |key: &str| self.said(self.0.rules.get(key)?.members.get(wire));
+        self.said(section.and_then(|it| it.latest(revision, |lines| lines.members.get(wire))))
+            .or_else(|| of(key))
+            .or_else(|| {
+                let like = section?.like.as_ref()?;
+                let line = of(like.get_ref())?;
+                self.0.mark(like);
+                Some(line)
+            })
+            .or_else(|| of(EVERYWHERE))
     }
 
     /// Lines that no revision used, each an error with its line.
@@ -151,11 +141,9 @@ impl Docs {
                 let doc = doc.iter().map(|line| (line, name.clone()));
                 let members = members.iter();
                 let members = members.map(|(wire, line)| (line, format!("{name}.{wire}")));
-                all.extend(
-                    doc.chain(members).map(|(line, of)| {
-                        (line.span().start, format!("doc line of `{of}`{since}"))
-                    }),
-                );
+                for (line, of) in doc.chain(members) {
+                    all.push((line.span().start, format!("doc line of `{of}`{since}")));
+                }
             }
             let like = section.like.iter();
             all.extend(like.map(|like| (like.span().start, format!("`like` of `{name}`"))));
@@ -221,11 +209,9 @@ impl<'d> TypeDocs<'d> {
                 missing.push(key.clone());
             }
             if let Shape::Object(object) = &def.shape {
-                let undocumented = object
-                    .members
-                    .iter()
-                    .filter(|member| self.member_line(key, &member.wire).is_none());
-                missing.extend(undocumented.map(|member| format!("{key}.{}", member.wire)));
+                let wires = object.members.iter().map(|member| &member.wire);
+                let undocumented = wires.filter(|wire| self.member_line(key, wire).is_none());
+                missing.extend(undocumented.map(|wire| format!("{key}.{wire}")));
             }
         }
         missing
@@ -277,12 +263,9 @@ impl TypeLines<'_> {
     /// Returns the line of a member.
     #[must_use]
     pub fn member(&self, wire: &str) -> &str {
+        let prose = || self.source.prose.get(&format!("{}.{wire}", self.key));
         (self.source.member_line(&self.key, wire))
-            .or_else(|| {
-                (self.source.prose)
-                    .get(&format!("{}.{wire}", self.key))
-                    .map(String::as_str)
-            })
+            .or_else(|| prose().map(String::as_str))
             .unwrap_or("No doc line yet.")
     }
 }

@@ -307,6 +307,14 @@ impl Error {
         results.into_iter().filter_map(well).collect()
     }
 
+    /// Returns what all of some steps make, or the failures of all of them.
+    pub(crate) fn all<T>(steps: impl IntoIterator<Item = Result<T, Self>>) -> Result<Vec<T>, Self> {
+        let mut errors = Vec::new();
+        let made = Self::apart(steps, &mut errors);
+        Self::check(errors)?;
+        Ok(made)
+    }
+
     /// Returns each of several failures, or the only one.
     #[must_use]
     pub fn each(&self) -> &[Self] {

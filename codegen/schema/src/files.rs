@@ -3,7 +3,7 @@
 use crate::sorted::{SortedMap, SortedSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::Error;
 
@@ -47,31 +47,27 @@ impl FileSet {
         let path = path.into();
         let wrong = |problem: String| Error::file(path.as_str(), problem, "", "");
         if !path.split('/').all(is_plain_segment) {
-            return Err(wrong(
-                "an output path has to be relative, of plain names with `/` between them".into(),
-            ));
+            let problem = "an output path has to be relative, of plain names with `/` between them";
+            return Err(wrong(problem.to_owned()));
         }
-        if !self
-            .owned
-            .iter()
-            .any(|directory| is_below(&path, directory))
-        {
+        if !self.owns(&path) {
             return Err(wrong(format!(
                 "lies in none of the directories that the set owns: {}",
                 self.owned.join(", ")
             )));
         }
-        if let Some(twin) = self
-            .files
-            .keys()
-            .find(|other| other.eq_ignore_ascii_case(&path))
-        {
+        let is_twin = |other: &&String| other.eq_ignore_ascii_case(&path);
+        if let Some(twin) = self.files.keys().find(is_twin) {
             return Err(wrong(format!(
                 "`{twin}` is in the set already; on some file systems both are one file"
             )));
         }
         self.files.insert(path, bytes.into());
         Ok(())
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        self.owned.iter().any(|directory| is_below(path, directory))
     }
 
     /// Returns the bytes of a file of the set.
@@ -87,7 +83,7 @@ impl FileSet {
     pub fn below(self, directories: Vec<String>) -> Result<Self, Error> {
         let mut below = Self::new(directories);
         for (path, bytes) in self.files {
-            if below.owned.iter().any(|one| is_below(&path, one)) {
+            if below.owns(&path) {
                 below.insert(path, bytes)?;
             }
         }
@@ -165,21 +161,15 @@ impl FileSet {
                 walk(root, directory, &mut found)?;
             }
         }
-        Ok(found
-            .into_iter()
-            .filter(|path| !self.files.contains_key(path))
-            .collect())
+        let is_orphan = |path: &String| !self.files.contains_key(path);
+        Ok(found.into_iter().filter(is_orphan).collect())
     }
 
     /// Removes directories that are empty now; one that is not empty, or not ours to remove, stays.
     fn remove_empty_parents(&self, root: &Path, path: &str) {
         let mut path = path;
         while let Some((parent, _)) = path.rsplit_once('/') {
-            let inside = self
-                .owned
-                .iter()
-                .any(|directory| is_below(parent, directory));
-            if !inside || fs::remove_dir(root.join(parent)).is_err() {
+            if !self.owns(parent) || fs::remove_dir(root.join(parent)).is_err() {
                 return;
             }
             path = parent;
@@ -285,11 +275,7 @@ fn is_below(path: &str, directory: &str) -> bool {
 
 /// Cargo's own, wherever it stands.
 fn is_cargos(name: &str, is_directory: bool) -> bool {
-    if is_directory {
-        name == "target"
-    } else {
-        name == "Cargo.lock"
-    }
+    name == if is_directory { "target" } else { "Cargo.lock" }
 }
 
 /// Whether the directory is there; a symbolic link on the way to it would lead out of the tree, and is an error.
@@ -299,10 +285,8 @@ fn real_directory(root: &Path, path: &str) -> Result<bool, Error> {
         place.push(segment);
         match fs::symlink_metadata(&place) {
             Ok(found) if found.is_symlink() => {
-                let cause = io::Error::other(
-                    "a symbolic link stands where a directory of the set has to be",
-                );
-                return Err(Error::io("enter", place, cause));
+                let problem = "a symbolic link stands where a directory of the set has to be";
+                return Err(Error::io("enter", place, io::Error::other(problem)));
             }
             Ok(found) if found.is_dir() => {}
             Ok(_) => return Ok(false),
@@ -322,13 +306,12 @@ fn read_if_there(root: &Path, path: &str) -> Result<Option<Vec<u8>>, Error> {
     }
     let place = root.join(path);
     match fs::symlink_metadata(&place) {
-        Ok(found) if found.is_file() => fs::read(&place)
-            .map(Some)
-            .map_err(|cause| Error::io("read", place, cause)),
+        Ok(found) if found.is_file() => fs::read(&place).map(Some),
         Ok(_) => Ok(None),
         Err(cause) if is_absent(&cause) => Ok(None),
-        Err(cause) => Err(Error::io("read", place, cause)),
+        Err(cause) => Err(cause),
     }
+    .map_err(|cause| Error::io("read", place, cause))
 }
 
 fn is_absent(cause: &io::Error) -> bool {
@@ -339,7 +322,7 @@ fn is_absent(cause: &io::Error) -> bool {
 }
 
 fn walk(root: &Path, directory: &str, found: &mut SortedSet<String>) -> Result<(), Error> {
-    let place: PathBuf = root.join(directory);
+    let place = root.join(directory);
     let unreadable = |cause| Error::io("read", &place, cause);
     for entry in fs::read_dir(&place).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;

@@ -4,6 +4,8 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
+use crate::pointer::escaped;
+
 /// Collects the descriptions of an upstream schema.
 #[must_use]
 pub fn collect(upstream: &Value) -> SortedMap<String, String> {
@@ -11,11 +13,7 @@ pub fn collect(upstream: &Value) -> SortedMap<String, String> {
     for key in ["definitions", "$defs"] {
         let definitions = upstream.get(key).and_then(Value::as_object);
         for (name, node) in definitions.into_iter().flatten() {
-            schema(
-                node,
-                format!("/$defs/{}", crate::pointer::escaped(name)),
-                &mut prose,
-            );
+            schema(node, format!("/$defs/{}", escaped(name)), &mut prose);
         }
     }
     prose
@@ -34,11 +32,7 @@ fn schema(node: &Value, pointer: String, prose: &mut SortedMap<String, String>) 
             }
             ("properties", Value::Object(members)) => {
                 for (name, member) in members {
-                    schema(
-                        member,
-                        format!("{at}/{}", crate::pointer::escaped(name)),
-                        prose,
-                    );
+                    schema(member, format!("{at}/{}", escaped(name)), prose);
                 }
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(nodes)) => {
@@ -62,8 +56,6 @@ fn plain(text: &str) -> String {
         out.push(letter);
     }
     // An indented line would be a code block, and rustdoc would run it.
-    out.lines()
-        .map(str::trim_start)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let lines: Vec<&str> = out.lines().map(str::trim_start).collect();
+    lines.join("\n")
 }

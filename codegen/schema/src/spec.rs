@@ -107,23 +107,16 @@ impl Spec {
         let list = directory.list()?;
         let (order, rows) = directory.order()?;
         let errata = directory.errata(&order)?;
-        let (mut revisions, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
-        for row in &rows {
-            match Revision::load(directory, &list, &rows, row, &errata) {
-                Ok(revision) => revisions.push(revision),
-                Err(error) => errors.push(error),
-            }
-        }
+        let load = |row| Revision::load(directory, &list, &rows, row, &errata);
+        let revisions = Error::all(rows.iter().map(load))?;
         // An extension is read on its revision: without one of them, nothing can be said of it.
-        Error::check(errors)?;
-        let mut errors = Vec::new();
-        let extensions = Extension::all(directory, &revisions, &mut errors);
-        Error::check(errors)?;
+        let names = extensions::names(directory);
+        let load = |name: &String| Extension::load(directory, name, &revisions);
+        let extensions = Error::all(names.iter().map(load))?;
         let mut rules = RuleTexts::new(&directory.root, order);
         for (name, text) in &directory.files {
-            let of_revision = rows
-                .iter()
-                .any(|row| name.split('/').next() == Some(row.id()));
+            let folder = name.split('/').next();
+            let of_revision = rows.iter().any(|row| folder == Some(row.id()));
             if name.ends_with(".toml") && name != REVISIONS && !of_revision {
                 rules.insert(name, text.clone());
             }
@@ -140,13 +133,10 @@ impl Spec {
     /// # Errors
     /// An id that is not there, with the ids that there are.
     pub fn revision(&self, id: &str) -> Result<&Revision, Error> {
-        self.revisions
-            .iter()
-            .find(|revision| revision.id == id)
-            .ok_or_else(|| {
-                let known = self.revisions.iter().map(|known| known.id.as_str());
-                Error::unknown_revision(id, known)
-            })
+        let mut all = self.revisions.iter();
+        let known = all.clone().map(|known| known.id.as_str());
+        all.find(|revision| revision.id == id)
+            .ok_or_else(|| Error::unknown_revision(id, known))
     }
 }
 
@@ -162,13 +152,10 @@ impl Revision {
         let name = schema_name(id);
         let schema = directory.file(&name);
         if !directory.files.contains_key(&name) {
-            return Err(list.error(
-                row.id.span().start,
-                format!("revision `{id}`"),
-                format!("there is no {}", schema.path),
-                "",
-                format!("cargo xtask spec import FILE --revision {id}"),
-            ));
+            let (at, rule) = (row.id.span().start, format!("revision `{id}`"));
+            let problem = format!("there is no {}", schema.path);
+            let help = format!("cargo xtask spec import FILE --revision {id}");
+            return Err(list.error(at, rule, problem, "", help));
         }
         let raw = canonical::of_text(&schema.path, &schema.text)?;
         let of = outlived(directory, rows, row).unwrap_or(row);
@@ -203,16 +190,13 @@ impl Revision {
 
     /// Returns the definitions of [`Revision::schema`], by name.
     pub fn definitions(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let defs = self.schema.get("$defs").and_then(Value::as_object);
-        defs.into_iter()
-            .flatten()
-            .map(|(name, definition)| (name.as_str(), definition))
+        canonical::definitions(&self.schema)
     }
 
     /// Returns one of them.
     #[must_use]
     pub fn definition(&self, name: &str) -> Option<&Value> {
-        self.schema.get("$defs")?.get(name)
+        canonical::definition(&self.schema, name)
     }
 
     /// Returns the reference page of a definition.

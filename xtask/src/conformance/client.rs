@@ -34,34 +34,24 @@ pub(super) fn run(suite: &Suite, only: Option<&str>) -> anyhow::Result<(Scores, 
     );
     let mut scores = Scores::new();
     let mut left_out: SortedMap<&str, SortedMap<&str, usize>> = SortedMap::new();
-    let is_run = |scenario: &str| {
-        !scenario.starts_with(AUTHORIZATION)
-            && scored.contains(scenario)
-            && only.is_none_or(|only| only == scenario)
+    let why_not = |scenario: &str| match () {
+        () if scenario.starts_with(AUTHORIZATION) => Some("authorization, out of scope"),
+        () if !scored.contains(scenario) => Some("not scored in any revision"),
+        () => None,
     };
+    let is_wanted = |scenario: &str| only.is_none_or(|only| only == scenario);
     for revision in REVISIONS {
         let listed = list(suite, "--spec-version", revision)?;
-        let mut progress = Progress::of(listed.iter().filter(|it| is_run(it)).count());
+        let is_run = |it: &&String| why_not(it).is_none() && is_wanted(it);
+        let mut progress = Progress::of(listed.iter().filter(is_run).count());
         for scenario in listed {
-            let why = match () {
-                () if scenario.starts_with(AUTHORIZATION) => Some("authorization, out of scope"),
-                () if !scored.contains(&scenario) => Some("not scored in any revision"),
-                () => None,
-            };
-            match why {
-                Some(why) => {
-                    *left_out
-                        .entry(why)
-                        .or_default()
-                        .entry(revision)
-                        .or_default() += 1
-                }
-                None if only.is_none_or(|only| only == scenario) => {
-                    progress.step(format_args!("{revision}: {scenario}"));
-                    let score = one(suite, &client, revision, &scenario)?;
-                    scores.entry(scenario).or_default().insert(revision, score);
-                }
-                None => {}
+            if let Some(why) = why_not(&scenario) {
+                let counts = left_out.entry(why).or_default();
+                *counts.entry(revision).or_default() += 1;
+            } else if is_wanted(&scenario) {
+                progress.step(format_args!("{revision}: {scenario}"));
+                let score = one(suite, &client, revision, &scenario)?;
+                scores.entry(scenario).or_default().insert(revision, score);
             }
         }
     }
@@ -84,11 +74,9 @@ fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<SortedSet<Str
         String::from_utf8_lossy(&output.stderr).trim()
     );
     let text = String::from_utf8_lossy(&output.stdout);
-    let of_clients = text
-        .lines()
-        .skip_while(|line| !line.starts_with("Client scenarios"))
-        .skip(1)
-        .take_while(|line| !line.trim().is_empty());
+    let mut lines = text.lines();
+    lines.find(|line| line.starts_with("Client scenarios"));
+    let of_clients = lines.take_while(|line| !line.trim().is_empty());
     let names = of_clients.filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next());
     Ok(names.map(str::to_owned).collect())
 }
@@ -112,10 +100,8 @@ fn one(suite: &Suite, client: &Path, revision: &str, scenario: &str) -> anyhow::
     );
     if !output.status.success() && score.failed.is_empty() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let why = said
-            .lines()
-            .map(str::trim)
-            .rfind(|line| line.contains("Warning:") || line.starts_with("Error"));
+        let mut lines = said.lines().map(str::trim);
+        let why = lines.rfind(|line| line.contains("Warning:") || line.starts_with("Error"));
         let why = why.unwrap_or("it warns, or the client ended with an error");
         score.failed.push(why.to_owned());
     }

@@ -77,9 +77,8 @@ pub(super) fn judge(side: &str, scores: &Scores, expected: &[&Expected], whole: 
             let _ = write!(table.text, " {}/{} |", score.passed, score.failed.len());
             total.0 += score.passed;
             total.1 += score.failed.len();
-            let reason = expected
-                .iter()
-                .find(|one| one.scenario == *scenario && one.revision == *revision);
+            let is_it = |one: &&&Expected| one.scenario == *scenario && one.revision == *revision;
+            let reason = expected.iter().find(is_it);
             match (reason, score.failed.is_empty()) {
                 (Some(one), false) => {
                     let note = format!("{scenario}, {revision}: expected: {}", one.reason);
@@ -102,15 +101,14 @@ pub(super) fn judge(side: &str, scores: &Scores, expected: &[&Expected], whole: 
         let _ = write!(table.text, " {passed}/{failed} |");
     }
     table.text.push('\n');
-    for one in expected.iter().filter(|_| whole) {
-        if !scores
-            .get(&one.scenario)
-            .is_some_and(|row| row.contains_key(one.revision.as_str()))
-        {
-            table.fail(format!(
-                "{}, {}: no such scenario was run: take it off xtask/conformance.toml",
-                one.scenario, one.revision
-            ));
+    for Expected {
+        scenario, revision, ..
+    } in expected.iter().filter(|_| whole)
+    {
+        let row = scores.get(scenario);
+        if row.is_none_or(|row| !row.contains_key(revision.as_str())) {
+            let why = "no such scenario was run: take it off xtask/conformance.toml";
+            table.fail(format!("{scenario}, {revision}: {why}"));
         }
     }
     table.outcome()

@@ -29,26 +29,20 @@ impl fmt::Display for Cell {
 
 /// Judges the steps of a conversation.
 pub(super) fn cell(steps: &Steps, peer: &Peer, revision: &str) -> Cell {
-    let role = peer.role;
     for (step, expected) in expected(peer, revision) {
+        let failed = |why: String| Cell::Failed(step.to_owned(), why);
         let Some(told) = steps.iter().find(|told| told["step"] == step) else {
-            return Cell::Failed(step.to_owned(), "did not happen".to_owned());
+            return failed("did not happen".to_owned());
         };
         if let Some(error) = told.get("error") {
-            return Cell::Failed(
-                step.to_owned(),
-                error.as_str().unwrap_or_default().to_owned(),
-            );
+            return failed(error.as_str().unwrap_or_default().to_owned());
         }
-        let found = match role {
+        let found = match peer.role {
             Role::Client => told["value"].clone(),
             Role::Server => essence(step, &told["value"]),
         };
         if found != expected {
-            return Cell::Failed(
-                step.to_owned(),
-                format!("expected {expected}, found {found}"),
-            );
+            return failed(format!("expected {expected}, found {found}"));
         }
     }
     Cell::Passed
@@ -97,12 +91,8 @@ fn expected(peer: &Peer, revision: &str) -> Vec<(&'static str, Value)> {
 fn essence(step: &str, result: &Value) -> Value {
     match step {
         "tools/list" => {
-            let names = result["tools"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(|tool| tool["name"].clone());
-            let mut names: Vec<Value> = names.collect();
+            let tools = result["tools"].as_array().into_iter().flatten();
+            let mut names: Vec<Value> = tools.map(|tool| tool["name"].clone()).collect();
             names.sort_by_key(|name| name.as_str().map(str::to_owned));
             names.into()
         }

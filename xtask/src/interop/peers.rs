@@ -51,17 +51,13 @@ pub(super) struct Mode {
 }
 
 const fn mode(name: &'static str, revisions: &'static [&'static str]) -> Mode {
-    Mode {
-        name,
-        revisions: Some(revisions),
-    }
+    let revisions = Some(revisions);
+    Mode { name, revisions }
 }
 
 const fn any(name: &'static str) -> Mode {
-    Mode {
-        name,
-        revisions: None,
-    }
+    let revisions = None;
+    Mode { name, revisions }
 }
 
 impl Mode {
@@ -201,22 +197,22 @@ pub(super) fn old() -> [Peer; 5] {
         "initialize",
         &["2024-11-05", "2025-03-26", "2025-06-18"],
     )];
-    let typescript = |modes, package| Peer {
-        name: "old TypeScript SDK",
+    let old = |name, modes, source| Peer {
+        name,
         role: Role::Client,
         modes,
         channels: &["stdio", "http"],
         tasks: Tasks::None("it knows no revision with tasks"),
-        source: Source::Npm(package, "typescript-1.mjs"),
+        source,
+    };
+    let typescript = |modes, package| {
+        let source = Source::Npm(package, "typescript-1.mjs");
+        old("old TypeScript SDK", modes, source)
     };
     // What they use of pydantic is gone from newer ones.
-    let python = |modes, packages| Peer {
-        name: "old Python SDK",
-        role: Role::Client,
-        modes,
-        channels: &["stdio", "http"],
-        tasks: Tasks::None("it knows no revision with tasks"),
-        source: Source::OldPyPi(packages, "python_1.py"),
+    let python = |modes, packages| {
+        let source = Source::OldPyPi(packages, "python_1.py");
+        old("old Python SDK", modes, source)
     };
     [
         typescript(FIRST, "@modelcontextprotocol/sdk@1.9.0"),
@@ -237,31 +233,34 @@ pub(super) struct Installed {
     pub(super) arguments: Vec<PathBuf>,
 }
 
+/// The version, the program, and its script, if it has one.
+type Found = (String, PathBuf, Option<PathBuf>);
+
 /// Installs the latest version of a peer into a folder of its own.
 pub(super) fn install(peer: &Peer, folder: &Path) -> anyhow::Result<Installed> {
     let scripts = root().join("tests/interop");
-    match peer.source {
-        Source::Npm(package, script) => npm(peer.role, package, script, &scripts, folder),
+    let (version, program, script) = match peer.source {
+        Source::Npm(package, script) => npm(package, script, &scripts, folder)?,
         Source::PyPi(package, script) => {
             copy_to(&scripts.join(script), &folder.join("python"))?;
-            pypi(peer.role, &[package], script, &folder.join("python"))
+            pypi(&[package], script, &folder.join("python"))?
         }
         Source::OldPyPi(packages, script) => {
             let folder = folder.join(packages.first().context("no package")?);
             copy_to(&scripts.join("bridge").join(script), &folder)?;
-            pypi(peer.role, packages, script, &folder)
+            pypi(packages, script, &folder)?
         }
-        Source::Cargo(name, binary) => cargo(peer.role, name, binary, &scripts, folder),
-    }
+        Source::Cargo(name, binary) => cargo(name, binary, &scripts, folder)?,
+    };
+    Ok(Installed {
+        role: peer.role,
+        version,
+        program,
+        arguments: script.into_iter().collect(),
+    })
 }
 
-fn npm(
-    role: Role,
-    package: &str,
-    script: &str,
-    scripts: &Path,
-    folder: &Path,
-) -> anyhow::Result<Installed> {
+fn npm(package: &str, script: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Found> {
     output(Command::new("node").arg("--version"))?;
     // Versions that are named exactly have a folder each.
     let (_, version) = package.rsplit_once('@').unwrap_or((package, ""));
@@ -274,46 +273,26 @@ fn npm(
     for file in [script, "steps.mjs"] {
         copy(&scripts.join(file), &folder.join(file))?;
     }
-    Ok(Installed {
-        role,
-        version,
-        program: "node".into(),
-        arguments: vec![folder.join(script)],
-    })
+    Ok((version, "node".into(), Some(folder.join(script))))
 }
 
-fn pypi(role: Role, packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Installed> {
+fn pypi(packages: &[&str], script: &str, folder: &Path) -> anyhow::Result<Found> {
     let program = folder.join("venv/bin/python");
     if !program.exists() {
-        output(
-            Command::new("python3")
-                .args(["-m", "venv", "venv"])
-                .current_dir(folder),
-        )?;
+        let mut python = Command::new("python3");
+        output(python.args(["-m", "venv", "venv"]).current_dir(folder))?;
     }
     let install = ["-m", "pip", "install", "--quiet", "--upgrade"];
     output(Command::new(&program).args(install).args(packages))?;
     let package = packages.first().context("no package")?;
     let package = package.split('=').next().unwrap_or(package);
     let ask = format!("import importlib.metadata as m; print(m.version('{package}'))");
-    let version = output(Command::new(&program).args(["-c", &ask]))?
-        .trim()
-        .to_owned();
-    Ok(Installed {
-        role,
-        version,
-        program,
-        arguments: vec![folder.join(script)],
-    })
+    let version = output(Command::new(&program).args(["-c", &ask]))?;
+    let version = version.trim().to_owned();
+    Ok((version, program, Some(folder.join(script))))
 }
 
-fn cargo(
-    role: Role,
-    name: &str,
-    binary: &str,
-    scripts: &Path,
-    folder: &Path,
-) -> anyhow::Result<Installed> {
+fn cargo(name: &str, binary: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Found> {
     let folder = folder.join(name);
     fs::create_dir_all(folder.join("src/bin"))?;
     for file in ["Cargo.toml", "src/bin/client.rs", "src/bin/server.rs"] {
@@ -328,18 +307,8 @@ fn cargo(
     cargo("update", &[])?;
     cargo("build", &["--bin", binary])?;
     let package = cargo("pkgid", &[name])?;
-    let version = package
-        .trim()
-        .rsplit(['@', '#'])
-        .next()
-        .unwrap_or("?")
-        .to_owned();
-    Ok(Installed {
-        role,
-        version,
-        program: target.join("debug").join(binary),
-        arguments: Vec::new(),
-    })
+    let version = package.trim().rsplit(['@', '#']).next().unwrap_or("?");
+    Ok((version.to_owned(), target.join("debug").join(binary), None))
 }
 
 /// Copies a file into a folder, which is made.

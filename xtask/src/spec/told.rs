@@ -5,95 +5,60 @@ use std::fmt::Write as _;
 
 use mcp_schema::open::{Open, Undocumented};
 use mcp_schema::render::text::wrapped;
-use mcp_schema::spec::{Fact, Imported, ImportedExtension, Removed};
+use mcp_schema::spec::{Fact, Imported, ImportedExtension, Left, Removed};
 
 pub(super) fn imported(imported: &Imported) -> String {
-    let Imported {
-        revision,
-        added,
-        schema_changed,
-        definitions,
-        sha256,
-        errata,
-        from,
-        held,
-        left,
-        ended,
-        displaced,
-        stale,
-    } = imported;
-    let what = what(*added, *schema_changed);
+    let revision = &imported.revision;
+    let what = what(imported.added, imported.schema_changed);
     let mut text = format!(
-        "{revision}: {what}, {definitions} definitions, {errata} errata, sha256 {sha256}\n"
+        "{revision}: {what}, {} definitions, {} errata, sha256 {}\n",
+        imported.definitions, imported.errata, imported.sha256
     );
-    if let Some(from) = from {
+    if let Some(from) = &imported.from {
         let _ = writeln!(text, "\nwhat began with {from} begins with {revision}");
     }
-    if !held.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nhold for {revision}, to be confirmed (cargo xtask spec confirm {revision}):"
-        );
-        facts(&mut text, held);
-    }
-    if !left.is_empty() {
+    let heading =
+        format!("hold for {revision}, to be confirmed (cargo xtask spec confirm {revision})");
+    facts(&mut text, &heading, &imported.held);
+    if !imported.left.is_empty() {
         let _ = writeln!(text, "\ndo not hold for {revision}:");
-        for of_fact in left.chunk_by(|a, b| a.fact == b.fact) {
-            if let [first, others @ ..] = of_fact {
-                let _ = write!(
-                    text,
-                    "  {}: {}",
-                    first.fact,
-                    first.why.replace('\n', "\n  ")
-                );
-                if !others.is_empty() {
-                    let _ = write!(text, "\n    and {} places more", others.len());
-                }
-                text.push('\n');
+    }
+    for of_fact in imported.left.chunk_by(|a, b| a.fact == b.fact) {
+        if let [Left { fact, why }, others @ ..] = of_fact {
+            let _ = write!(text, "  {fact}: {}", why.replace('\n', "\n  "));
+            if !others.is_empty() {
+                let _ = write!(text, "\n    and {} places more", others.len());
             }
+            text.push('\n');
         }
     }
-    if !ended.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nended with the revision before; where one holds again, take its `until` out:"
-        );
-        facts(&mut text, ended);
-    }
-    if !displaced.is_empty() {
+    let heading = "ended with the revision before; where one holds again, take its `until` out";
+    facts(&mut text, heading, &imported.ended);
+    if !imported.displaced.is_empty() {
         let _ = writeln!(
             text,
             "\nrules of two revisions that it separates; rename each file to the pair whose rules it has now, or delete it: {}",
-            displaced.join(", ")
+            imported.displaced.join(", ")
         );
     }
-    if let Some(error) = stale {
-        let _ = writeln!(
-            text,
-            "\nimported, but errata have to be looked at:\n{error}"
-        );
+    if let Some(error) = &imported.stale {
+        let problem = "imported, but errata have to be looked at";
+        let _ = writeln!(text, "\n{problem}:\n{error}");
     }
     text
 }
 
 pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
-    let ImportedExtension {
-        name,
-        added,
-        schema_changed,
-        sha256,
-        revision,
-        own,
-        repeated,
-        drifted,
-        stale,
-    } = imported;
-    let what = what(*added, *schema_changed);
+    let (name, revision) = (&imported.name, &imported.revision);
+    let what = what(imported.added, imported.schema_changed);
     let mut text = format!(
-        "extension {name}: {what}, {own} definitions of its own, {repeated} that repeat {revision}, {} that differ from it, sha256 {sha256}\n",
-        drifted.len()
+        "extension {name}: {what}, {} definitions of its own, {} that repeat {revision}, {} that differ from it, sha256 {}\n",
+        imported.own,
+        imported.repeated,
+        imported.drifted.len(),
+        imported.sha256
     );
-    for (definition, lines) in drifted {
+    for (definition, lines) in &imported.drifted {
         let _ = writeln!(
             text,
             "\n{definition} differs from that of {revision}, and becomes a type of the extension (- {revision}, + {name}):"
@@ -102,11 +67,9 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
             let _ = writeln!(text, "    {line}");
         }
     }
-    if let Some(error) = stale {
-        let _ = writeln!(
-            text,
-            "\nimported, but these facts do not match its schema:\n{error}"
-        );
+    if let Some(error) = &imported.stale {
+        let problem = "imported, but these facts do not match its schema";
+        let _ = writeln!(text, "\n{problem}:\n{error}");
     }
     text
 }
@@ -114,8 +77,11 @@ pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
 /// The width at which lists of facts are broken.
 const WIDTH: usize = 110;
 
-/// Facts by kind, as many on a line as fit.
-fn facts(text: &mut String, facts: &[Fact]) {
+/// Facts by kind below a heading, as many on a line as fit; nothing where there are none.
+fn facts(text: &mut String, heading: &str, facts: &[Fact]) {
+    if !facts.is_empty() {
+        let _ = writeln!(text, "\n{heading}:");
+    }
     let parts: Vec<(&str, &str)> = facts.iter().map(|fact| kind_of(fact.as_str())).collect();
     for of_kind in parts.chunk_by(|a, b| a.0 == b.0) {
         let kind = of_kind.first().map_or("", |(kind, _)| kind);
@@ -143,12 +109,11 @@ pub(super) fn unconfirmed(revision: &str, open: &[Fact]) -> String {
     if open.is_empty() {
         return format!("nothing of {revision} is to be confirmed\n");
     }
-    let mut text = format!(
-        "{} facts hold for {revision} and are to be confirmed:\n",
-        open.len()
-    );
-    facts(&mut text, open);
-    text
+    let number = open.len();
+    let heading = format!("{number} facts hold for {revision} and are to be confirmed");
+    let mut text = String::new();
+    facts(&mut text, &heading, open);
+    text.trim_start().to_owned()
 }
 
 pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String {
@@ -157,44 +122,32 @@ pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String 
 }
 
 pub(super) fn removed(removed: &Removed) -> String {
-    let Removed {
-        revision,
-        facts: held,
-        unused,
-        files,
-        handed_on,
-        opened,
-        ended,
-    } = removed;
     let mut text = format!(
-        "{revision}: removed, with {} facts, {} rules that nothing else needs, {} files\n",
-        held.len(),
-        unused.len(),
-        files.len()
+        "{}: removed, with {} facts, {} rules that nothing else needs, {} files\n",
+        removed.revision,
+        removed.facts.len(),
+        removed.unused.len(),
+        removed.files.len()
     );
-    if !held.is_empty() {
-        text.push_str("\nheld for it:\n");
-        facts(&mut text, held);
+    facts(&mut text, "held for it", &removed.facts);
+    if let Some((draft, handed)) = &removed.handed_on {
+        facts(&mut text, &format!("begins with {draft} now"), handed);
     }
-    if let Some((draft, handed)) = handed_on {
-        let _ = writeln!(text, "\nbegins with {draft} now:");
-        facts(&mut text, handed);
-    }
-    if !opened.is_empty() {
-        text.push_str("\nended before it, and has no end now:\n");
-        facts(&mut text, opened);
-    }
-    if !ended.is_empty() {
-        text.push_str("\nended before it, and still does; where it holds for the draft, take its `until` out:\n");
-        facts(&mut text, ended);
-    }
+    facts(
+        &mut text,
+        "ended before it, and has no end now",
+        &removed.opened,
+    );
+    let heading =
+        "ended before it, and still does; where it holds for the draft, take its `until` out";
+    facts(&mut text, heading, &removed.ended);
     let mut list = |heading: &str, names: &[String]| {
         if !names.is_empty() {
             let _ = writeln!(text, "\n{heading}:\n  {}", names.join("\n  "));
         }
     };
-    list("rules that nothing else needs", unused);
-    list("files", files);
+    list("rules that nothing else needs", &removed.unused);
+    list("files", &removed.files);
     text
 }
 
@@ -234,11 +187,8 @@ pub(super) fn open(open: &Open) -> String {
 }
 
 pub(super) fn scaffolded(written: &SortedMap<String, usize>) -> String {
-    let mut text = String::new();
-    for (file, stubs) in written {
-        let _ = writeln!(text, "spec/{file}: {stubs} stubs written, to be filled in");
-    }
-    text
+    let line = |(file, stubs)| format!("spec/{file}: {stubs} stubs written, to be filled in\n");
+    written.iter().map(line).collect()
 }
 
 fn what(added: bool, schema_changed: bool) -> &'static str {

@@ -121,14 +121,10 @@ pub fn run(
     }
     .map_err(Unread)?;
     let sources = Sources::read(&spec).map_err(Unread)?;
-    let mut history = match (&arguments.old, &arguments.new) {
-        (Some(old), Some(new)) => {
-            let names = [old.clone(), new.clone()];
-            diff::history(&sources, &names, arguments.raw)
-        }
-        _ => diff::history(&sources, &[], arguments.raw),
-    }
-    .map_err(Unread)?;
+    // Both, or none of them for all pairs.
+    let names = arguments.old.iter().chain(&arguments.new);
+    let names: Vec<String> = names.cloned().collect();
+    let mut history = diff::history(&sources, &names, arguments.raw).map_err(Unread)?;
     shims::cover_all(&spec, &sources, &mut history.diffs);
     let filter = filter(arguments);
     let methods = history.methods.iter().map(|line| line.name.clone());
@@ -201,11 +197,8 @@ fn render(arguments: &Arguments, history: &History, colour: bool) -> anyhow::Res
                 without_fingerprints: !arguments.fingerprints,
                 width: width(arguments),
             };
-            let texts: Vec<String> = diffs
-                .iter()
-                .map(|diff| text::render(diff, options))
-                .collect();
-            texts.join("\n")
+            let texts = diffs.iter().map(|diff| text::render(diff, options));
+            texts.collect::<Vec<_>>().join("\n")
         }
         Format::Markdown => {
             let texts: Vec<String> = diffs.iter().map(markdown::render).collect();

@@ -38,17 +38,14 @@ pub fn run(
         )));
     }
     let rules = rules(&own().map_err(Unread)?)?;
-    let named: Vec<String> = rules
-        .iter()
-        .filter(|(_, rule)| rule.get("id").is_some_and(|id| id == name))
-        .map(|(pair, rule)| of_rule(pair, rule))
-        .collect();
+    let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
+    let named = rules.iter().filter(is_named);
+    let named: Vec<String> = named.map(|(pair, rule)| of_rule(pair, rule)).collect();
     if !named.is_empty() {
         return Ok(Outcome::passed(named.join("\n")));
     }
-    let ids = rules
-        .iter()
-        .filter_map(|(_, rule)| rule.get("id")?.as_str());
+    let rules = rules.iter();
+    let ids = rules.filter_map(|(_, rule)| rule.get("id")?.as_str());
     let known = Kind::ALL.iter().map(|kind| kind.id()).chain(ids);
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -113,10 +110,11 @@ fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
-        Value::Object(members) => (members.iter())
-            .map(|(name, value)| format!("{name} {}", plain(value)))
-            .collect::<Vec<_>>()
-            .join(", "),
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, value)| format!("{name} {}", plain(value)));
+            members.collect::<Vec<_>>().join(", ")
+        }
         value => value.to_string(),
     }
 }

@@ -35,16 +35,9 @@ pub fn failure_code(error: &anyhow::Error) -> u8 {
 }
 
 /// An input that could not be read, so that a failure is never taken for "no change".
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Unread(
     /// Why.
     pub Error,
 );
-
-impl std::fmt::Display for Unread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Unread {}

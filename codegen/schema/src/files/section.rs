@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Changed, Comparison, Written, diff_of, write_file};
+use super::FileSet;
 use crate::Error;
 
 /// Begins the line before a section; its name follows.
@@ -23,54 +23,28 @@ pub struct Section {
 }
 
 impl Section {
-    /// The file as it stands below `root`, and as it should be.
-    fn texts(&self, root: &Path) -> Result<(String, String), Error> {
-        let path = root.join(&self.path);
-        let found = fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
-        let begin = format!("{BEGIN}{}\n", self.name);
-        let parts = found.split_once(&begin).and_then(|(before, rest)| {
-            let (_, after) = rest.split_once(END)?;
-            Some(format!("{before}{begin}{}{END}{after}", self.text))
-        });
-        match parts {
-            Some(wanted) => Ok((found, wanted)),
-            None => {
-                let problem = format!("the section `{}` is not there", self.name);
-                let help = format!("put these two lines where it belongs:\n{begin}{END}");
-                Err(Error::file(self.path.as_str(), problem, "", help))
-            }
-        }
-    }
-
-    /// Adds to a comparison whether the file differs.
+    /// Puts its file into a set of files: the section as it should be, and all else as it stands there or below `root`.
     ///
     /// # Errors
     /// A file that cannot be read or has no such section.
-    pub fn compare(&self, root: &Path, into: &mut Comparison) -> Result<(), Error> {
-        let (found, wanted) = self.texts(root)?;
-        match found == wanted {
-            true => into.unchanged += 1,
-            false => into.changed.push(Changed {
-                path: self.path.clone(),
-                diff: diff_of(found.as_bytes(), wanted.as_bytes()),
-            }),
-        }
-        Ok(())
-    }
-
-    /// Writes the section, if it differs.
-    ///
-    /// # Errors
-    /// A file that cannot be read or written, or has no such section.
-    pub fn write(&self, root: &Path, into: &mut Written) -> Result<(), Error> {
-        let (found, wanted) = self.texts(root)?;
-        match found == wanted {
-            true => into.unchanged += 1,
-            false => {
-                write_file(&root.join(&self.path), wanted.as_bytes())?;
-                into.written.push(self.path.clone());
-            }
-        }
+    pub fn put(&self, root: &Path, into: &mut FileSet) -> Result<(), Error> {
+        let path = root.join(&self.path);
+        let stands = match into.files.remove(&self.path) {
+            Some(bytes) => String::from_utf8(bytes).map_err(std::io::Error::other),
+            None => fs::read_to_string(&path),
+        };
+        let stands = stands.map_err(|cause| Error::io("read", &path, cause))?;
+        let begin = format!("{BEGIN}{}\n", self.name);
+        let parts = stands.split_once(&begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once(END)?;
+            Some(format!("{before}{begin}{}{END}{after}", self.text))
+        });
+        let wanted = parts.ok_or_else(|| {
+            let problem = format!("the section `{}` is not there", self.name);
+            let help = format!("put these two lines where it belongs:\n{begin}{END}");
+            Error::file(self.path.as_str(), problem, "", help)
+        })?;
+        into.files.insert(self.path.clone(), wanted.into_bytes());
         Ok(())
     }
 }
@@ -92,18 +66,20 @@ mod tests {
         };
         let file = root.join("Cargo.toml");
         fs::write(&file, format!("before\n{BEGIN}rows\nold\n{END}\nafter\n")).unwrap();
-        let mut comparison = Comparison::default();
-        section.compare(&root, &mut comparison).unwrap();
-        assert_eq!(comparison.changed.len(), 1);
-        let mut written = Written::default();
-        section.write(&root, &mut written).unwrap();
-        section.write(&root, &mut written).unwrap();
-        assert_eq!((written.written.len(), written.unchanged), (1, 1));
+        let mut set = FileSet::default();
+        section.put(&root, &mut set).unwrap();
+        assert_eq!(set.compare(&root).unwrap().changed.len(), 1);
+        assert_eq!(set.write(&root).unwrap().written, ["Cargo.toml"]);
+        section.put(&root, &mut set).unwrap();
+        assert_eq!(set.write(&root).unwrap().unchanged, 1);
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(text, format!("before\n{BEGIN}rows\nnew\n{END}\nafter\n"));
         // A file that has no such section is told what to put into it.
         fs::write(&file, "before\n").unwrap();
-        let error = section.write(&root, &mut written).unwrap_err().to_string();
+        let error = section
+            .put(&root, &mut FileSet::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(BEGIN) && error.contains(END), "{error}");
         fs::remove_dir_all(&root).unwrap();
     }

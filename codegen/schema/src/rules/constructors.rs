@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
-use super::rows;
+use super::{placed, rows};
 
 /// The name of the file below the spec directory.
 pub(super) const FILE: &str = "constructors.toml";
@@ -63,11 +63,9 @@ impl TryFrom<Row> for ValueRule {
         let start = match (value, is) {
             (Some(value), None) => Start::Value(value),
             (None, Some(Stated::ProtocolVersion)) => Start::ProtocolVersion,
-            _ => {
-                return Err(format!(
-                    "`{at}` starts from either a `value` or what it `is`"
-                ));
-            }
+            _ => Err(format!(
+                "`{at}` starts from either a `value` or what it `is`"
+            ))?,
         };
         Ok(Self { at, start })
     }
@@ -77,7 +75,7 @@ impl Constructors {
     /// Every rule, with where it stands and what it is called in errors.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
         let order = self.order.iter().map(|name| (name.get_ref(), name));
-        let values = self.value.iter().map(|rule| (&rule.get_ref().at, rule));
+        let values = placed(&self.value, |rule| &rule.at);
         rows("order of", order)
             .chain(rows("value of", values))
             .chain(rows("word of", &self.word))

@@ -143,14 +143,11 @@ impl Rules {
     /// Names that Rust does not take.
     fn unnameable(&self) -> Vec<Error> {
         let names = &self.names;
+        let constructors = &self.constructors;
         let all = [
             (&names.file, "type", &names.rules.types),
             (&names.file, "member", &names.rules.members),
-            (
-                &self.constructors.file,
-                "word of",
-                &self.constructors.rules.word,
-            ),
+            (&constructors.file, "word of", &constructors.rules.word),
         ];
         let mut errors = Vec::new();
         for (file, what, rules) in all {
@@ -283,25 +280,16 @@ impl Rules {
             unions,
             constructors,
         } = self;
-        let inline = names.rules.inline.iter();
-        let shape = shapes.rules.shape.iter();
-        let union = unions.rules.union.iter();
+        let inline = placed(&names.rules.inline, |rule| &rule.at);
+        let shape = placed(&shapes.rules.shape, |rule| &rule.at);
+        let union = placed(&unions.rules.union, |rule| &rule.at);
         let all = [
             names.unused(NO_USE, rows("type", &names.rules.types)),
-            names.unused(
-                NO_USE,
-                rows("inline schema", inline.map(|one| (&one.get_ref().at, one))),
-            ),
+            names.unused(NO_USE, rows("inline schema", inline)),
             names.unused(NO_USE, rows("runtime type", &names.rules.runtime)),
             names.unused(NO_USE, rows("member", &names.rules.members)),
-            shapes.unused(
-                NO_USE,
-                rows("shape", shape.map(|one| (&one.get_ref().at, one))),
-            ),
-            unions.unused(
-                NO_USE,
-                rows("union", union.map(|one| (&one.get_ref().at, one))),
-            ),
+            shapes.unused(NO_USE, rows("shape", shape)),
+            unions.unused(NO_USE, rows("union", union)),
             constructors.unused(NO_USE, constructors.rules.all()),
         ];
         all.into_iter().flatten().collect()
@@ -323,6 +311,14 @@ fn rows<'r, T: 'r>(
     let row =
         move |(at, rule): (&String, &Spanned<T>)| (rule.span().start, format!("{what} `{at}`"));
     rules.into_iter().map(row)
+}
+
+/// Rules with the places that they are of.
+fn placed<T>(
+    rules: &[Spanned<T>],
+    at: fn(&T) -> &String,
+) -> impl Iterator<Item = (&String, &Spanned<T>)> {
+    rules.iter().map(move |rule| (at(rule.get_ref()), rule))
 }
 
 /// The first rule whose pattern meets the place.

@@ -7,8 +7,6 @@
 //! What other generators of schemas spell out without effect is left out: see `restated`.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
-use std::fmt::Display;
-
 use serde_json::{Map, Value};
 
 use super::json::shown;
@@ -45,6 +43,18 @@ const NEW_IN_2020: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
+/// Returns the definitions of a canonical schema, by name.
+pub fn definitions(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let all = schema.get("$defs").and_then(Value::as_object);
+    (all.into_iter().flatten()).map(|(name, definition)| (name.as_str(), definition))
+}
+
+/// Returns one of them.
+#[must_use]
+pub fn definition<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
+    schema.get("$defs")?.get(name)
+}
+
 /// Reads the text of a schema into canonical form.
 pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
     canonicalize(&super::json::parse(file, text)?, file)
@@ -57,52 +67,36 @@ pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
 /// # Errors
 /// The first thing that cannot be carried over, with its JSON pointer in the upstream document.
 pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
-    let wrong = |expected: &str, found: &str, help: &str| {
-        Error::schema(file, "", expected, found, help_or_mend(help))
+    let wrong = |at: &str, expected: &str, found: &str, help: &str| {
+        Error::schema(file, at, expected, found, help_or_mend(help))
     };
     if deeper_than(upstream, MAX_DEPTH) {
-        return Err(wrong(
-            &format!("at most {MAX_DEPTH} levels of nesting"),
-            "more",
-            "",
-        ));
+        let expected = format!("at most {MAX_DEPTH} levels of nesting");
+        return Err(wrong("", &expected, "more", ""));
     }
     let Value::Object(root) = upstream else {
-        return Err(wrong(
-            "a JSON Schema: an object at the top",
-            &shown(upstream),
-            "",
-        ));
+        let expected = "a JSON Schema: an object at the top";
+        return Err(wrong("", expected, &shown(upstream), ""));
     };
     let defined = ["$defs", "definitions"]
         .iter()
         .filter_map(|key| root.get(*key)?.as_object());
     if defined.map(Map::len).sum::<usize>() == 0 {
-        return Err(wrong(
-            "definitions under `$defs` or `definitions`",
-            "none",
-            "is this the schema.json of a revision?",
-        ));
+        let expected = "definitions under `$defs` or `definitions`";
+        let help = "is this the schema.json of a revision?";
+        return Err(wrong("", expected, "none", help));
     }
-    let dialect = match root
-        .get("$schema")
-        .map(|stated| stated.as_str().unwrap_or_default())
-    {
+    let stated = root.get("$schema");
+    let dialect = match stated.map(|stated| stated.as_str().unwrap_or_default()) {
         Some(
             "http://json-schema.org/draft-07/schema#" | "http://json-schema.org/draft-07/schema",
         ) => Dialect::Draft07,
         Some(DIALECT) => Dialect::Draft2020,
         _ => {
-            let stated = root
-                .get("$schema")
-                .map_or_else(|| "nothing".to_owned(), shown);
-            return Err(Error::schema(
-                file,
-                "/$schema",
-                format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\""),
-                stated,
-                "a new dialect needs a look at which keywords change their meaning: codegen/schema/src/spec/canonical.rs",
-            ));
+            let expected = format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\"");
+            let stated = stated.map_or_else(|| "nothing".to_owned(), shown);
+            let help = "a new dialect needs a look at which keywords change their meaning: codegen/schema/src/spec/canonical.rs";
+            return Err(wrong("/$schema", &expected, &stated, help));
         }
     };
     let mut walk = Walk {
@@ -121,13 +115,11 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
     }
     for (pointer, target) in &walk.refs {
         if !reference::resolves(&canonical, target) {
-            return Err(Error::schema(
-                file,
-                pointer,
-                "a reference to something in this file",
-                format!("`#{target}`, which is not there"),
-                "add what it refers to, or mend the name: was a definition renamed or dropped?",
-            ));
+            let expected = "a reference to something in this file";
+            let found = format!("`#{target}`, which is not there");
+            let help =
+                "add what it refers to, or mend the name: was a definition renamed or dropped?";
+            return Err(wrong(pointer, expected, &found, help));
         }
     }
     Ok(canonical)
@@ -184,7 +176,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn wrong(&self, expected: impl Display, found: &Value, help: &str) -> Error {
+    fn wrong(&self, expected: &str, found: &Value, help: &str) -> Error {
         let (at, found) = (&self.pointer, shown(found));
         Error::schema(self.file, at, expected, found, help_or_mend(help))
     }
@@ -215,22 +207,17 @@ impl Walk<'_> {
             else {
                 continue;
             };
-            let keyword = if keyword == "definitions" {
-                "$defs"
-            } else {
-                keyword
+            let keyword = match keyword.as_str() {
+                "definitions" => "$defs",
+                other => other,
             };
             match (canonical.get_mut(keyword), value) {
                 // `$defs` comes before `definitions`, so the second of the two finds the first.
                 (Some(Value::Object(defs)), Value::Object(more)) => {
                     for (name, definition) in more {
                         if defs.insert(name.clone(), definition).is_some() {
-                            let twice = Value::from(name);
-                            return Err(self.wrong(
-                                "each definition once",
-                                &twice,
-                                "it stands in `$defs` and in `definitions`",
-                            ));
+                            let help = "it stands in `$defs` and in `definitions`";
+                            return Err(self.wrong("each definition once", &name.into(), help));
                         }
                     }
                 }
@@ -252,28 +239,23 @@ impl Walk<'_> {
     ) -> Result<Option<Value>, Error> {
         self.refuse_ambiguous(keyword, value, siblings)?;
         match keyword {
-            "description" | "title" | "$comment" if value.is_string() => return Ok(None),
-            "description" | "title" | "$comment" => {
-                return Err(self.wrong(
-                    "text",
-                    value,
-                    "a member of that name belongs under `properties`",
-                ));
+            "description" | "title" | "$comment" | "examples" => {
+                let (fits, expected) = match keyword {
+                    "examples" => (value.is_array(), "a list"),
+                    _ => (value.is_string(), "text"),
+                };
+                let help = "a member of that name belongs under `properties`";
+                return match fits {
+                    true => Ok(None),
+                    false => Err(self.wrong(expected, value, help)),
+                };
             }
-            "examples" if value.is_array() => return Ok(None),
             "$schema" if self.pointer.matches('/').count() > 1 => {
                 self.states_again = true;
                 return Ok(None);
             }
             "propertyNames" if restated::is_any_name(value) => return Ok(None),
             "additionalProperties" if restated::is_nothing(value) => return Ok(Some(false.into())),
-            "examples" => {
-                return Err(self.wrong(
-                    "a list",
-                    value,
-                    "a member of that name belongs under `properties`",
-                ));
-            }
             "$ref" => return self.reference(value).map(Some),
             "required" => return self.set(value, true).map(Some),
             "enum" => return self.set(value, false).map(Some),
@@ -311,46 +293,41 @@ impl Walk<'_> {
     ) -> Result<(), Error> {
         let old = self.dialect == Dialect::Draft07;
         let nested = self.pointer.matches('/').count() > 1;
-        match keyword {
-            "items" if value.is_array() => Err(self.wrong(
+        let no = format!("no `{keyword}`");
+        let (expected, help) = match keyword {
+            "items" if value.is_array() => (
                 "one schema for all items",
-                value,
                 "state a tuple by `prefixItems`, in dialect 2020-12",
-            )),
-            "additionalItems" | "dependencies" => Err(self.wrong(
-                format!("no `{keyword}`"),
-                value,
-                "draft-07 obeys it and 2020-12 ignores it",
-            )),
-            _ if old && NEW_IN_2020.contains(&keyword) => Err(self.wrong(
-                format!("no `{keyword}`"),
-                value,
-                "draft-07 ignores it and 2020-12 obeys it",
-            )),
+            ),
+            "additionalItems" | "dependencies" => {
+                (no.as_str(), "draft-07 obeys it and 2020-12 ignores it")
+            }
+            _ if old && NEW_IN_2020.contains(&keyword) => {
+                (no.as_str(), "draft-07 ignores it and 2020-12 obeys it")
+            }
             "exclusiveMinimum" | "exclusiveMaximum" if !value.is_number() => {
-                Err(self.wrong("a number", value, "true and false are draft-04"))
+                ("a number", "true and false are draft-04")
             }
             "$schema" if nested && value.as_str() != Some(DIALECT) => {
-                Err(self.wrong("the dialect of the whole file", value, ""))
+                ("the dialect of the whole file", "")
             }
-            "$id" if nested || value.as_str().is_none_or(|id| id.contains('#')) => Err(self.wrong(
+            "$id" if nested || value.as_str().is_none_or(|id| id.contains('#')) => (
                 "no `$id` but one without fragment at the top",
-                value,
                 "it changes what `$ref` refers to",
-            )),
-            "$ref" if old => match sorted(siblings)
-                .into_iter()
-                .find(|(key, _)| !is_prose(key) && *key != "$ref")
-            {
-                Some((sibling, _)) => Err(self.wrong(
-                    "`$ref` alone",
-                    &Value::from(format!("`$ref` beside `{sibling}`")),
-                    "draft-07 ignores what stands beside `$ref` and 2020-12 obeys it",
-                )),
-                None => Ok(()),
-            },
-            _ => Ok(()),
-        }
+            ),
+            "$ref" if old => {
+                let mut members = sorted(siblings).into_iter();
+                let Some((sibling, _)) = members.find(|(key, _)| !is_prose(key) && *key != "$ref")
+                else {
+                    return Ok(());
+                };
+                let found = Value::from(format!("`$ref` beside `{sibling}`"));
+                let help = "draft-07 ignores what stands beside `$ref` and 2020-12 obeys it";
+                return Err(self.wrong("`$ref` alone", &found, help));
+            }
+            _ => return Ok(()),
+        };
+        Err(self.wrong(expected, value, help))
     }
 
     /// `#/definitions/X` becomes `#/$defs/X`; only whole positions are renamed, never a member called `definitions`.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::errata::{self, Erratum};
 use super::extensions::FOLDER;
-use super::facts::Fact;
+use super::facts::{Fact, Held};
 use super::import::{self, ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream};
 use super::range::Order;
 use super::remove::{self, Removed};
@@ -187,13 +187,14 @@ impl Directory {
         let open = self.unconfirmed(id)?;
         let unknown = |name: &&String| open.iter().all(|fact| fact.as_str() != **name);
         if let Some(unknown) = names.iter().find(unknown) {
-            return Err(Error::usage(
-                format!("`{unknown}` is not among the facts of `{id}` that are to be confirmed"),
-                match open.as_slice() {
-                    [] => "there are none to confirm".to_owned(),
-                    facts => format!("still to confirm: {}", listed(facts)),
-                },
-            ));
+            let problem =
+                format!("`{unknown}` is not among the facts of `{id}` that are to be confirmed");
+            let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
+            let help = match names.is_empty() {
+                true => "there are none to confirm".to_owned(),
+                false => format!("still to confirm: {}", names.join(", ")),
+            };
+            return Err(Error::usage(problem, help));
         }
         let meant =
             |fact: &Fact| names.is_empty() || names.iter().any(|name| name == fact.as_str());
@@ -218,14 +219,13 @@ impl Directory {
                 continue;
             }
             let Some(change) = held.without(order, id) else {
+                let Held { fact, file, .. } = &held;
                 let before = order.before(id).unwrap_or_default();
-                return Err(Error::usage(
-                    format!("`{}` holds for revisions after `{id}`, too", held.fact),
-                    format!(
-                        "in spec/{}, end it with `until = \"{before}\"`, and add a second one that begins after `{id}`",
-                        held.file
-                    ),
-                ));
+                let problem = format!("`{fact}` holds for revisions after `{id}`, too");
+                let help = format!(
+                    "in spec/{file}, end it with `until = \"{before}\"`, and add a second one that begins after `{id}`"
+                );
+                return Err(Error::usage(problem, help));
             };
             changes.push((held, change));
         }
@@ -267,11 +267,10 @@ impl Directory {
 
 /// Deletes a file that may be gone already, and its folder unless something of the user's is in it.
 fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => {
-            return Err(Error::io("delete", path, cause));
-        }
-        _ => {}
+    if let Err(cause) = fs::remove_file(path)
+        && cause.kind() != ErrorKind::NotFound
+    {
+        return Err(Error::io("delete", path, cause));
     }
     if let Some(folder) = path.parent().filter(|folder| *folder != dir) {
         let _ = fs::remove_dir(folder);
@@ -285,11 +284,6 @@ fn differing<'f>(base: &'f Files, stands: &'f Files) -> Option<&'f str> {
     let mut names = names.into_iter();
     let found = names.find(|name| base.get(*name) != stands.get(*name));
     found.map(String::as_str)
-}
-
-fn listed(facts: &[Fact]) -> String {
-    let names: Vec<&str> = facts.iter().map(Fact::as_str).collect();
-    names.join(", ")
 }
 
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their

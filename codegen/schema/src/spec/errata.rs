@@ -80,8 +80,7 @@ pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum
     let mut errors = Vec::new();
     for row in rows.erratum {
         let offset = row.id.span().start;
-        let id = row.id.get_ref().clone();
-        let reason = row.reason.clone();
+        let (id, reason) = (row.id.get_ref().clone(), row.reason.clone());
         let range = match (order, &row.since, &row.until) {
             (Some(order), Some(since), until) => order.range(since, until.as_deref()),
             (Some(_), None, _) => Err("`since` says from which revision on it holds".to_owned()),
@@ -99,64 +98,40 @@ pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum
                 None => erratum(row, revisions, file.line_of(offset)),
             }
         });
-        match read {
-            Ok(erratum) => errata.push(erratum),
-            Err(problem) => {
-                errors.push(file.error(offset, format!("erratum `{id}`"), problem, reason, ""))
-            }
-        }
+        let wrong = |problem| {
+            errors.push(file.error(offset, format!("erratum `{id}`"), problem, reason, ""))
+        };
+        errata.extend(read.map_err(wrong));
     }
     Error::check(errors)?;
     Ok(errata)
 }
 
 fn erratum(row: Row, revisions: Vec<String>, line: usize) -> Result<Erratum, String> {
-    let Row {
-        id,
-        reason,
-        source,
-        since: _,
-        until: _,
-        at,
-        expect,
-        expect_json,
-        expect_absent,
-        replace,
-        replace_json,
-        remove,
-    } = row;
     for (name, text) in [
-        ("id", id.get_ref()),
-        ("reason", &reason),
-        ("source", &source),
+        ("id", row.id.get_ref()),
+        ("reason", &row.reason),
+        ("source", &row.source),
     ] {
         if text.trim().is_empty() {
             return Err(format!("`{name}` is empty"));
         }
     }
-    let at = at.all().to_vec();
+    let at = row.at.all().to_vec();
     if at.is_empty() {
         return Err("`at` names no place".into());
     }
-    let expect = one_of(
-        ["expect", "expect-json", "expect-absent"],
-        expect,
-        expect_json,
-        expect_absent,
-    )?;
-    let replace = one_of(
-        ["replace", "replace-json", "remove"],
-        replace,
-        replace_json,
-        remove,
-    )?;
+    let names = ["expect", "expect-json", "expect-absent"];
+    let expect = one_of(names, row.expect, row.expect_json, row.expect_absent)?;
+    let names = ["replace", "replace-json", "remove"];
+    let replace = one_of(names, row.replace, row.replace_json, row.remove)?;
     if expect == replace {
         return Err("what it expects and what it puts there are the same".into());
     }
     Ok(Erratum {
-        id: id.into_inner(),
-        reason,
-        source,
+        id: row.id.into_inner(),
+        reason: row.reason,
+        source: row.source,
         revisions,
         at,
         expect,
@@ -167,45 +142,39 @@ fn erratum(row: Row, revisions: Vec<String>, line: usize) -> Result<Erratum, Str
 
 /// The value of exactly one of three spellings; the third one says that there is none.
 fn one_of(
-    names: [&str; 3],
+    [of_toml, of_json, of_none]: [&str; 3],
     plain: Option<toml::Value>,
     json: Option<String>,
     absent: Option<bool>,
 ) -> Result<Option<Value>, String> {
     match (plain, json, absent) {
         (Some(value), None, None) => from_toml(value).map(Some),
-        (None, Some(text), None) => json::parse(names[1], &text)
-            .map(Some)
-            .map_err(|error| error.to_string()),
+        (None, Some(text), None) => match json::parse(of_json, &text) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(error.to_string()),
+        },
         (None, None, Some(true)) => Ok(None),
-        (None, None, Some(false)) => Err(format!("`{}` can only be true", names[2])),
+        (None, None, Some(false)) => Err(format!("`{of_none}` can only be true")),
         _ => Err(format!(
-            "exactly one of `{}`, `{}` and `{}` has to be given",
-            names[0], names[1], names[2]
+            "exactly one of `{of_toml}`, `{of_json}` and `{of_none}` has to be given"
         )),
     }
 }
 
 fn from_toml(value: toml::Value) -> Result<Value, String> {
+    use toml::Value as Toml;
     Ok(match value {
-        toml::Value::String(text) => text.into(),
-        toml::Value::Integer(number) => number.into(),
-        toml::Value::Float(number) if number.is_finite() => number.into(),
-        toml::Value::Float(number) => return Err(format!("`{number}` is not a JSON number")),
-        toml::Value::Boolean(flag) => flag.into(),
-        toml::Value::Datetime(date) => {
-            return Err(format!("`{date}` is not JSON; put quotes around it"));
+        Toml::String(text) => text.into(),
+        Toml::Integer(number) => number.into(),
+        Toml::Float(number) if number.is_finite() => number.into(),
+        Toml::Float(number) => return Err(format!("`{number}` is not a JSON number")),
+        Toml::Boolean(flag) => flag.into(),
+        Toml::Datetime(date) => return Err(format!("`{date}` is not JSON; put quotes around it")),
+        Toml::Array(list) => (list.into_iter().map(from_toml)).collect::<Result<_, _>>()?,
+        Toml::Table(table) => {
+            let member = |(key, value)| Ok((key, from_toml(value)?));
+            (table.into_iter().map(member)).collect::<Result<_, String>>()?
         }
-        toml::Value::Array(list) => list
-            .into_iter()
-            .map(from_toml)
-            .collect::<Result<Value, _>>()?,
-        toml::Value::Table(table) => Value::Object(
-            table
-                .into_iter()
-                .map(|(key, value)| from_toml(value).map(|value| (key, value)))
-                .collect::<Result<_, _>>()?,
-        ),
     })
 }
 
@@ -326,10 +295,9 @@ fn failure(
     status: Status,
     problem: String,
 ) -> Diagnostic {
-    let folder = if status == Status::Released {
-        id
-    } else {
-        "draft"
+    let folder = match status {
+        Status::Released => id,
+        _ => "draft",
     };
     let source = erratum.source.replace("{revision}", folder);
     let cure = match ends_before(&erratum.revisions, id) {
@@ -345,15 +313,12 @@ fn failure(
 fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), String> {
     let expected = erratum.expect.as_ref();
     let mismatch = |found: Option<&Value>| {
-        let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), shown);
-        format!(
-            "another value stands at `{pointer}`\n  expected: {}\n  found:    {}",
-            shown(expected),
-            shown(found)
-        )
+        let [expected, found] =
+            [expected, found].map(|value| value.map_or_else(|| "nothing".to_owned(), shown));
+        Err(format!(
+            "another value stands at `{pointer}`\n  expected: {expected}\n  found:    {found}"
+        ))
     };
-    let unresolved =
-        || format!("`{pointer}` leads nowhere: the object that would hold it is not there");
     let (parent, last) = pointer.rsplit_once('/').ok_or_else(|| {
         format!(
             "`{pointer}` is not a JSON pointer to a place below the top: it has to start with `/`"
@@ -363,7 +328,7 @@ fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), Strin
     match schema.pointer_mut(parent) {
         Some(Value::Object(members)) => {
             if members.get(&name) != expected {
-                return Err(mismatch(members.get(&name)));
+                return mismatch(members.get(&name));
             }
             match &erratum.replace {
                 Some(value) => members.insert(name, value.clone()),
@@ -372,10 +337,8 @@ fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), Strin
             Ok(())
         }
         Some(Value::Array(list)) => {
-            let slot = name
-                .parse::<usize>()
-                .ok()
-                .and_then(|index| list.get_mut(index));
+            let index = name.parse::<usize>().ok();
+            let slot = index.and_then(|index| list.get_mut(index));
             match (slot, &erratum.replace) {
                 (Some(slot), Some(value)) if Some(&*slot) == expected => {
                     *slot = value.clone();
@@ -384,10 +347,12 @@ fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), Strin
                 (Some(_), None) => Err(format!(
                     "`{pointer}` is an item of a list; replace the list as a whole"
                 )),
-                (slot, _) => Err(mismatch(slot.as_deref())),
+                (slot, _) => mismatch(slot.as_deref()),
             }
         }
-        Some(_) | None => Err(unresolved()),
+        Some(_) | None => Err(format!(
+            "`{pointer}` leads nowhere: the object that would hold it is not there"
+        )),
     }
 }
 

@@ -191,14 +191,14 @@ impl ErrorRules {
             question: Question::Code,
             open: format!("nothing says what its code {code} means"),
             answer: "a peer may send it".to_owned(),
-            settle: Settle {
-                file: Self::FILE.to_owned(),
-                stub: format!(
+            settle: Settle::of(
+                Self::FILE,
+                format!(
                     "[[error]]\ncode = {code}\nname = {:?}\n{}meaning = \"\"\ndefinition = {name:?}\npage = \"schema/{{revision}}/schema.ts\"\n",
                     name.strip_suffix("Error").unwrap_or(name),
                     order.lines(&revision.id)
                 ),
-            },
+            ),
         };
         self.unlisted(revision).into_iter().map(of).collect()
     }
@@ -235,26 +235,19 @@ impl ErrorRules {
     /// Returns what holds for one revision.
     #[must_use]
     pub fn of(&self, revision: &str) -> Self {
-        fn held<T: Row>(rows: &[T], revision: &str) -> Vec<T> {
-            let rows = rows.iter().filter(|row| row.holds(revision));
-            rows.cloned().collect()
-        }
-        Self {
-            errors: held(&self.errors, revision),
-            ranges: held(&self.ranges, revision),
-            headers: held(&self.headers, revision),
-            rules: held(&self.rules, revision),
-        }
+        let mut of = self.clone();
+        of.errors.retain(|row| row.holds(revision));
+        of.ranges.retain(|row| row.holds(revision));
+        of.headers.retain(|row| row.holds(revision));
+        of.rules.retain(|row| row.holds(revision));
+        of
     }
 }
 
 /// The constant values of `code`, directly or in the parts of an `allOf`, in the definition or its `error`.
 fn codes(schema: &Value) -> Vec<i64> {
-    let parts = schema
-        .get("allOf")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+    let parts = schema.get("allOf").and_then(Value::as_array);
+    let parts = parts.into_iter().flatten();
     let within = parts.chain(schema.pointer("/properties/error"));
     let stated = schema.pointer("/properties/code/const");
     (stated.and_then(Value::as_i64).into_iter())

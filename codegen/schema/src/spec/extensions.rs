@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
+use super::canonical::{definition, definitions};
 use super::errata::{self, Erratum};
 use super::methods::messages;
 use super::roles::lists;
@@ -116,23 +117,12 @@ struct ResultRow {
 }
 
 impl Extension {
-    /// Reads all extensions of a spec directory, in order of their names.
-    pub(super) fn all(
+    pub(super) fn load(
         directory: &Directory,
+        name: &str,
         revisions: &[Revision],
-        errors: &mut Vec<Error>,
-    ) -> Vec<Self> {
-        let mut all = Vec::new();
-        for name in names(directory) {
-            match Self::load(directory, &name, revisions) {
-                Ok(extension) => all.push(extension),
-                Err(error) => errors.push(error),
-            }
-        }
-        all
-    }
-
-    fn load(directory: &Directory, name: &str, revisions: &[Revision]) -> Result<Self, Error> {
+    ) -> Result<Self, Error> {
+        let folder = directory.path(&format!("{FOLDER}/{name}"));
         let of = |file: &str| directory.file(&format!("{FOLDER}/{name}/{file}"));
         let (facts, schema) = (of(FACTS), of("schema.json"));
         let missing = |file: RuleFile| {
@@ -146,49 +136,33 @@ impl Extension {
                 false => ("", revisions::ID_HELP),
             };
             let problem = format!("`{name}` cannot name an extension");
-            let file = format!("{}/{FOLDER}/{name}", directory.root);
-            return Err(Error::file(file, problem, detail, help));
+            return Err(Error::file(folder, problem, detail, help));
         }
         if facts.text.is_empty() {
             return Err(missing(facts));
         }
         let rows: Rows = facts.parse()?;
-        if !directory
-            .files
-            .contains_key(&format!("{FOLDER}/{name}/schema.json"))
-        {
+        let schema_name = format!("{FOLDER}/{name}/schema.json");
+        if !directory.files.contains_key(&schema_name) {
             return Err(missing(schema));
         }
         let raw = canonical::of_text(&schema.path, &schema.text)?;
         let errata_file = of(ERRATA);
         let errata = errata::read(&errata_file, None)?;
         let Some(base) = (revisions.iter()).find(|one| one.id == *rows.revision.get_ref()) else {
-            let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
-            return Err(facts.error(
-                rows.revision.span().start,
-                format!("extension `{name}`"),
-                format!("no revision `{}`", rows.revision.get_ref()),
-                "",
-                format!("known: {}", known.join(", ")),
-            ));
+            let (at, rule) = (rows.revision.span().start, format!("extension `{name}`"));
+            let problem = format!("no revision `{}`", rows.revision.get_ref());
+            return Err(facts.error(at, rule, problem, "", known(revisions)));
         };
-        let errata::Applied { schema, errata, .. } = errata::apply(
-            &on(&raw, base),
-            &errata,
-            &errata_file,
-            name,
-            Status::Released,
-        )?;
+        let raw_on = on(&raw, base);
+        let errata::Applied { schema, errata, .. } =
+            errata::apply(&raw_on, &errata, &errata_file, name, Status::Released)?;
         let mut errors = faults(&facts, &rows, &schema, revisions);
-        errors.extend(misnamed(
-            &schema,
-            base,
-            &directory.path(&format!("{FOLDER}/{name}")),
-        ));
+        errors.extend(misnamed(&schema, base, &folder));
         Error::check(errors)?;
         let methods = rows.method.into_iter().map(|row| ExtensionMethod {
             name: row.name.into_inner(),
-            sender: sender(row.sender.get_ref()).flatten(),
+            sender: sender_of(row.sender.get_ref()).flatten(),
             result: row.result.map(Spanned::into_inner),
         });
         let results =
@@ -227,8 +201,9 @@ impl Extension {
             return Some(known.with_schema(raw, base));
         }
         let copies = |base: &&Revision| {
-            let same = copied(raw, base).filter(|(_, copy, original)| copy == original);
-            same.count()
+            copied(raw, base)
+                .filter(|(_, copy, original)| copy == original)
+                .count()
         };
         let released = |base: &&Revision| base.status == Status::Released;
         let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
@@ -255,14 +230,16 @@ impl Extension {
     /// the schema bears out.
     fn with_schema(&self, raw: &Value, base: &Revision) -> Self {
         let (schema, _) = errata::fitting(on(raw, base), &self.errata, &self.name);
-        let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
+        let defines = |name: &str| definition(&schema, name).is_some();
         let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();
         let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
         Self {
             settings: self.settings.clone().filter(|name| defines(name)),
             methods: self.methods.iter().filter(has).cloned().collect(),
-            results: (self.results.iter())
-                .filter(|(_, result)| defines(result))
+            results: self
+                .results
+                .iter()
+                .filter(|(_, it)| defines(it))
                 .cloned()
                 .collect(),
             core: None,
@@ -321,14 +298,7 @@ pub(super) fn copied<'s>(
     raw: &'s Value,
     base: &'s Revision,
 ) -> impl Iterator<Item = (&'s str, &'s Value, &'s Value)> {
-    let definitions = raw.get("$defs").and_then(Value::as_object);
-    definitions
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, copy)| {
-            let original = base.raw.get("$defs")?.get(name)?;
-            Some((name.as_str(), copy, original))
-        })
+    definitions(raw).filter_map(|(name, copy)| Some((name, copy, definition(&base.raw, name)?)))
 }
 
 /// The extension that a schema is a state of: the first one that has one of its messages.
@@ -343,7 +313,7 @@ pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Ext
 }
 
 /// Returns the side that a word names: `Some(None)` for an empty word, `None` for an unknown one.
-fn sender(word: &str) -> Option<Option<Direction>> {
+fn sender_of(word: &str) -> Option<Option<Direction>> {
     match word {
         "client" => Some(Some(Direction::ClientToServer)),
         "server" => Some(Some(Direction::ServerToClient)),
@@ -351,6 +321,9 @@ fn sender(word: &str) -> Option<Option<Direction>> {
         _ => None,
     }
 }
+
+/// What an identifier of an extension is.
+pub(super) const IDENTIFIER: &str = "a prefix, `/` and a name: io.modelcontextprotocol/tasks";
 
 /// Whether a text is an identifier of an extension: a prefix and a name.
 pub(super) fn is_identifier(text: &str) -> bool {
@@ -360,107 +333,92 @@ pub(super) fn is_identifier(text: &str) -> bool {
         .is_some_and(|(prefix, name)| part(prefix) && part(name))
 }
 
+/// What says which revisions there are.
+fn known(revisions: &[Revision]) -> String {
+    let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
+    format!("known: {}", known.join(", "))
+}
+
 /// What the facts of an extension have wrong.
 fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision]) -> Vec<Error> {
+    const UNDEFINED: &str = "the schema has no definition `{}`";
+    const LEAVE_OUT: &str = "the name of a definition of the schema; or leave the line out";
     let mut errors = Vec::new();
-    let mut fault = |at: &Spanned<String>, rule: String, problem: String, help: &str| {
+    // `{}` in a problem is what the row says there.
+    let mut fault = |at: &Spanned<String>, rule: &str, problem: &str, help: &str| {
+        let problem = problem.replace("{}", at.get_ref());
         errors.push(facts.error(at.span().start, rule, problem, "", help));
     };
-    let no_definition = "the name of a definition of the schema; or leave the line out";
-    let defines = |name: &str| schema.get("$defs").and_then(|all| all.get(name)).is_some();
-    let identifier = rows.identifier.get_ref();
-    if !is_identifier(identifier) {
-        fault(
-            &rows.identifier,
-            "identifier".to_owned(),
-            format!("`{identifier}` is not the identifier of an extension"),
-            "a prefix, `/` and a name: io.modelcontextprotocol/tasks",
-        );
+    let is_undefined = |name: &&Spanned<String>| definition(schema, name.get_ref()).is_none();
+    if !is_identifier(rows.identifier.get_ref()) {
+        let problem = "`{}` is not the identifier of an extension";
+        fault(&rows.identifier, "identifier", problem, IDENTIFIER);
     }
     if rows.reference.get_ref().is_empty() {
-        let problem = "there is no page".to_owned();
         let help = "the URL of the page that the docs of the types are to link";
-        fault(&rows.reference, "reference".to_owned(), problem, help);
+        fault(&rows.reference, "reference", "there is no page", help);
     }
-    if let Some(settings) = rows
-        .settings
-        .as_ref()
-        .filter(|name| !defines(name.get_ref()))
-    {
-        let problem = format!("the schema has no definition `{}`", settings.get_ref());
-        fault(settings, "settings".to_owned(), problem, no_definition);
+    if let Some(settings) = rows.settings.as_ref().filter(is_undefined) {
+        fault(settings, "settings", UNDEFINED, LEAVE_OUT);
     }
     let own: SortedSet<&str> = messages(schema).map(|(method, _)| method).collect();
     let mut said = SortedSet::new();
-    for row in &rows.method {
-        let (name, rule) = (
-            row.name.get_ref(),
-            format!("method `{}`", row.name.get_ref()),
-        );
-        if !own.contains(name.as_str()) {
-            let problem = "the schema has no message of that method".to_owned();
-            let help = "remove the row, or correct the name";
-            fault(&row.name, rule.clone(), problem, help);
+    for MethodRow {
+        name,
+        sender,
+        result,
+    } in &rows.method
+    {
+        let rule = format!("method `{}`", name.get_ref());
+        if !own.contains(name.get_ref().as_str()) {
+            let problem = "the schema has no message of that method";
+            fault(name, &rule, problem, "remove the row, or correct the name");
         }
-        if !said.insert(name) {
-            let problem = "another row says it".to_owned();
+        if !said.insert(name.get_ref()) {
             let help = "leave one of the rows, with its sender";
-            fault(&row.name, rule.clone(), problem, help);
+            fault(name, &rule, "another row says it", help);
         }
-        if sender(row.sender.get_ref()).is_none() {
-            let problem = format!("`{}` is neither side", row.sender.get_ref());
-            fault(&row.sender, rule.clone(), problem, "client or server");
+        if sender_of(sender.get_ref()).is_none() {
+            fault(sender, &rule, "`{}` is neither side", "client or server");
         }
-        if let Some(result) = row.result.as_ref().filter(|name| !defines(name.get_ref())) {
-            let problem = format!("the schema has no definition `{}`", result.get_ref());
-            fault(result, rule, problem, no_definition);
+        if let Some(result) = result.as_ref().filter(is_undefined) {
+            fault(result, &rule, UNDEFINED, LEAVE_OUT);
         }
     }
     if let Some(CoreRow { revision, methods }) = &rows.core {
         let id = revision.get_ref();
         let before = revisions.iter().find(|one| one.id == *id);
         match before.map(|before| before.status) {
-            None => {
-                let problem = format!("no revision `{id}`");
-                let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
-                let help = format!("known: {}", known.join(", "));
-                fault(revision, "core".to_owned(), problem, &help);
-            }
+            None => fault(revision, "core", "no revision `{}`", &known(revisions)),
             Some(Status::Released) => {}
             Some(status) => {
-                let problem = format!("revision `{id}` is a {}", status.as_str());
+                let problem = format!("revision `{{}}` is a {status}");
                 let help = "the last released revision whose core has the feature: its messages are converted";
-                fault(revision, "core".to_owned(), problem, help);
+                fault(revision, "core", &problem, help);
             }
         }
-        for method in before.iter().flat_map(|before| {
-            let has = |name: &Spanned<String>| {
-                let mut all = messages(&before.schema);
-                all.any(|(method, _)| method == name.get_ref())
-            };
-            methods.iter().filter(move |name| !has(name))
-        }) {
-            let problem = format!("revision `{id}` has no method `{}`", method.get_ref());
-            let help = "the methods of the feature as that revision has them";
-            fault(method, "core".to_owned(), problem, help);
+        let has = |before: &Revision, name: &str| {
+            messages(&before.schema).any(|(method, _)| method == name)
+        };
+        for method in methods {
+            if before.is_some_and(|before| !has(before, method.get_ref())) {
+                let problem = format!("revision `{id}` has no method `{{}}`");
+                let help = "the methods of the feature as that revision has them";
+                fault(method, "core", &problem, help);
+            }
         }
     }
     let theirs = revisions.iter().flat_map(|one| messages(&one.schema));
     let theirs: SortedSet<&str> = theirs.map(|(method, _)| method).collect();
-    for row in &rows.result {
-        let (method, rule) = (
-            row.method.get_ref(),
-            format!("result of `{}`", row.method.get_ref()),
-        );
-        if !theirs.contains(method.as_str()) {
-            let problem = "no revision has such a method".to_owned();
+    for ResultRow { method, result } in &rows.result {
+        let rule = format!("result of `{}`", method.get_ref());
+        if !theirs.contains(method.get_ref().as_str()) {
             let help = "a request of the revision, such as tools/call";
-            fault(&row.method, rule.clone(), problem, help);
+            fault(method, &rule, "no revision has such a method", help);
         }
-        if !defines(row.result.get_ref()) {
-            let problem = format!("the schema has no definition `{}`", row.result.get_ref());
+        if is_undefined(&result) {
             let help = "the name of a definition of the schema; or remove the row";
-            fault(&row.result, rule, problem, help);
+            fault(result, &rule, UNDEFINED, help);
         }
     }
     errors

@@ -104,7 +104,9 @@ impl Directory {
     /// Changes facts in their files.
     pub(super) fn change(&mut self, mut changes: Vec<(Held, Change)>) -> Result<(), Error> {
         // From the end of each file, so that the places before stay true.
-        changes.sort_by_key(|(held, _)| std::cmp::Reverse(held.entries.first().map(Entry::start)));
+        changes.sort_by_key(|(held, _)| {
+            std::cmp::Reverse(held.entries.first().map(|it| it.span.start))
+        });
         for (mut held, change) in changes {
             // The lines of a type may stand apart, with others of the changes between them.
             if held.is_of_lines() {
@@ -132,27 +134,23 @@ pub(super) fn shared(file: &str) -> Option<&str> {
 /// Whether an entry names a revision otherwise than by a range, alone or as one side of a pair.
 pub(super) fn names(entry: &Entry, id: &str) -> bool {
     let pair = |text: &str| {
-        text.split_once("..")
-            .is_some_and(|(old, new)| old == id || new == id)
+        let pair = text.split_once("..");
+        pair.is_some_and(|(old, new)| old == id || new == id)
     };
-    let ranged = |key: &str| [SINCE, UNTIL].contains(&key);
-    let texts = (entry.texts.iter())
-        .filter(|(key, _, _)| !ranged(key))
-        .map(|(_, text, _)| text.as_str());
-    entry.table.iter().any(|name| pair(name))
-        || texts
-            .chain([entry.name.as_str()])
-            .any(|text| text == id || pair(text))
+    let is_named = |text: &String| text == id || pair(text);
+    let named = |(key, text, _): &(String, String, _)| {
+        ![SINCE, UNTIL].contains(&key.as_str()) && is_named(text)
+    };
+    (entry.table.iter().any(|name| pair(name)) || is_named(&entry.name))
+        || entry.texts.iter().any(named)
 }
 
 impl Held {
     fn of(file: &str, stem: &str, entry: Entry) -> Option<Self> {
         let lines = || {
             let at = entry.table.iter().position(|name| name == SINCE)?;
-            Some((
-                entry.table.first()?.clone(),
-                entry.table.get(at + 1)?.clone(),
-            ))
+            let (section, since) = (entry.table.first()?, entry.table.get(at + 1)?);
+            Some((section.clone(), since.clone()))
         };
         let (fact, since, until) = match lines().filter(|_| file == DOCS) {
             Some((section, since)) => {
@@ -223,11 +221,8 @@ impl Held {
     pub(super) fn begins(&self, text: &str, id: &str) -> Vec<Edit> {
         if !self.is_of_lines() {
             let row = self.entries.first();
-            let place = row.and_then(|row| row.place_of(SINCE));
-            return place
-                .map(|place| (place, sheet::quoted(id)))
-                .into_iter()
-                .collect();
+            let place = row.and_then(|row| row.place_of(SINCE)).into_iter();
+            return place.map(|place| (place, sheet::quoted(id))).collect();
         }
         let headers = self.headers(text).into_iter().filter_map(|header| {
             let line = text.get(header.clone())?;
@@ -289,11 +284,10 @@ impl Held {
 /// Whether a line is all that stands between a header and the header of the members below it.
 fn bare(text: &str, header: &Range<usize>, line: &Range<usize>) -> bool {
     let own = text.get(header.clone()).unwrap_or_default().trim_end();
-    let below = text
-        .get(sheet::line_end(text, line.end)..)
-        .unwrap_or_default();
+    let below = text.get(sheet::line_end(text, line.end)..);
     let between = text.get(header.end..line.start).unwrap_or_default();
-    !between.contains('\n') && below.starts_with(&format!("{}.members]", own.trim_end_matches(']')))
+    let members = format!("{}.members]", own.trim_end_matches(']'));
+    !between.contains('\n') && below.is_some_and(|below| below.starts_with(&members))
 }
 
 /// What becomes of a fact.

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 use crate::{Error, Place};
 
@@ -30,8 +29,10 @@ pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
     if text.starts_with(BYTE_ORDER_MARK) {
         return Err(not_json(1, 1, MARKED));
     }
-    serde_json::from_str::<Strict>(text)
-        .map(|strict| strict.0)
+    let mut reader = serde_json::Deserializer::from_str(text);
+    Strict
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
         .map_err(|error| {
             let place = format!(" at line {} column {}", error.line(), error.column());
             let message = error.to_string();
@@ -40,17 +41,19 @@ pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
         })
 }
 
-struct Strict(Value);
+/// Reads any value, and no member twice.
+#[derive(Clone, Copy)]
+struct Strict;
 
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
+impl<'de> Visitor<'de> for Strict {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,23 +76,17 @@ impl<'de> Visitor<'de> for StrictVisitor {
         Ok(value.into())
     }
 
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("a number out of range"))
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(value.into())
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(Strict(value)) = seq.next_element()? {
+        while let Some(value) = seq.next_element_seed(self)? {
             list.push(value);
         }
         Ok(list.into())
@@ -99,12 +96,10 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format_args!(
-                    "member `{key}` is given twice"
-                )));
+                let problem = format_args!("member `{key}` is given twice");
+                return Err(de::Error::custom(problem));
             }
-            let Strict(value) = members.next_value()?;
-            map.insert(key, value);
+            map.insert(key, members.next_value_seed(self)?);
         }
         Ok(map.into())
     }

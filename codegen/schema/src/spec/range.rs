@@ -88,9 +88,9 @@ impl Order {
 pub(super) struct Faults<'f> {
     pub(super) file: &'f RuleFile,
     pub(super) spec: &'f Spec,
-    pub(super) errors: Vec<Error>,
+    errors: Vec<Error>,
     /// What is passed over in a draft.
-    pub(super) passed: Vec<Error>,
+    passed: Vec<Error>,
 }
 
 impl<'f> Faults<'f> {
@@ -106,6 +106,12 @@ impl<'f> Faults<'f> {
     /// A row does not say what it has to.
     pub(super) fn fail(&mut self, offset: usize, label: &str, problem: impl Into<Box<str>>) {
         let error = self.file.error(offset, label, problem, "", "");
+        self.errors.push(error);
+    }
+
+    /// A row does not hold of one of the revisions that it names.
+    pub(super) fn fail_of(&mut self, id: &str, offset: usize, label: &str, problem: String) {
+        let error = self.file.error_of(id, offset, label, problem, "");
         self.errors.push(error);
     }
 
@@ -128,6 +134,12 @@ impl<'f> Faults<'f> {
             }
             false => self.errors.push(error),
         }
+    }
+
+    /// Returns what is passed over, where nothing is wrong.
+    pub(super) fn done(self) -> Result<Vec<Error>, Error> {
+        Error::check(self.errors)?;
+        Ok(self.passed)
     }
 }
 

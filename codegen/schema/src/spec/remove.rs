@@ -133,9 +133,8 @@ pub(super) fn own_draft<'r>(directory: &Directory, rows: &'r [Row], at: usize) -
     let text = |row: &Row| directory.files.get(&schema_name(row.id()));
     let before = at.checked_sub(1).and_then(|before| rows.get(before));
     let next = rows.get(at + 1).filter(|next| next.is_draft())?;
-    before
-        .is_none_or(|before| text(before) != text(next))
-        .then_some(next)
+    let is_own = before.is_none_or(|before| text(before) != text(next));
+    is_own.then_some(next)
 }
 
 /// Takes the end from what ended before a revision that is gone, with nothing but a draft after it.
@@ -178,11 +177,8 @@ fn reopen(
 /// Takes out the rows that name a revision otherwise than by a range.
 fn without_names(directory: &mut Directory, id: &str) -> Result<(), Error> {
     let mut named = Vec::new();
-    for file in directory
-        .files
-        .keys()
-        .filter(|file| facts::shared(file).is_some())
-    {
+    let files = directory.files.keys();
+    for file in files.filter(|file| facts::shared(file).is_some()) {
         let entries = directory.entries(file)?.into_iter();
         let entries = entries.filter(|entry| facts::names(entry, id));
         named.extend(entries.map(|entry| (file.clone(), entry)));
@@ -208,7 +204,7 @@ pub(super) fn handed_on(
                     let named = |id: &str| format!("{before}{id}{after}");
                     row = row.replace(&named(from), &named(to));
                 }
-                edits.push((entry.start()..entry.end(), row));
+                edits.push((entry.span.clone(), row));
             }
         }
         let text = sheet::edited(text, edits);
@@ -288,11 +284,9 @@ pub(super) fn prune(
         if gone.is_empty() {
             return Ok(left);
         }
-        let entries = gone.into_iter().map(|one| {
-            left.push(one.left);
-            (one.file, one.entry)
-        });
-        let entries: Vec<(String, Entry)> = entries.collect();
+        let entries: Vec<_> =
+            (gone.iter().map(|one| (one.file.clone(), one.entry.clone()))).collect();
+        left.extend(gone.into_iter().map(|one| one.left));
         without(directory, &entries)?;
     }
 }
@@ -301,10 +295,8 @@ pub(super) fn prune(
 fn without(directory: &mut Directory, gone: &[(String, Entry)]) -> Result<(), Error> {
     let Directory { root, files, .. } = directory;
     for (file, text) in files {
-        let own = gone
-            .iter()
-            .filter(|(of, _)| of == file)
-            .map(|(_, entry)| entry);
+        let own = gone.iter().filter(|(of, _)| of == file);
+        let own = own.map(|(_, entry)| entry);
         if own.clone().next().is_some() {
             *text = sheet::without(&format!("{root}/{file}"), text, own)?;
         }

@@ -175,11 +175,8 @@ fn faults(row: &Row, before: &[Row]) -> Vec<(usize, String, &'static str)> {
         let at = handlers.span().start;
         if !released(row) {
             let problem = "handlers are written in it, and it is not released".into();
-            faults.push((
-                at,
-                problem,
-                "`handlers = true` stands at a released revision",
-            ));
+            let help = "`handlers = true` stands at a released revision";
+            faults.push((at, problem, help));
         }
         if let Some(other) = before.iter().find(|other| other.handlers()) {
             let problem = format!("handlers are written in revision `{}`, too", other.id());
@@ -258,17 +255,15 @@ pub(crate) fn with_row(
     }
     let previous = match after {
         Some(after) => Some(row(rows, after)?),
-        None => rows
-            .iter()
-            .rfind(|row| status == Status::Draft || !row.is_draft()),
+        None => (rows.iter()).rfind(|row| status == Status::Draft || !row.is_draft()),
     };
     let text = &file.text;
     let beside = previous.or(rows.first());
     let beside = beside.map_or(Ok(None), |row| entry(file, row.id()))?;
     let at = match beside {
         // Nothing goes before the new one, so it goes before the first header.
-        Some(first) if previous.is_none() => first.start(),
-        Some(previous) => sheet::line_end(text, previous.end()),
+        Some(first) if previous.is_none() => first.span.start,
+        Some(previous) => sheet::line_end(text, previous.span.end),
         None => text.len(),
     };
     Ok(sheet::with_block(text, at, &block))
@@ -294,14 +289,13 @@ pub(super) fn confirm(
     let value = confirmed.map(|facts| match facts {
         [] => "[]".to_owned(),
         facts => {
-            let lines = facts
-                .iter()
-                .map(|fact| format!("  {},\n", sheet::quoted(fact)));
+            let facts = facts.iter();
+            let lines = facts.map(|fact| format!("  {},\n", sheet::quoted(fact)));
             format!("[\n{}]", lines.collect::<String>())
         }
     });
     let stands = row.confirmed.as_ref().map(Spanned::span);
-    let end = entry(&list, id)?.map_or(list.text.len(), |entry| entry.end());
+    let end = entry(&list, id)?.map_or(list.text.len(), |entry| entry.span.end);
     let text = sheet::with_value(&list.text, ("confirmed", stands), end, value.as_deref());
     directory.files.insert(REVISIONS.to_owned(), text);
     Ok(())

@@ -1,7 +1,11 @@
 //! The definitions by which a schema lists its messages, and what answers a request: for all readers of a schema.
 
+use mcp_wire::Direction::{ClientToServer, ServerToClient};
+use mcp_wire::MethodKind::{Input, Notification, Request};
 use mcp_wire::{Direction, MethodKind};
 use serde_json::Value;
+
+use super::canonical::definition;
 
 /// A union of the messages that one side may send in one way; an unknown method is a case of its own there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,45 +28,25 @@ const fn role(union: &'static str, direction: Direction, kind: MethodKind) -> Ro
 
 /// All of them.
 pub const ROLES: &[Role] = &[
-    role(
-        "ClientRequest",
-        Direction::ClientToServer,
-        MethodKind::Request,
-    ),
-    role(
-        "ClientNotification",
-        Direction::ClientToServer,
-        MethodKind::Notification,
-    ),
-    role(
-        "ServerRequest",
-        Direction::ServerToClient,
-        MethodKind::Request,
-    ),
-    role(
-        "ServerNotification",
-        Direction::ServerToClient,
-        MethodKind::Notification,
-    ),
-    role("InputRequest", Direction::ServerToClient, MethodKind::Input),
+    role("ClientRequest", ClientToServer, Request),
+    role("ClientNotification", ClientToServer, Notification),
+    role("ServerRequest", ServerToClient, Request),
+    role("ServerNotification", ServerToClient, Notification),
+    role("InputRequest", ServerToClient, Input),
 ];
 
 /// Whether a schema lists messages itself, apart from those within results.
 pub(crate) fn lists(schema: &Value) -> bool {
-    let has = |union: &str| {
-        let definitions = schema.get("$defs");
-        definitions.is_some_and(|all| all.get(union).is_some())
-    };
-    let mut of_core = (ROLES.iter()).filter(|role| role.kind != MethodKind::Input);
-    of_core.any(|role| has(role.union))
+    let mut of_core = (ROLES.iter()).filter(|role| role.kind != Input);
+    of_core.any(|role| definition(schema, role.union).is_some())
 }
 
 /// Returns the kind of a message that no union lists, by its method.
 #[must_use]
 pub fn kind_of(method: &str) -> MethodKind {
     match method.starts_with("notifications/") {
-        true => MethodKind::Notification,
-        false => MethodKind::Request,
+        true => Notification,
+        false => Request,
     }
 }
 

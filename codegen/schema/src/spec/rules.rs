@@ -12,27 +12,15 @@ use crate::{Diagnostic, Error, Place};
 /// The text of one rule file and the name under which failures speak of it.
 ///
 /// Rows that need their place hold [`toml::Spanned`] values; [`RuleFile::line_of`] turns a span's start into a line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RuleFile {
     /// The path as failures print it.
     pub path: String,
     /// The whole text; empty for a file that is not there.
     pub text: String,
-    /// Where its lines begin, found when the first is asked for.
-    starts: Starts,
+    /// Where its lines after the first begin, found when one is asked for.
+    starts: OnceLock<Vec<usize>>,
 }
-
-/// Where the lines after the first begin; says nothing that the text does not.
-#[derive(Clone, Debug, Default)]
-struct Starts(OnceLock<Vec<usize>>);
-
-impl PartialEq for Starts {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Starts {}
 
 impl RuleFile {
     /// Creates a rule file from its path and text.
@@ -40,7 +28,7 @@ impl RuleFile {
         Self {
             path: path.into(),
             text: text.into(),
-            starts: Starts::default(),
+            starts: OnceLock::new(),
         }
     }
 
@@ -61,7 +49,7 @@ impl RuleFile {
     /// Returns the line, from 1, of the byte at `offset`.
     #[must_use]
     pub fn line_of(&self, offset: usize) -> usize {
-        let starts = self.starts.0.get_or_init(|| {
+        let starts = self.starts.get_or_init(|| {
             let ends = self.text.match_indices('\n');
             ends.map(|(at, _)| at + 1).collect()
         });
@@ -77,11 +65,8 @@ impl RuleFile {
         reason: impl Into<Box<str>>,
         help: impl Into<Box<str>>,
     ) -> Error {
-        let mut of = Diagnostic::of(
-            self.path.as_str(),
-            Place::Line(self.line_of(offset)),
-            problem,
-        );
+        let place = Place::Line(self.line_of(offset));
+        let mut of = Diagnostic::of(self.path.as_str(), place, problem);
         of.rule = rule.into();
         of.note("reason", reason).help(help).into()
     }
@@ -110,7 +95,7 @@ pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
 }
 
 /// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RuleTexts {
     root: String,
     /// The revisions that ranges are of.
@@ -129,19 +114,15 @@ impl RuleTexts {
     }
 
     pub(crate) fn insert(&mut self, name: &str, text: String) {
-        self.files.insert(
-            name.to_owned(),
-            RuleFile::new(format!("{}/{name}", self.root), text),
-        );
+        let file = RuleFile::new(format!("{}/{name}", self.root), text);
+        self.files.insert(name.to_owned(), file);
     }
 
     /// Returns the file of that name; a missing one is empty, that is, has no rules.
     #[must_use]
     pub fn get(&self, name: &str) -> RuleFile {
-        self.files
-            .get(name)
-            .cloned()
-            .unwrap_or_else(|| RuleFile::new(format!("{}/{name}", self.root), ""))
+        let file = self.files.get(name).cloned();
+        file.unwrap_or_else(|| RuleFile::new(format!("{}/{name}", self.root), ""))
     }
 
     /// Returns all files that are there, by name.

@@ -67,7 +67,7 @@ impl Directory {
         let names: Vec<String> = table.iter().map(|name| sheet::key(name)).collect();
         let block = format!("[{}]\n{line}", names.join("."));
         // The end of the table, the end of what stands above it, the end of the file.
-        let after = |entry: &Entry| sheet::line_end(text, entry.end());
+        let after = |entry: &Entry| sheet::line_end(text, entry.span.end);
         match (last(&table), last(&[section])) {
             (Some(entry), _) => text.insert_str(after(entry), &line),
             (None, Some(entry)) => text.insert_str(after(entry), &block),

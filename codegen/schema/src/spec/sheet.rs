@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, Table, Value};
 
-use super::rules::not_toml;
+use super::rules::{RuleFile, not_toml};
 use crate::Error;
 
 /// A row of an array of tables, or a line of a table.
@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     /// What tells it from the entries beside it: the key of a line, the first value of a row.
     pub(crate) name: String,
     /// From its header or key to the end of its last value.
-    span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// The header of a row, or of the table of a line.
     header: Range<usize>,
     /// Its strings with their keys and places; those of a list have the key of the list.
@@ -48,16 +48,6 @@ impl Entry {
         self.header.start..line_end(sheet, self.header.end)
     }
 
-    /// Where it begins.
-    pub(crate) fn start(&self) -> usize {
-        self.span.start
-    }
-
-    /// Where its last value ends.
-    pub(crate) fn end(&self) -> usize {
-        self.span.end
-    }
-
     /// The text of it, without the comments above.
     pub(crate) fn text<'t>(&self, sheet: &'t str) -> &'t str {
         sheet.get(self.span.clone()).unwrap_or_default()
@@ -81,7 +71,8 @@ pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<Entry>, Error> {
 
 fn parsed<'t>(path: &str, text: &'t str) -> Result<Document<&'t str>, Error> {
     Document::parse(text).map_err(|error| {
-        let line = (error.span()).map_or(1, |span| 1 + lines_before(text, span.start));
+        let line_of = |span: Range<usize>| RuleFile::new(path, text).line_of(span.start);
+        let line = error.span().map_or(1, line_of);
         not_toml(path, line, error.message())
     })
 }
@@ -199,16 +190,12 @@ pub(crate) fn with_value(
 pub(crate) fn with_block(text: &str, at: usize, block: &str) -> String {
     let (head, tail) = text.split_at(at);
     let gap = match head {
-        "" => "",
-        _ if head.ends_with("\n\n") => "",
+        _ if head.is_empty() || head.ends_with("\n\n") => "",
         _ if head.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    let close = match tail {
-        "" => "",
-        _ if tail.starts_with('\n') => "",
-        _ => "\n",
-    };
+    let is_closed = tail.is_empty() || tail.starts_with('\n');
+    let close = if is_closed { "" } else { "\n" };
     format!("{head}{gap}{block}{close}{tail}")
 }
 
@@ -234,7 +221,7 @@ pub(crate) fn without<'e>(
 ) -> Result<String, Error> {
     let mut entries: Vec<&Entry> = entries.into_iter().collect();
     // From the end, so that the places before stay true.
-    entries.sort_by_key(|entry| std::cmp::Reverse(entry.start()));
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.span.start));
     let mut out = text.to_owned();
     for entry in entries {
         out = edited(&out, vec![block_removal(&out, entry.span.clone())]);
@@ -263,9 +250,8 @@ fn block_removal(text: &str, span: Range<usize>) -> Edit {
     // A line break before belongs to the last line; the others are empty lines.
     let blank_before = before.saturating_sub(usize::from(start > before));
     let range = start - blank_before..end + after;
-    let left = match range.end == text.len() {
+    let left = match range.start == 0 || range.end == text.len() {
         true => 0,
-        false if range.start == 0 => 0,
         false => blank_before.max(after),
     };
     (range, "\n".repeat(left))
@@ -280,11 +266,6 @@ pub(crate) fn line_end(text: &str, offset: usize) -> usize {
     text[offset..]
         .find('\n')
         .map_or(text.len(), |end| offset + end + 1)
-}
-
-fn lines_before(text: &str, offset: usize) -> usize {
-    let head = text.as_bytes().get(..offset).unwrap_or_default();
-    head.iter().filter(|byte| **byte == b'\n').count()
 }
 
 /// The entry that a line (from 1) belongs to, if it is one of an entry.

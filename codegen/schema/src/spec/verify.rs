@@ -79,9 +79,8 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             failures.extend(methods::MethodRules::read(&spec).err());
             failures.extend(errors::ErrorRules::read(&spec).err());
         }
-        // What a revision has wrong is among the failures already.
-        Err(error) if failures.is_empty() => failures.push(error),
-        Err(_) => {}
+        // What is among the failures already is said once.
+        Err(error) => failures.push(error),
     }
     Error::check(failures)?;
     Ok(Verified {
@@ -109,13 +108,12 @@ fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> 
     };
     let stands = |name: &&str| all.iter().any(|fact| fact.as_str() == *name);
     let gone = row.confirmed().into_iter().filter(|name| !stands(name));
-    let mut failures: Vec<Error> = gone
-        .map(|name| {
-            let problem =
-                format!("`{name}` is confirmed, and no fact of that name holds for this revision");
-            told(problem, "take the name out of `confirmed`".to_owned())
-        })
-        .collect();
+    let mut failures: Vec<Error> = (gone.map(|name| {
+        let problem =
+            format!("`{name}` is confirmed, and no fact of that name holds for this revision");
+        told(problem, "take the name out of `confirmed`".to_owned())
+    }))
+    .collect();
     if row.status == Status::Released && !open.is_empty() {
         let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
         let problem = format!(
@@ -123,10 +121,10 @@ fn unconfirmed(directory: &Directory, list: &RuleFile, row: &Row) -> Vec<Error> 
             names.len(),
             names.join(", ")
         );
-        failures.push(told(
-            problem,
-            format!("hold each against the pages of `{id}`, then: cargo xtask spec confirm {id} FACT..., with --drop if it does not hold"),
-        ));
+        let help = format!(
+            "hold each against the pages of `{id}`, then: cargo xtask spec confirm {id} FACT..., with --drop if it does not hold"
+        );
+        failures.push(told(problem, help));
     }
     failures
 }
@@ -158,51 +156,34 @@ fn has_moved_on(row: &Row, upstream: &Path) -> bool {
 }
 
 fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Vec<Error> {
-    let name = schema_name(row.id());
+    let (id, name) = (row.id(), schema_name(row.id()));
     let path = upstream.join(&name);
+    let place = path.display().to_string();
     let upstream = match Upstream::read(&path) {
         Ok(upstream) => upstream,
         Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {
-            let problem = format!("revision `{}` has no upstream file", row.id());
-            return vec![Error::file(path.display().to_string(), problem, "", "")];
+            let problem = format!("revision `{id}` has no upstream file");
+            return vec![Error::file(place, problem, "", "")];
         }
         Err(error) => return vec![error],
     };
-    let help = || {
-        format!(
-            "cargo xtask spec import {} --revision {}",
-            path.display(),
-            row.id()
-        )
-    };
+    let help = format!("cargo xtask spec import {place} --revision {id}");
     let mut failures = Vec::new();
     if upstream.sha256 != row.sha256() {
-        let recorded = if row.sha256().is_empty() {
-            "nothing"
-        } else {
-            row.sha256()
+        let recorded = match row.sha256() {
+            "" => "nothing",
+            digest => digest,
         };
-        failures.push(Error::file(
-            path.display().to_string(),
-            format!("not the file that was imported as revision `{}`", row.id()),
-            format!(
-                "sha256 recorded: {recorded}\nsha256 found:    {}",
-                upstream.sha256
-            ),
-            help(),
-        ));
+        let problem = format!("not the file that was imported as revision `{id}`");
+        let found = &upstream.sha256;
+        let digests = format!("sha256 recorded: {recorded}\nsha256 found:    {found}");
+        failures.push(Error::file(place.as_str(), problem, digests, help.as_str()));
     }
     let wanted = canonical::to_text(&upstream.canonical);
     if let Some(found) = (directory.files.get(&name)).filter(|found| **found != wanted) {
-        failures.push(Error::file(
-            directory.path(&name),
-            format!(
-                "not the canonical form of {} (- as it is, + as it should be)",
-                path.display()
-            ),
-            diff::lines(found, &wanted, SHOWN_LINES),
-            help(),
-        ));
+        let problem = format!("not the canonical form of {place} (- as it is, + as it should be)");
+        let lines = diff::lines(found, &wanted, SHOWN_LINES);
+        failures.push(Error::file(directory.path(&name), problem, lines, help));
     }
     failures
 }

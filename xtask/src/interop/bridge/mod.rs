@@ -65,16 +65,13 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
                     let told = talk::one(&client, mode.name, server, &programs, channel, revision);
                     let fault = judge::first_fault(&told?, server, revision);
                     let came_to = fault.as_ref().map_or("ok", |(step, _)| step);
-                    let (one, other) = (peer.name, &server.name);
-                    eprintln!("{one}, {other}, {channel}, {revision}: {came_to}");
+                    let cell = format!("{}, {}, {channel}, {revision}", peer.name, server.name);
+                    eprintln!("{cell}: {came_to}");
                     match fault {
                         None => table.text.push_str(" ok |"),
                         Some((step, why)) => {
                             let _ = write!(table.text, " **{step}** |");
-                            table.fail(format!(
-                                "{}, {}, {channel}, {revision}: {step}: {why}",
-                                peer.name, server.name
-                            ));
+                            table.fail(format!("{cell}: {step}: {why}"));
                         }
                     }
                 }

@@ -8,46 +8,34 @@ use super::sorted;
 #[must_use]
 pub fn to_text(value: &Value) -> String {
     let mut text = String::new();
-    write(value, 0, &mut text);
+    write(value, "\n", &mut text);
     text.push('\n');
     text
 }
 
-fn write(value: &Value, indent: usize, out: &mut String) {
-    let line = |out: &mut String, indent: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n("  ", indent));
-    };
+/// `line` is a line break with the indentation of the value.
+fn write(value: &Value, line: &str, out: &mut String) {
+    let inner = format!("{line}  ");
     match value {
         Value::Array(list) if list.iter().any(|item| item.is_object() || item.is_array()) => {
-            out.push('[');
             for (index, item) in list.iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { "," });
-                line(out, indent + 1);
-                write(item, indent + 1, out);
+                out.push_str(if index == 0 { "[" } else { "," });
+                out.push_str(&inner);
+                write(item, &inner, out);
             }
-            line(out, indent);
-            out.push(']');
+            out.push_str(&format!("{line}]"));
         }
         Value::Array(list) => {
-            out.push('[');
-            for (index, item) in list.iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { ", " });
-                out.push_str(&item.to_string());
-            }
-            out.push(']');
+            let items: Vec<String> = list.iter().map(Value::to_string).collect();
+            out.push_str(&format!("[{}]", items.join(", ")));
         }
         Value::Object(map) if !map.is_empty() => {
-            out.push('{');
             for (index, (key, member)) in sorted(map).into_iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { "," });
-                line(out, indent + 1);
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push_str(": ");
-                write(member, indent + 1, out);
+                let open = if index == 0 { "{" } else { "," };
+                out.push_str(&format!("{open}{inner}{}: ", Value::from(key.as_str())));
+                write(member, &inner, out);
             }
-            line(out, indent);
-            out.push('}');
+            out.push_str(&format!("{line}}}"));
         }
         scalar => out.push_str(&scalar.to_string()),
     }

@@ -98,17 +98,12 @@ pub(in crate::spec) fn into(
         }
     };
     let said: Rows = RuleFile::new(facts.path, text.as_str()).parse()?;
-    let said: SortedSet<&str> = (said.method.iter())
-        .map(|row| row.name.get_ref().as_str())
-        .collect();
-    let theirs: SortedSet<&str> = messages(&base.schema).map(|(method, _)| method).collect();
-    let all: SortedSet<&str> = messages(&upstream.canonical)
-        .map(|(method, _)| method)
-        .collect();
-    for method in all
-        .iter()
-        .filter(|method| !said.contains(*method) && !theirs.contains(*method))
-    {
+    let said = said.method.iter().map(|row| row.name.get_ref().as_str());
+    let theirs = messages(&base.schema).map(|(method, _)| method);
+    let known: SortedSet<&str> = said.chain(theirs).collect();
+    let all = messages(&upstream.canonical).map(|(method, _)| method);
+    let all: SortedSet<&str> = all.collect();
+    for method in all.iter().filter(|method| !known.contains(*method)) {
         let name = sheet::quoted(method);
         let row =
             format!("# To decide: client or server.\n[[method]]\nname = {name}\nsender = \"\"\n");
@@ -138,7 +133,7 @@ pub(in crate::spec) fn into(
         schema_changed,
         sha256: upstream.sha256.clone(),
         revision,
-        own: upstream.definitions() - repeated - drifted.len(),
+        own: canonical::definitions(&upstream.canonical).count() - repeated - drifted.len(),
         repeated,
         drifted,
         stale: directory.spec().err(),
@@ -160,10 +155,7 @@ fn started(
     };
     if !extensions::is_identifier(identifier) {
         let problem = format!("`{identifier}` is not the identifier of an extension");
-        return Err(Error::usage(
-            problem,
-            "a prefix, `/` and a name: io.modelcontextprotocol/tasks",
-        ));
+        return Err(Error::usage(problem, extensions::IDENTIFIER));
     }
     let page = format!("https://modelcontextprotocol.io/extensions/{name}/overview");
     let settings = settings(&upstream.canonical, base).map_or_else(
@@ -196,38 +188,27 @@ fn started(
 }
 
 /// The one definition of its own that is called like a capability.
-fn settings<'s>(canonical: &'s Value, base: &Revision) -> Option<&'s str> {
-    let names = canonical.get("$defs")?.as_object()?.keys();
+fn settings<'s>(schema: &'s Value, base: &Revision) -> Option<&'s str> {
+    let names = canonical::definitions(schema).map(|(name, _)| name);
     let mut called = names.filter(|name| {
         let is_called = name.ends_with("Capability") || name.ends_with("Capabilities");
         is_called && base.definition(name).is_none()
     });
     let first = called.next()?;
-    called.next().is_none().then_some(first.as_str())
+    called.next().is_none().then_some(first)
 }
 
 fn keeps_its_facts(name: &str, rows: &Rows, options: &ExtensionOptions) -> Result<(), Error> {
-    let ExtensionOptions {
-        name: _,
-        identifier,
-        revision,
-        source,
-        reference,
-    } = options;
+    let (identifier, revision) = (rows.identifier.get_ref(), rows.revision.get_ref());
+    let reference = rows.reference.get_ref();
     let differing = [
         (
             "--identifier",
-            differs(identifier, Some(rows.identifier.get_ref())),
+            differs(&options.identifier, Some(identifier)),
         ),
-        (
-            "--revision",
-            differs(revision, Some(rows.revision.get_ref())),
-        ),
-        ("--source", differs(source, rows.source.as_deref())),
-        (
-            "--reference",
-            differs(reference, Some(rows.reference.get_ref())),
-        ),
+        ("--revision", differs(&options.revision, Some(revision))),
+        ("--source", differs(&options.source, rows.source.as_deref())),
+        ("--reference", differs(&options.reference, Some(reference))),
     ];
     let what = format!("extension `{name}` is there");
     let help = "leave the option out, or change its extension.toml by hand";

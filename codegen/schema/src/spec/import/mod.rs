@@ -100,10 +100,8 @@ pub(super) fn into(
 ) -> Result<Imported, Error> {
     let id = options.revision.as_str();
     if !revisions::is_id(id) {
-        return Err(Error::usage(
-            format!("`{id}` cannot name a revision"),
-            revisions::ID_HELP,
-        ));
+        let problem = format!("`{id}` cannot name a revision");
+        return Err(Error::usage(problem, revisions::ID_HELP));
     }
     let list = directory.files.entry(REVISIONS.to_owned());
     list.or_insert_with(|| HEADER.to_owned());
@@ -158,7 +156,7 @@ pub(super) fn into(
         revision: id.to_owned(),
         added: row.is_none(),
         schema_changed,
-        definitions: upstream.definitions(),
+        definitions: canonical::definitions(&upstream.canonical).count(),
         sha256: upstream.sha256.clone(),
         errata,
         from,
@@ -202,12 +200,7 @@ impl Import<'_> {
         let between = |name: &&String| {
             remove::pair(name).is_some_and(|(old, new)| at(old) < me && me < at(new))
         };
-        self.directory
-            .files
-            .keys()
-            .filter(between)
-            .cloned()
-            .collect()
+        (self.directory.files.keys().filter(between).cloned()).collect()
     }
 
     /// What ended with the revision before: whether it holds again is not known.
@@ -266,10 +259,8 @@ impl Import<'_> {
 
     /// Takes out what only the schema before had use for.
     fn without_use(&mut self) -> Result<(), Error> {
-        let gone = remove::prune(self.directory, remove::needless)?;
-        self.left.extend(gone);
-        let gone = conversions::without_use(self.directory, self.id)?;
-        self.left.extend(gone);
+        (self.left).extend(remove::prune(self.directory, remove::needless)?);
+        (self.left).extend(conversions::without_use(self.directory, self.id)?);
         Ok(())
     }
 
@@ -295,51 +286,41 @@ fn added(
         rows => rows.iter().map(Row::id).collect::<Vec<_>>().join(", "),
     };
     let (Some(lifecycle), Some(status)) = (options.lifecycle, options.status) else {
-        return Err(Error::usage(
-            format!("revision `{id}` is new: its lifecycle and its status have to be given"),
-            format!(
-                "--lifecycle handshake|per-request --status released|candidate|draft; known revisions: {known}"
-            ),
-        ));
+        let problem =
+            format!("revision `{id}` is new: its lifecycle and its status have to be given");
+        let help = format!(
+            "--lifecycle handshake|per-request --status released|candidate|draft; known revisions: {known}"
+        );
+        return Err(Error::usage(problem, help));
     };
-    let source = options
-        .source
-        .clone()
-        .unwrap_or_else(|| format!("schema/{id}/schema.json"));
-    let reference = options.reference.clone().unwrap_or_else(|| {
-        format!("https://modelcontextprotocol.io/specification/{id}/schema#{{anchor}}")
-    });
+    let source = format!("schema/{id}/schema.json");
+    let reference = format!("https://modelcontextprotocol.io/specification/{id}/schema#{{anchor}}");
     let members = [
         ("id", id),
         ("wire", options.wire.as_deref().unwrap_or(id)),
         ("lifecycle", lifecycle.as_str()),
         ("status", status.as_str()),
-        ("source", &source),
+        ("source", options.source.as_deref().unwrap_or(&source)),
         ("sha256", sha256),
-        ("reference", &reference),
+        (
+            "reference",
+            options.reference.as_deref().unwrap_or(&reference),
+        ),
     ];
     revisions::with_row(list, rows, &members, status, options.after.as_deref())
 }
 
 fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
-    let ImportOptions {
-        revision: _,
-        wire,
-        lifecycle,
-        status,
-        from: _,
-        after,
-        source,
-        reference,
-    } = options;
-    let other_lifecycle = lifecycle.is_some_and(|it| it != row.lifecycle);
+    let lifecycle = options.lifecycle.is_some_and(|it| it != row.lifecycle);
+    let status = options.status.is_some_and(|it| it != row.status);
+    let (source, reference) = (row.source.as_deref(), row.reference.as_deref());
     let differing = [
-        ("--wire", differs(wire, Some(row.wire()))),
-        ("--lifecycle", other_lifecycle),
-        ("--status", status.is_some_and(|it| it != row.status)),
-        ("--after", after.is_some()),
-        ("--source", differs(source, row.source.as_deref())),
-        ("--reference", differs(reference, row.reference.as_deref())),
+        ("--wire", differs(&options.wire, Some(row.wire()))),
+        ("--lifecycle", lifecycle),
+        ("--status", status),
+        ("--after", options.after.is_some()),
+        ("--source", differs(&options.source, source)),
+        ("--reference", differs(&options.reference, reference)),
     ];
     let what = format!("revision `{}` is listed", row.id());
     let help = "leave the option out, or change the entry in revisions.toml by hand";
@@ -348,13 +329,11 @@ fn keeps_its_facts(row: &Row, options: &ImportOptions) -> Result<(), Error> {
 
 /// Refuses an option that says something else of what is there already.
 fn keeps(what: &str, options: &[(&str, bool)], help: &str) -> Result<(), Error> {
-    match options.iter().find(|(_, differs)| *differs) {
-        Some((option, _)) => Err(Error::usage(
-            format!("{what} already, and {option} says something else of it"),
-            help,
-        )),
-        None => Ok(()),
-    }
+    let Some((option, _)) = options.iter().find(|(_, differs)| *differs) else {
+        return Ok(());
+    };
+    let problem = format!("{what} already, and {option} says something else of it");
+    Err(Error::usage(problem, help))
 }
 
 fn differs(asked: &Option<String>, stands: Option<&str>) -> bool {

@@ -55,12 +55,6 @@ impl Upstream {
     /// Returns whether it has a definition of that name.
     #[must_use]
     pub fn defines(&self, name: &str) -> bool {
-        let definitions = self.canonical.get("$defs");
-        definitions.is_some_and(|definitions| definitions.get(name).is_some())
-    }
-
-    pub(super) fn definitions(&self) -> usize {
-        let definitions = self.canonical.get("$defs").and_then(Value::as_object);
-        definitions.map_or(0, serde_json::Map::len)
+        canonical::definition(&self.canonical, name).is_some()
     }
 }

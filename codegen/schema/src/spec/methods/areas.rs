@@ -3,12 +3,20 @@
 use crate::naming::snake_case;
 
 /// What an area has to be.
-pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
+const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
 
 /// The first segment of a method, after `notifications/`.
 pub(super) fn default_area(method: &str) -> &str {
     let method = method.strip_prefix("notifications/").unwrap_or(method);
     method.split('/').next().unwrap_or(method)
+}
+
+/// What is wrong with a row that gives a method an area.
+pub(super) fn fault(method: &str, area: &str) -> Option<String> {
+    if default_area(method) == area {
+        return Some("it is in that area by default".to_owned());
+    }
+    (!is_area(area)).then(|| format!("the area is no file name: it has to be {AREA}"))
 }
 
 /// The file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.

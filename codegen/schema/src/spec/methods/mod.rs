@@ -14,10 +14,9 @@ use super::range::{Faults, Order};
 use super::{Extension, Spec};
 use crate::Error;
 use areas::default_area;
-pub(crate) use areas::{AREA, is_area, module};
+pub(crate) use areas::{is_area, module};
 use requests::takes;
 pub(crate) use requests::{messages, methods};
-use results::Problem;
 pub use results::ResultRule;
 pub(crate) use results::{Answer, answer};
 
@@ -35,8 +34,8 @@ pub struct MethodRules {
     senders: SortedMap<String, Direction>,
 }
 
-/// What is wrong with a row about a method that is not there.
-const NO_METHOD: &str = "no revision has that method";
+/// What is said of methods, by their names.
+type ByMethod = SortedMap<Spanned<String>, String>;
 
 /// A part of a capability, and the params that need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,13 +66,13 @@ struct Rows {
     #[serde(default)]
     result: Vec<Row>,
     #[serde(default)]
-    named_by: SortedMap<Spanned<String>, String>,
+    named_by: ByMethod,
     #[serde(default)]
-    capabilities: SortedMap<Spanned<String>, String>,
+    capabilities: ByMethod,
     #[serde(default)]
     capability_part: Vec<PartRow>,
     #[serde(default)]
-    areas: SortedMap<Spanned<String>, String>,
+    areas: ByMethod,
 }
 
 #[derive(Deserialize)]
@@ -110,34 +109,18 @@ impl MethodRules {
     /// The same, with what begins before a draft and does not hold for it, which is passed over there.
     pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
-        let Rows {
-            input_required,
-            result,
-            named_by,
-            capabilities,
-            capability_part,
-            areas,
-        } = file.parse()?;
+        let rows: Rows = file.parse()?;
+        let order = &spec.rules.order;
         let mut faults = Faults::new(&file, spec);
         let mut rules = Self {
-            order: spec.rules.order.clone(),
+            order: order.clone(),
             ..Self::default()
         };
-        for row in result {
-            let Row {
-                method,
-                result,
-                task_result,
-                since,
-                until,
-            } = row;
-            let offset = method.span().start;
-            let label = format!("result of `{}`", method.get_ref());
-            let range = match (since, until) {
-                (Some(since), until) => {
-                    let range = spec.rules.order.range(&since, until.as_deref());
-                    range.map(Some)
-                }
+        for row in rows.result {
+            let offset = row.method.span().start;
+            let label = format!("result of `{}`", row.method.get_ref());
+            let range = match (&row.since, &row.until) {
+                (Some(since), until) => order.range(since, until.as_deref()).map(Some),
                 (None, Some(_)) => {
                     Err("`until` is the end of a range that begins with `since`".to_owned())
                 }
@@ -151,12 +134,12 @@ impl MethodRules {
                 }
             };
             let mut rule = ResultRule {
-                method: method.into_inner(),
-                result,
-                task_result,
+                method: row.method.into_inner(),
+                result: row.result,
+                task_result: row.task_result,
                 revisions,
             };
-            for Problem { revision, says } in rule.problems(spec, &rules.results) {
+            for (revision, says) in rule.problems(spec, &rules.results) {
                 let Some(id) = revision else {
                     faults.fail(offset, &label, says);
                     continue;
@@ -167,81 +150,56 @@ impl MethodRules {
             }
             rules.results.push(rule);
         }
+        if let Some(name) = rows.input_required {
+            let mut revisions = spec.revisions.iter();
+            if !revisions.any(|revision| revision.definition(name.get_ref()).is_some()) {
+                let problem = "no revision has that definition";
+                faults.fail(name.span().start, "input-required", problem);
+            }
+            rules.input_required = Some(name.into_inner());
+        }
         let known: SortedSet<String> = spec.revisions.iter().flat_map(methods).collect();
-        rules.read_areas(areas, &known, &mut faults);
-        if let Some(name) = input_required {
+        let mut by_method =
+            |what: &str, rows: ByMethod, wrong: fn(&str, &str) -> Option<String>| {
+                let is_right = |(name, value): &(Spanned<String>, String)| {
+                    let method = name.get_ref();
+                    let problem = match known.contains(method) {
+                        true => wrong(method, value),
+                        false => Some("no revision has that method".to_owned()),
+                    };
+                    if let Some(problem) = &problem {
+                        let label = format!("{what} of `{method}`");
+                        faults.fail(name.span().start, &label, problem.as_str());
+                    }
+                    problem.is_none()
+                };
+                let rows = rows.into_iter().filter(is_right);
+                rows.map(|(method, value)| (method.into_inner(), value))
+                    .collect()
+            };
+        rules.areas = by_method("area", rows.areas, areas::fault);
+        rules.named_by = by_method("named-by", rows.named_by, |_, _| None);
+        rules.capabilities = by_method("capabilities", rows.capabilities, |_, _| None);
+        for row in rows.capability_part {
+            let method = row.method.get_ref();
             let mut revisions = spec.revisions.iter();
-            match revisions.any(|revision| revision.definition(name.get_ref()).is_some()) {
-                true => rules.input_required = Some(name.into_inner()),
-                false => {
-                    let problem = "no revision has that definition";
-                    faults.fail(name.span().start, "input-required", problem);
-                }
-            }
-        }
-        for (label, rows, into) in [
-            ("named-by", named_by, &mut rules.named_by),
-            ("capabilities", capabilities, &mut rules.capabilities),
-        ] {
-            for (method, value) in rows {
-                if known.contains(method.get_ref()) {
-                    into.insert(method.into_inner(), value);
-                    continue;
-                }
-                let label = format!("{label} of `{}`", method.get_ref());
-                faults.fail(method.span().start, &label, NO_METHOD);
-            }
-        }
-        for row in capability_part {
-            let PartRow {
-                method,
-                part: name,
-                member,
-                value,
-            } = row;
-            let mut revisions = spec.revisions.iter();
-            let problem = match rules.capabilities.contains_key(method.get_ref()) {
+            let problem = match rules.capabilities.contains_key(method) {
                 false => Some("[capabilities] names no capability of that method"),
-                true if revisions.any(|it| takes(it, method.get_ref(), &member)) => None,
+                true if revisions.any(|it| takes(it, method, &row.member)) => None,
                 true => Some("no revision has such a member in the params of that method"),
             };
             if let Some(problem) = problem {
-                let label = format!("capability-part of `{}`", method.get_ref());
-                faults.fail(method.span().start, &label, problem);
+                let label = format!("capability-part of `{method}`");
+                faults.fail(row.method.span().start, &label, problem);
             }
-            let parts = rules.capability_parts.entry(method.into_inner());
+            let parts = rules.capability_parts.entry(row.method.into_inner());
             parts.or_default().push(CapabilityPart {
-                name,
-                member,
-                value,
+                name: row.part,
+                member: row.member,
+                value: row.value,
             });
         }
-        let Faults { errors, passed, .. } = faults;
-        Error::check(errors)?;
-        Ok((rules, passed))
-    }
-
-    fn read_areas(
-        &mut self,
-        areas: SortedMap<Spanned<String>, String>,
-        known: &SortedSet<String>,
-        faults: &mut Faults<'_>,
-    ) {
-        for (method, area) in areas {
-            let odd = format!("the area is no file name: it has to be {AREA}");
-            let problem = if !known.contains(method.get_ref()) {
-                NO_METHOD
-            } else if default_area(method.get_ref()) == area {
-                "it is in that area by default"
-            } else if !is_area(&area) {
-                odd.as_str()
-            } else {
-                self.areas.insert(method.into_inner(), area);
-                continue;
-            };
-            let label = format!("area of `{}`", method.get_ref());
-            faults.fail(method.span().start, &label, problem);
-        }
+        Ok((rules, faults.done()?))
     }
 
     /// Returns the rules with what an extension says of its own messages.
@@ -287,10 +245,7 @@ impl MethodRules {
         defined: impl Fn(&str) -> bool,
     ) -> Option<&ResultRule> {
         let fits = |rule: &&ResultRule| {
-            let mut results = [Some(&rule.result), rule.task_result.as_ref()]
-                .into_iter()
-                .flatten();
-            rule.method == method && results.all(|result| defined(result))
+            rule.method == method && rule.results().all(|result| defined(result))
         };
         self.results.iter().rev().find(fits)
     }

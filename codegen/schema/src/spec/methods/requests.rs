@@ -4,23 +4,18 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
-use crate::spec::Revision;
+use crate::spec::{Revision, canonical};
 
 /// Whether the params of a request have a member, whichever of their shapes they have.
 pub(super) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
     fn has(revision: &Revision, schema: &Value, member: &str, depth: usize) -> bool {
-        if schema
-            .pointer("/properties")
-            .and_then(|it| it.get(member))
-            .is_some()
-        {
+        if schema["properties"].get(member).is_some() {
             return true;
         }
         let named = (schema.get("$ref").and_then(Value::as_str))
             .and_then(|name| revision.definition(name.strip_prefix("#/$defs/")?));
-        let choices = ["anyOf", "oneOf", "allOf"]
-            .iter()
-            .filter_map(|key| schema.get(key)?.as_array());
+        let choices = ["anyOf", "oneOf", "allOf"].iter();
+        let choices = choices.filter_map(|key| schema.get(key)?.as_array());
         let mut below = named.into_iter().chain(choices.flatten());
         // A reference may lead back to where it stands.
         depth < 8 && below.any(|schema| has(revision, schema, member, depth + 1))
@@ -41,9 +36,8 @@ pub(crate) fn methods(revision: &Revision) -> Vec<String> {
 
 /// Method and definition of each message of a canonical schema.
 pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
-    let definitions = schema.get("$defs").and_then(Value::as_object);
-    let definitions = definitions.into_iter().flatten();
-    definitions.filter_map(|(name, definition)| Some((method_of(definition)?, name.as_str())))
+    canonical::definitions(schema)
+        .filter_map(|(name, definition)| Some((method_of(definition)?, name)))
 }
 
 /// Method and definition of each request of a revision.

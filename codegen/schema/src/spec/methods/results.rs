@@ -43,74 +43,48 @@ pub(crate) fn answer<'r, T>(
     }
 }
 
-/// What is wrong with a rule, and of which revision where others may be right.
-pub(super) struct Problem {
-    pub(super) revision: Option<String>,
-    pub(super) says: String,
-}
-
-impl Problem {
-    fn of(revision: &str, says: String) -> Self {
-        Self {
-            revision: Some(revision.to_owned()),
-            says,
-        }
-    }
-}
-
 impl ResultRule {
     pub(super) fn covers(&self, revision: &str) -> bool {
         let ids = self.revisions.as_ref();
         ids.is_none_or(|ids| ids.iter().any(|id| id == revision))
     }
 
-    pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<Problem> {
+    /// Returns the definitions that it names.
+    pub(super) fn results(&self) -> impl Iterator<Item = &String> {
+        [&self.result].into_iter().chain(&self.task_result)
+    }
+
+    /// Returns what is wrong with the rule, and of which revision where others may be right.
+    pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<(Option<String>, String)> {
         let mut problems = Vec::new();
         let mut matched = false;
-        for revision in spec
-            .revisions
-            .iter()
-            .filter(|revision| self.covers(&revision.id))
-        {
+        let listed = self.revisions.is_some();
+        for revision in spec.revisions.iter().filter(|it| self.covers(&it.id)) {
             let id = &revision.id;
-            let listed = self.revisions.is_some();
-            let request = requests(revision).remove(self.method.as_str());
-            match request {
-                None if listed => {
-                    let says = format!("revision `{id}` has no request of that method");
-                    problems.push(Problem::of(id, says));
-                }
-                Some(request) if listed && is_paired(revision, request) => {
-                    let says = format!("the schema of revision `{id}` says itself what answers it");
-                    problems.push(Problem::of(id, says));
-                }
+            let mut wrong = |says: String| problems.push((Some(id.clone()), says));
+            match requests(revision).remove(self.method.as_str()) {
+                None if listed => wrong(format!("revision `{id}` has no request of that method")),
                 Some(request) if !is_paired(revision, request) => {
                     matched = true;
-                    for result in [Some(&self.result), self.task_result.as_ref()]
-                        .into_iter()
-                        .flatten()
-                    {
+                    for result in self.results() {
                         if revision.definition(result).is_none() {
-                            let says = format!("revision `{id}` has no definition `{result}`");
-                            problems.push(Problem::of(id, says));
+                            wrong(format!("revision `{id}` has no definition `{result}`"));
                         }
                     }
-                    if before
-                        .iter()
-                        .any(|other| other.method == self.method && other.covers(id))
-                    {
-                        let says = format!("another rule says it for revision `{id}`");
-                        problems.push(Problem::of(id, says));
+                    let mut others = before.iter().filter(|other| other.method == self.method);
+                    if others.any(|other| other.covers(id)) {
+                        wrong(format!("another rule says it for revision `{id}`"));
                     }
                 }
+                Some(_) if listed => wrong(format!(
+                    "the schema of revision `{id}` says itself what answers it"
+                )),
                 _ => {}
             }
         }
         if !matched && problems.is_empty() {
-            problems.push(Problem {
-                revision: None,
-                says: "it matches nothing: no revision has that method without saying itself what answers it".to_owned(),
-            });
+            let says = "it matches nothing: no revision has that method without saying itself what answers it";
+            problems.push((None, says.to_owned()));
         }
         problems
     }
