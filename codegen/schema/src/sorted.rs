@@ -1,7 +1,7 @@
 //! Maps and sets in the order of their keys, kept as sorted lists.
 //!
 //! They have the methods of the standard library's B-trees that this crate calls, and are a tenth of the work for the
-//! compiler: the crate has more than a hundred kinds of maps and sets, and B-trees were a third of its code.
+//! compiler: the crate has more than a hundred kinds of maps and sets, and as B-trees they were a quarter of its code.
 //! A lookup halves the list; a new key that is not the last moves the entries after it.
 
 use std::borrow::Borrow;

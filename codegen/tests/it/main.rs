@@ -24,6 +24,7 @@ mod shims_cover;
 mod shims_draft;
 mod shims_limits;
 mod shims_mutation;
+mod sorted;
 mod spec_canonical;
 mod spec_errata;
 mod spec_files;
