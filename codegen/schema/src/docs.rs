@@ -100,7 +100,7 @@ impl Docs {
         Ok(Self(source))
     }
 
-    /// What a line says, which is of use; an empty one is a stub that nobody has written yet.
+    /// Returns the text of a line that is of use; an empty one is a stub, still to be written.
     fn said<'d>(&self, line: Option<&'d Spanned<String>>) -> Option<&'d str> {
         let line = self.0.mark(line?).as_str();
         Some(line).filter(|line| !line.trim().is_empty())

@@ -26,7 +26,7 @@ struct Side {
 }
 
 impl Side {
-    /// The side that answers what goes in this direction.
+    /// The side that answers the messages of this direction.
     fn of(direction: Direction) -> Self {
         let (who, name) = match direction {
             Direction::ClientToServer => ("server", "Server"),

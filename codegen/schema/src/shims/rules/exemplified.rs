@@ -93,7 +93,7 @@ impl Rows {
     }
 }
 
-/// What is said of each way that something is said of, as rule files write it.
+/// Lists the ways that have text, each as rule files write it.
 fn says<'r, A: Serialize + 'r>(of: impl Fn(Way) -> Option<&'r A>) -> Vec<(Way, Value)> {
     let said = |way| Some((way, serde_json::to_value(of(way)?).unwrap_or_default()));
     Way::BOTH.into_iter().filter_map(said).collect()

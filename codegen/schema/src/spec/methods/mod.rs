@@ -34,7 +34,7 @@ pub struct MethodRules {
     senders: SortedMap<String, Direction>,
 }
 
-/// What is said of methods, by their names.
+/// The facts of methods, by name.
 type ByMethod = SortedMap<Spanned<String>, String>;
 
 /// A part of a capability, and the params that need it.
