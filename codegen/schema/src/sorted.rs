@@ -268,7 +268,7 @@ impl<'m, K, V> IntoIterator for &'m mut SortedMap<K, V> {
     }
 }
 
-/// Panics if there is no such key, as the maps of the standard library do.
+/// Indexing panics if the map has no such key, as that of the standard library does.
 impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SortedMap<K, V> {
     type Output = V;
 

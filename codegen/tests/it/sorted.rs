@@ -1,4 +1,4 @@
-//! Sorted lists hold and give what the B-trees of the standard library do, whatever is done to both.
+//! The same steps on a sorted list and on a B-tree of the standard library give the same entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 

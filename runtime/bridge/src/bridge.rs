@@ -199,10 +199,14 @@ impl Bridge {
         self,
         input: Box<dyn AsyncRead + Send + Unpin>,
         output: Box<dyn AsyncWrite + Send + Unpin>,
-        stop: Boxed<'static, ()>,
+        mut stop: Boxed<'static, ()>,
     ) -> Result<(), Error> {
         let settings = self.finished();
-        let Some(greeting) = Greeting::wait(input).await.map_err(Error::Client)? else {
+        let greeting = tokio::select! {
+            greeting = Greeting::wait(input) => greeting.map_err(Error::Client)?,
+            () = &mut stop => return Ok(()),
+        };
+        let Some(greeting) = greeting else {
             return Ok(());
         };
         let caller = Arc::new(greeting.caller());
@@ -212,7 +216,11 @@ impl Bridge {
             let server = settings.server(&facts)?;
             Ok((app, server, link.serving(app, &caller)))
         };
-        let (app, server, link) = match begun.await {
+        let begun = tokio::select! {
+            begun = begun => begun,
+            () = &mut stop => return Ok(()),
+        };
+        let (app, server, link) = match begun {
             Ok(begun) => begun,
             Err(error) => {
                 let error: Error = error;

@@ -1,8 +1,8 @@
 //! Tasks, each behind a box: tokio's code for a task is compiled once for all of them, instead of once for each, and for each
 //! of its two schedulers.
 //!
-//! The code of a future that is no box is compiled by each crate that awaits it. A function that boxes its future, and is
-//! not inlined, is where that ends: what it awaits is compiled here, and not again with each build of an application.
+//! Each crate that awaits an unboxed future compiles its code again. A function that is not inlined and boxes its future
+//! prevents that: this crate compiles what the future awaits, once.
 
 use std::pin::Pin;
 
