@@ -104,6 +104,23 @@ fn ends_unread(hangs_up: bool) {
     drop((input, output));
 }
 
+/// Until its client says anything, the bridge waits, and a signal still ends it.
+#[cfg(unix)]
+#[test]
+fn a_bridge_that_waits_for_its_client_is_ended_by_a_signal() {
+    let mut child = bridge(&["--log", "off"], Revision::LATEST);
+    thread::sleep(Duration::from_millis(500));
+    signalled(&child, "-TERM");
+    let deadline = Instant::now() + PATIENCE / 2;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > deadline {
+            child.kill().unwrap();
+            panic!("the bridge does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[cfg(unix)]
 fn signalled(child: &std::process::Child, signal: &str) {
     let id = child.id().to_string();
