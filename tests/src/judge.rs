@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jsonschema::Validator;
+use jsonschema::{Registry, ValidationOptions, Validator, draft202012};
 use mcp_schema::Revision;
 use mcp_schema::model::Model;
 use serde_json::{Value, json};
@@ -30,11 +30,19 @@ impl Judge {
     /// # Errors
     /// As [`Judge::new`].
     pub fn of(id: &str, schema: &Value, model: &Model) -> Result<Self, String> {
+        let invalid = |problem: String| format!("{id}: {problem}");
+        // Validators refer to the schema, which is checked and prepared once.
+        draft202012::meta::validate(schema).map_err(|problem| invalid(problem.to_string()))?;
+        let registry = Registry::new().add(SCHEMA, schema);
+        let registry = registry
+            .and_then(|registry| registry.prepare())
+            .map_err(|problem| invalid(problem.to_string()))?;
         let names: Vec<&String> = model.types.keys().collect();
         let built = parallel::map(&names, |name| {
             let located = locate(model, schema, name)?;
-            let validator =
-                validator(schema, &located).map_err(|problem| format!("{id} {name}: {problem}"))?;
+            let validator = (options().with_registry(&registry))
+                .build(&referring(&located))
+                .map_err(|problem| format!("{id} {name}: {problem}"))?;
             Ok::<_, String>(((*name).clone(), validator))
         });
         let validators = built.into_iter().collect::<Result<_, _>>()?;
@@ -68,28 +76,24 @@ impl Judge {
     }
 }
 
-fn validator(schema: &Value, located: &Located) -> Result<Validator, String> {
-    let references = |pointers: &[String]| -> Value {
-        pointers
-            .iter()
-            .map(|pointer| json!({ "$ref": format!("#{pointer}") }))
-            .collect()
+/// What the schema is called where validators refer to it.
+const SCHEMA: &str = "urn:schema";
+
+/// The schema of a type, by reference.
+fn referring(located: &Located) -> Value {
+    let (keyword, pointers) = match located {
+        Located::AllOf(pointers) => ("allOf", pointers),
+        Located::AnyOf(pointers) => ("anyOf", pointers),
     };
-    let (keyword, schemas) = match located {
-        Located::AllOf(pointers) => ("allOf", references(pointers)),
-        Located::AnyOf(pointers) => ("anyOf", references(pointers)),
-    };
-    let mut whole = schema.clone();
-    if let Some(root) = whole.as_object_mut() {
-        root.insert(keyword.to_owned(), schemas);
-    }
-    of_schema(&whole)
+    let reference = |pointer: &String| json!({ "$ref": format!("{SCHEMA}#{pointer}") });
+    json!({ keyword: pointers.iter().map(reference).collect::<Vec<_>>() })
+}
+
+fn options<'i>() -> ValidationOptions<'i> {
+    draft202012::options().should_validate_formats(true)
 }
 
 /// The validator of a schema that stands alone, formats checked.
 pub(crate) fn of_schema(schema: &Value) -> Result<Validator, String> {
-    jsonschema::draft202012::options()
-        .should_validate_formats(true)
-        .build(schema)
-        .map_err(|problem| problem.to_string())
+    (options().build(schema)).map_err(|problem| problem.to_string())
 }
