@@ -240,7 +240,7 @@ impl Handler for Nervous {
 async fn a_handler_that_panics_at_a_notification_ends_nothing() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 16);
-    tokio::spawn(stdio::serve_on(
+    crate::support::spawn(stdio::serve_on(
         mcp_revisions::sansio::Server::new(Revision::V2025_11_25, crate::support::profile())
             .unwrap(),
         Nervous,
@@ -268,7 +268,7 @@ async fn a_handler_that_panics_at_a_notification_ends_nothing() {
 async fn a_server_whose_output_is_closed_ends() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(64);
-    let serving = tokio::spawn(stdio::serve_on(
+    let serving = crate::support::spawn(stdio::serve_on(
         mcp_revisions::sansio::Server::new(Revision::V2025_11_25, crate::support::profile())
             .unwrap(),
         Nervous,

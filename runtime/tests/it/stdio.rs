@@ -15,9 +15,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 async fn lines(server: Server, handler: impl Handler, input: &[u8]) -> Vec<Value> {
     let (mut to, input_end) = tokio::io::duplex(1 << 16);
     let (output_end, mut from) = tokio::io::duplex(1 << 16);
-    let serving = tokio::spawn(stdio::serve_on(server, handler, input_end, output_end));
+    let serving = crate::support::spawn(stdio::serve_on(server, handler, input_end, output_end));
     let input = input.to_vec();
-    let writing = tokio::spawn(async move {
+    let writing = crate::support::spawn(async move {
         to.write_all(&input).await.unwrap();
         to.shutdown().await.unwrap();
     });
@@ -233,7 +233,7 @@ async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
     };
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 16);
-    tokio::spawn(stdio::serve_on(
+    crate::support::spawn(stdio::serve_on(
         handlers::server().unwrap(),
         handler,
         input,
@@ -278,7 +278,7 @@ async fn what_nobody_reads_holds_up_whoever_says_it() {
     };
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 10);
-    let serving = tokio::spawn(stdio::serve_on(
+    let serving = crate::support::spawn(stdio::serve_on(
         handlers::server().unwrap(),
         handler,
         input,
@@ -323,7 +323,7 @@ async fn a_thousand_questions_that_were_given_up_do_not_keep_the_next_from_being
     };
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 16);
-    tokio::spawn(stdio::serve_on(
+    crate::support::spawn(stdio::serve_on(
         handlers::server().unwrap(),
         handler,
         input,
@@ -391,7 +391,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, mut from) = tokio::io::duplex(1 << 10);
     let server = handlers::server().unwrap();
-    let serving = tokio::spawn(stdio::serve_on(server, handler, input, output));
+    let serving = crate::support::spawn(stdio::serve_on(server, handler, input, output));
     for id in 0..CALLS {
         let call = per_request(id as i64, "add") + "\n";
         to.write_all(call.as_bytes()).await.unwrap();

@@ -1,9 +1,8 @@
 //! Completions: suggestions while a person fills in an argument.
 
-use std::sync::Arc;
-
 use mcp_protocol::latest as mcp;
 
+use super::handler::Boxed;
 use super::{Handler, IntoValues, Router};
 
 /// The most values that one answer may have.
@@ -17,12 +16,9 @@ impl Router {
     where
         H: Handler<Shape, Arguments = String, Answer: IntoValues>,
     {
-        let completer = Arc::new(complete);
-        let complete = Box::new(move |typed: String, cx| {
-            let completer = Arc::clone(&completer);
-            let work: super::handler::Work<_> =
-                Box::pin(async move { completer.call(typed, cx).await.into_values() });
-            work
+        let complete: Boxed<String, Vec<String>> = Box::new(move |typed, cx| {
+            let answer = complete.call(typed, cx);
+            Box::pin(async move { answer.await.into_values() })
         });
         let key = (of.to_owned(), argument.to_owned());
         let free = self.completions.insert(key, complete).is_none();

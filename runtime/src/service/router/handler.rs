@@ -1,15 +1,23 @@
 //! Async functions as handlers: of arguments, of a context, of both, or of nothing.
 
+use std::fmt::Display;
 use std::pin::Pin;
 
 use mcp_protocol::Latest;
 
+use crate::errors::abridged;
 use crate::service::{Error, RequestContext};
 
 /// Work that is going on.
 pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 /// A handler with its types erased.
 pub(super) type Boxed<In, Out> = Box<dyn Fn(In, RequestContext<Latest>) -> Work<Out> + Send + Sync>;
+
+/// Returns work that fails at once: what does not read as the type of the handler.
+pub(super) fn failed<T: Send + 'static>(what: String, error: &impl Display) -> Work<T> {
+    let error = Error::InvalidParams(format!("{what}: {}", abridged(error)));
+    Box::pin(std::future::ready(Err(error)))
+}
 
 /// The shape of a function that takes only a context.
 #[derive(Debug)]

@@ -47,7 +47,7 @@ pub struct Router {
 struct Tool {
     tool: mcp::Tool,
     task: Option<AsTask>,
-    run: Boxed<Option<mcp_wire::JsonObject>, mcp::CallToolOutcome>,
+    run: tool::Run,
 }
 
 /// How calls of a tool become tasks.

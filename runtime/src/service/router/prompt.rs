@@ -1,16 +1,13 @@
 //! Prompts: messages for a model, made of arguments that a person fills in.
 
-use std::sync::Arc;
-
 use mcp_protocol::latest as mcp;
 use mcp_wire::{Json, Map};
 use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use super::Described;
+use super::handler::{Boxed, failed};
 use super::{Handler, IntoPromptResult, Prompt, Router};
-use crate::errors::abridged;
-use crate::service::Error;
 
 impl Router {
     /// Adds a prompt whose arguments are the fields of a struct of strings.
@@ -36,19 +33,15 @@ impl Router {
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoPromptResult>,
     {
         let name = prompt.name.clone();
-        let (filler, of) = (Arc::new(fill), name.clone());
-        let fill = Box::new(move |arguments: Map<String>, cx| {
-            let filler = Arc::clone(&filler);
-            let arguments = Json::of(&arguments).parse().map_err(|error| {
-                let why = abridged(&error);
-                Error::InvalidParams(format!("arguments of the prompt `{of}`: {why}"))
+        let of = name.clone();
+        let fill: Boxed<Map<String>, _> =
+            Box::new(move |arguments, cx| match Json::of(&arguments).parse() {
+                Ok(arguments) => {
+                    let answer = fill.call(arguments, cx);
+                    Box::pin(async move { answer.await.into_prompt_result() })
+                }
+                Err(error) => failed(format!("arguments of the prompt `{of}`"), &error),
             });
-            let work: super::handler::Work<_> = Box::pin(async move {
-                let answer = filler.call(arguments?, cx).await;
-                answer.into_prompt_result()
-            });
-            work
-        });
         let free = self.prompts.add(&name, Prompt { prompt, fill });
         self.taken(free, "prompts", &name);
         self

@@ -1,15 +1,13 @@
 //! Resources, at one URI each, or at all URIs of a template.
 
-use std::sync::Arc;
-
 use mcp_protocol::latest as mcp;
 use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
+use super::handler::{Boxed, failed};
 use super::templates::Asked;
 use super::{Handler, IntoContents, NoArguments, Resource, Router};
-use crate::errors::{abridged, shortened};
-use crate::service::Error;
+use crate::errors::shortened;
 
 impl Router {
     /// Adds a resource at one URI: text, or bytes.
@@ -28,14 +26,9 @@ impl Router {
         H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
     {
         let uri = resource.uri.clone();
-        let reader = Arc::new(read);
-        let read = Box::new(move |asked: Asked, cx| {
-            let reader = Arc::clone(&reader);
-            let work: super::handler::Work<_> = Box::pin(async move {
-                let answer = reader.call(NoArguments, cx).await;
-                answer.into_contents(asked.uri, asked.mime_type)
-            });
-            work
+        let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
+            let answer = read.call(NoArguments, cx);
+            Box::pin(async move { answer.await.into_contents(asked.uri, asked.mime_type) })
         });
         let free = self.resources.add(&uri, Resource { resource, read });
         self.taken(free, "resources", &uri);
@@ -69,20 +62,20 @@ impl Router {
     where
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
     {
-        let reader = Arc::new(read);
-        let read = Box::new(move |asked: Asked, cx| {
-            let reader = Arc::clone(&reader);
-            let work: super::handler::Work<_> = Box::pin(async move {
-                let variables = mcp_wire::Json::of(&asked.variables);
-                let variables = variables.parse().map_err(|error| {
-                    let (uri, why) = (shortened(&asked.uri), abridged(&error));
-                    Error::InvalidParams(format!("variables of `{uri}`: {why}"))
-                })?;
-                let answer = reader.call(variables, cx).await;
-                answer.into_contents(asked.uri, asked.mime_type)
-            });
-            work
-        });
+        let read: Boxed<Asked, _> =
+            Box::new(
+                move |asked, cx| match mcp_wire::Json::of(&asked.variables).parse() {
+                    Ok(variables) => {
+                        let answer = read.call(variables, cx);
+                        Box::pin(
+                            async move { answer.await.into_contents(asked.uri, asked.mime_type) },
+                        )
+                    }
+                    Err(error) => {
+                        failed(format!("variables of `{}`", shortened(&asked.uri)), &error)
+                    }
+                },
+            );
         if let Err(problem) = self.templates.add(template, read) {
             self.problems.push(problem);
         }

@@ -1,17 +1,19 @@
 //! Tools: functions of typed arguments that a model may call.
 
-use std::sync::Arc;
-
 use mcp_protocol::latest as mcp;
 use mcp_wire::{Json, JsonObject};
 use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use super::Described;
+use super::handler::{Boxed, Work};
 use super::result::fails;
 use super::{AsTask, Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
 use crate::protocol::server::TaskSupport;
+
+/// The function of a tool, from the arguments of the request to its answer.
+pub(super) type Run = Boxed<Option<JsonObject>, mcp::CallToolOutcome>;
 
 impl Router {
     /// Adds a tool whose schemas are those of its argument and result types.
@@ -30,35 +32,37 @@ impl Router {
     where
         H: Handler<Shape, Arguments: DeserializeOwned + Described, Answer: IntoToolResult>,
     {
-        let input = <H::Arguments as Described>::schema().unwrap_or_default();
-        let mut tool = mcp::Tool::new(name, input).with_description(description);
-        tool.output_schema = <H::Answer as IntoToolResult>::output_schema();
-        self.tool_of(tool, run)
+        let schemas = (
+            <H::Arguments as Described>::schema(),
+            <H::Answer as IntoToolResult>::output_schema(),
+        );
+        self.tool_of(described(name, description, schemas), run)
     }
 
     /// Adds a tool with a complete description: schemas, title, hints.
     #[must_use]
-    pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
+    pub fn tool_of<Shape, H>(self, tool: mcp::Tool, run: H) -> Self
     where
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoToolResult>,
     {
         let name = tool.name.clone();
+        self.adding(
+            tool,
+            Box::new(move |arguments, cx| match read(&name, arguments) {
+                Ok(arguments) => {
+                    let answer = run.call(arguments, cx);
+                    Box::pin(async move { answer.await.into_tool_result() })
+                }
+                Err(why) => misread(why),
+            }),
+        )
+    }
+
+    fn adding(mut self, tool: mcp::Tool, run: Run) -> Self {
+        let name = tool.name.clone();
         if let Err(problem) = takes_an_object(&tool.input_schema) {
             self.problems.push(format!("the tool `{name}` {problem}"));
         }
-        let (run, of) = (Arc::new(run), name.clone());
-        let run = Box::new(move |arguments: Option<JsonObject>, cx| {
-            let run = Arc::clone(&run);
-            let read = read::<H::Arguments>(&of, arguments);
-            let work: super::handler::Work<_> = Box::pin(async move {
-                match read {
-                    Ok(arguments) => run.call(arguments, cx).await.into_tool_result(),
-                    // The model made them, and can mend them.
-                    Err(why) => Ok(fails(why).into()),
-                }
-            });
-            work
-        });
         let task = None;
         let free = self.tools.add(&name, Tool { tool, task, run });
         self.taken(free, "tools", &name);
@@ -110,11 +114,29 @@ impl Router {
     }
 }
 
+/// A tool of these schemas, of its arguments and of its result.
+#[cfg(feature = "schemars")]
+fn described(
+    name: &str,
+    description: &str,
+    (input, output): (Option<JsonObject>, Option<JsonObject>),
+) -> mcp::Tool {
+    let mut tool = mcp::Tool::new(name, input.unwrap_or_default());
+    tool.description = Some(description.to_owned());
+    tool.output_schema = output;
+    tool
+}
+
 fn takes_an_object(schema: &JsonObject) -> Result<(), String> {
     match schema.get("type") {
         Some(kind) if kind.as_str().as_deref() == Some("object") => Ok(()),
         _ => Err("takes no object: let its arguments be a struct with named members".to_owned()),
     }
+}
+
+/// The answer to arguments that are not those of the tool: the model made them, and can mend them.
+fn misread(why: String) -> Work<mcp::CallToolOutcome> {
+    Box::pin(std::future::ready(Ok(fails(why).into())))
 }
 
 fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<A, String> {

@@ -41,8 +41,8 @@ impl Wire {
             "stdio" => {
                 let (to, input) = tokio::io::duplex(1 << 16);
                 let (output, from) = tokio::io::duplex(1 << 16);
-                tokio::spawn(stdio::serve_on(server(app), handlers, input, output));
-                tokio::spawn(async move {
+                crate::support::spawn(stdio::serve_on(server(app), handlers, input, output));
+                crate::support::spawn(async move {
                     let mut lines = BufReader::new(from).lines();
                     while let Ok(Some(line)) = lines.next_line().await {
                         let _ = texts.send(serde_json::from_str(&line).unwrap());
@@ -80,7 +80,7 @@ impl Wire {
                             let _ = texts.send(serde_json::from_str(&text).unwrap());
                         }
                     };
-                    tokio::spawn(reading).abort_handle()
+                    crate::support::spawn(reading).abort_handle()
                 };
                 Line::Http {
                     post: Box::new(post),

@@ -441,7 +441,7 @@ async fn handlers_may_speak_while_they_are_told() {
             assert!(String::from_utf8_lossy(&frame).contains("list_changed"));
         }
     };
-    let talk = tokio::spawn(tokio::time::timeout(LONG, talk));
+    let talk = crate::support::spawn(tokio::time::timeout(LONG, talk));
     talk.await
         .unwrap()
         .expect("the connection is locked for ever");

@@ -56,7 +56,7 @@ async fn a_head_and_a_body_that_stall_are_given_up() {
     let times =
         Options::new().with_read_times(Duration::from_millis(100), Duration::from_millis(100));
     let service = Service::with_options(server(), handlers::handle, times);
-    let serving = tokio::spawn(adapter::serve(listener, service));
+    let serving = crate::support::spawn(adapter::serve(listener, service));
     let whole = call(true);
     let (head, _) = whole.split_once("\r\n\r\n").unwrap();
     // Neither of them gets an answer to its call, and both connections end.
@@ -77,7 +77,7 @@ async fn handlers_see_the_address_that_a_call_comes_from() {
         let text = json!({"type": "text", "text": text});
         Ok(Json::from(json!({"content": [text]})))
     };
-    let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), seen)));
+    let serving = crate::support::spawn(adapter::serve(listener, Service::new(server(), seen)));
     let answer = exchange(address, &call(true)).await;
     assert!(answer.contains("\"text\":\"127.0.0.1\""), "{answer}");
     serving.abort();
@@ -95,7 +95,7 @@ async fn handlers_see_whether_the_connection_of_a_call_is_still_open() {
         *keep.lock().unwrap() = of_session;
         handlers::handle(call, peer)
     };
-    let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), seen)));
+    let serving = crate::support::spawn(adapter::serve(listener, Service::new(server(), seen)));
     let mut stream = TcpStream::connect(address).await.unwrap();
     assert_eq!(beginning(&mut stream, &call(false)).await, "HTTP/1.1 200");
     let connection = kept.lock().unwrap().take().unwrap();
@@ -121,7 +121,7 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
             .with_connections(2)
             .with_connections_per_address(2),
     );
-    let serving = tokio::spawn(adapter::serve(listener, service));
+    let serving = crate::support::spawn(adapter::serve(listener, service));
     let mut held = Vec::new();
     for _ in 0..2 {
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -131,7 +131,7 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
         assert_eq!(&bytes, b"HTTP/1.1 200");
         held.push(stream);
     }
-    let third = tokio::spawn(async move { exchange(address, &call(true)).await });
+    let third = crate::support::spawn(async move { exchange(address, &call(true)).await });
     tokio::task::yield_now().await;
     assert!(!third.is_finished());
     held.pop();
@@ -162,7 +162,7 @@ async fn connections_from_one_address_leave_room_for_those_from_another() {
     let (listener, address) = listening().await;
     let options = Options::new().with_connections(4);
     let service = Service::with_options(server(), handlers::handle, options);
-    let serving = tokio::spawn(adapter::serve(listener, service));
+    let serving = crate::support::spawn(adapter::serve(listener, service));
     let mut held = connected([127, 0, 0, 1], address).await;
     assert_eq!(beginning(&mut held, &call(false)).await, "HTTP/1.1 200");
     let mut greedy = connected([127, 0, 0, 1], address).await;
@@ -192,7 +192,7 @@ async fn a_client_that_hangs_up_behind_a_byte_gives_its_connection_back() {
     let begun = Arc::new(Notify::new());
     let options = Options::new().with_connections(1);
     let service = Service::with_options(server(), stuck(&begun), options);
-    let serving = tokio::spawn(adapter::serve(listener, service));
+    let serving = crate::support::spawn(adapter::serve(listener, service));
     let mut gone = TcpStream::connect(address).await.unwrap();
     let request = format!("{}P", call(false));
     gone.write_all(request.as_bytes()).await.unwrap();
@@ -214,7 +214,7 @@ async fn a_client_that_sends_its_next_request_early_and_stays_has_its_answer() {
         }
         handlers::handle(call, peer).await
     };
-    let serving = tokio::spawn(adapter::serve(listener, Service::new(server(), slow)));
+    let serving = crate::support::spawn(adapter::serve(listener, Service::new(server(), slow)));
     let list = call(true).replace("tools/call", "tools/list");
     let answers = exchange(address, &format!("{}{list}", call(false))).await;
     assert_eq!(answers.matches("HTTP/1.1 200").count(), 2, "{answers}");
@@ -236,7 +236,7 @@ async fn a_client_that_reads_nothing_of_its_answer_is_hung_up_on() {
     };
     let options = Options::new().with_write_time(Duration::from_millis(200));
     let service = Service::with_options(server(), handler, options);
-    let serving = tokio::spawn(adapter::serve(listener, service));
+    let serving = crate::support::spawn(adapter::serve(listener, service));
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(call(false).as_bytes()).await.unwrap();
     let hung_up = async {
@@ -285,7 +285,7 @@ async fn who_sends_from_elsewhere_keeps_its_session_through_a_flood() {
         ..mcp_revisions::Limits::default()
     };
     let service = Service::new(server().with_limits(limits), handlers::handle);
-    let serving = tokio::spawn(adapter::serve(listener, service));
+    let serving = crate::support::spawn(adapter::serve(listener, service));
     let quiet = from([127, 0, 0, 2], address, None).await;
     let mut flooded = Vec::new();
     for _ in 0..10 {
@@ -323,9 +323,9 @@ async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
     let (stop, stopped) = oneshot::channel::<()>();
     let service = Service::new(server(), handler);
     let until = async { drop(stopped.await) };
-    let serving = tokio::spawn(adapter::serve_until(listener, service, until, 3 * LONG));
+    let serving = crate::support::spawn(adapter::serve_until(listener, service, until, 3 * LONG));
     let mut idle = TcpStream::connect(address).await.unwrap();
-    let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
+    let at_work = crate::support::spawn(async move { exchange(address, &call(true)).await });
     begun.notified().await;
     stop.send(()).unwrap();
     // The listener is gone; what was at work is not.
@@ -371,8 +371,8 @@ async fn a_server_that_stops_waits_no_longer_than_its_grace() {
     let service = Service::new(server(), stuck(&begun));
     let until = async { drop(stopped.await) };
     let grace = Duration::from_millis(50);
-    let serving = tokio::spawn(adapter::serve_until(listener, service, until, grace));
-    let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
+    let serving = crate::support::spawn(adapter::serve_until(listener, service, until, grace));
+    let at_work = crate::support::spawn(async move { exchange(address, &call(true)).await });
     begun.notified().await;
     stop.send(()).unwrap();
     tokio::time::timeout(LONG, serving)

@@ -101,7 +101,7 @@ async fn a_per_request_client_that_hangs_up_gives_up_its_call() {
     let service = Service::new(server(), stuck(&at_work, "tools/call"));
     // Before anything was said.
     let post = Post::per_request("tools/call", json!({"name": "add"}));
-    let waits = tokio::spawn({
+    let waits = crate::support::spawn({
         let service = service.clone();
         async move { post.to(&service).await }
     });
@@ -125,7 +125,7 @@ async fn a_per_request_client_that_hangs_up_gives_up_the_look_at_the_tools_befor
     let at_work = Arc::new(AtomicUsize::new(0));
     let service = Service::new(server(), stuck(&at_work, "tools/list"));
     let post = Post::per_request("tools/call", json!({"name": "add"}));
-    let waits = tokio::spawn(async move { post.to(&service).await });
+    let waits = crate::support::spawn(async move { post.to(&service).await });
     assert!(settles_at(&at_work, 1).await);
     waits.abort();
     assert!(settles_at(&at_work, 0).await, "the tools are still listed");
@@ -199,7 +199,7 @@ async fn the_response_of_a_call_that_is_cancelled_in_silence_ends() {
     let session = open(&service, "2025-11-25").await;
     let of_session = |message: Value| Post::of(&message).with("Mcp-Session-Id", &session);
     let post = of_session(call("add", json!({"a": 1, "b": 2})));
-    let waits = tokio::spawn({
+    let waits = crate::support::spawn({
         let service = service.clone();
         async move { body(post.to(&service).await).await }
     });
@@ -293,7 +293,7 @@ async fn a_stream_ends_with_its_answer_whoever_could_still_say_something() {
         let _ = peer
             .notify("notifications/progress", Some(&Json::from(progress)))
             .await;
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             std::future::pending::<()>().await;
             drop(peer);
         });

@@ -22,7 +22,7 @@ async fn peer(revision: Revision, router: Router) -> Peer {
 async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
     let (near, far) = duplex(1 << 16);
     let running = router.build("example", "1").unwrap().with_limits(limits);
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });

@@ -64,7 +64,7 @@ where
             }
         });
     let running = router.build_with(server).unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });
@@ -218,7 +218,7 @@ async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
         mcp_revisions::args::Version("1.0.0"),
     ))
     .lines(input, output);
-    let call = tokio::spawn({
+    let call = crate::support::spawn({
         let client = client.clone();
         async move { client.list_tools(None).await }
     });
@@ -248,7 +248,7 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
         .tool("a", "", || async { "b" })
         .build("example", "1")
         .unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });
@@ -327,7 +327,7 @@ async fn chatters(stream: tokio::io::DuplexStream, messages: i64) {
 #[tokio::test]
 async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
     let (near, far) = duplex(1 << 16);
-    tokio::spawn(chatters(far, 100));
+    crate::support::spawn(chatters(far, 100));
     let careful = Careful::default();
     let (input, output) = split(near);
     let info = mcp::Implementation::new("client", mcp_revisions::args::Version("1.0.0"));
@@ -381,7 +381,7 @@ async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
         })
         .lines(input, output);
     let first = client.clone();
-    let call = tokio::spawn(async move { first.list_tools(None).await });
+    let call = crate::support::spawn(async move { first.list_tools(None).await });
     let (input, mut output) = split(far);
     let taken = pings(&mut output, 100_000).await;
     // What is in the streams, what waits to be heard, and the answers of four kibibytes.
@@ -391,7 +391,8 @@ async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
     assert!(matches!(refused, Err(Error::Transport(_))), "{refused:?}");
     // Once it takes them, all goes on.
     let mut lines = BufReader::new(input).lines();
-    let all = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    let all =
+        crate::support::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     assert_eq!(pings(&mut output, 2_000).await, 2_000);
     drop(output);
     call.abort();

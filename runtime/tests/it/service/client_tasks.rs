@@ -20,7 +20,7 @@ fn serve(stream: DuplexStream) {
     let profile = Profile::new(&info, &Json::from(json!({"tools": {}})));
     let server = Server::new(CORE, profile).unwrap();
     let (input, output) = split(stream);
-    tokio::spawn(stdio::serve_on(server, samples, input, output));
+    crate::support::spawn(stdio::serve_on(server, samples, input, output));
 }
 
 async fn samples(_: IncomingRequest, peer: Asked) -> Result<Json, ErrorObject> {

@@ -46,7 +46,7 @@ fn connect(only: Revision) -> Client {
         .tool("count", "Counts.", count)
         .tool("flood", "Says too much.", flood);
     let running = router.build_with(server).unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });

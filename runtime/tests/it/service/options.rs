@@ -31,7 +31,7 @@ fn router() -> McpServer<Latest> {
 /// Serves one end of a pipe; the other is the client's.
 fn served(running: McpServer<Latest>) -> DuplexStream {
     let (near, far) = duplex(1 << 20);
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });

@@ -114,7 +114,7 @@ async fn peer(revision: Revision) -> Peer {
 async fn peer_of(revision: Revision, router: Router) -> Peer {
     let (near, far) = duplex(1 << 16);
     let running = router.build("example", "1.0.0").unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });
@@ -479,7 +479,7 @@ async fn a_function_may_ask_by_a_result_of_its_own() {
         let (near, far) = duplex(1 << 16);
         let running = Router::new().tool("named", "Asks.", named);
         let running = running.build("example", "1").unwrap();
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             let (input, output) = tokio::io::split(far);
             running.lines(input, output).await.unwrap();
         });

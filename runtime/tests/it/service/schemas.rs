@@ -45,7 +45,7 @@ async fn what_a_schema_allows_is_what_its_type_reads() {
         .tool("order", "Orders.", order)
         .build("x", "1")
         .unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = split(far);
         running.lines(input, output).await.unwrap();
     });

@@ -84,7 +84,7 @@ async fn handlers_of_one_revision_serve_every_peer() {
     for revision in revisions() {
         let (near, far) = duplex(1 << 16);
         let running = Server::<V2025_06_18>::new(&info()).build(Adder).unwrap();
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             let (input, output) = tokio::io::split(far);
             running.lines(input, output).await.unwrap();
         });
@@ -109,7 +109,7 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
     };
     let server = Server::<V2025_06_18>::new(&info());
     let running = server.build(slow.clone()).unwrap().with_limits(limits);
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });
@@ -129,7 +129,7 @@ async fn a_notification_becomes_no_task() {
     let (tell, mut told) = mpsc::unbounded_channel();
     let server = Server::<V2025_06_18>::new(&info());
     let running = server.build(Eager(tell)).unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });
@@ -142,7 +142,7 @@ async fn a_notification_becomes_no_task() {
 async fn capabilities_are_what_is_implemented() {
     let (near, far) = duplex(1 << 16);
     let running = Server::<V2025_06_18>::new(&info()).build(Watched).unwrap();
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });

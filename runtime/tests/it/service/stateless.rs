@@ -46,7 +46,7 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
         let (router, begun) = router();
         let (near, far) = duplex(1 << 16);
         let running = router.build("example", "1").unwrap();
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             let (input, output) = tokio::io::split(far);
             running.lines(input, output).await.unwrap();
         });
@@ -81,7 +81,7 @@ async fn replica(keys: &[u8]) -> Peer {
     let running = router().0.build("example", "1").unwrap();
     let running = (keys.iter()).fold(running, |it, key| it.with_request_state_key([*key; 32]));
     let (near, far) = duplex(1 << 16);
-    tokio::spawn(async move {
+    crate::support::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });

@@ -37,7 +37,7 @@ async fn events_in_the_span_of_a_call_go_to_its_client() {
         let router = Router::new().tool("measure", "Measures.", measure);
         let running = router.build_with(server).unwrap();
         let (near, far) = duplex(1 << 16);
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             let (input, output) = split(far);
             running.lines(input, output).await.unwrap();
         });

@@ -17,6 +17,13 @@ pub(crate) mod steps;
 
 pub(crate) use steps::{Channel, Output, Received, Reply, Server};
 
+/// Starts a task, behind a box: one kind of task is compiled, not one for each caller.
+pub(crate) fn spawn<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> tokio::task::JoinHandle<T> {
+    tokio::spawn(mcp_revisions::boxed(work))
+}
+
 /// The time does not matter here.
 pub(crate) const NOW: Duration = Duration::ZERO;
 

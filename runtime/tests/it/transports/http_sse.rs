@@ -67,7 +67,7 @@ async fn listen(app: axum::Router) -> String {
         .await
         .unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
     url
 }
 
@@ -133,7 +133,7 @@ async fn a_call_fails_with_the_stream_that_it_is_to_be_answered_in_and_the_next_
     let (url, end) = serve([Revision::V2024_11_05], refuses, Arc::default()).await;
     let client = client().url(&url).unwrap();
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
-    let slow = tokio::spawn({
+    let slow = crate::support::spawn({
         let client = client.clone();
         async move { call(&client, "slow").await }
     });

@@ -105,7 +105,7 @@ impl Servers {
                 page("issuer", issuer),
             )
             .route("/token", token);
-        tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self { origin, url, seen }
     }
 

@@ -48,7 +48,7 @@ async fn serve(seen: Seen) -> String {
         .await
         .unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
     url
 }
 

@@ -63,7 +63,7 @@ async fn a_server_over_tls_is_called_by_whoever_trusts_it() {
         .unwrap()
         .into_http_service(http::Options::default());
     let app = axum::Router::new().route_service("/mcp", service);
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
 
     let mut trusted = rustls::RootCertStore::empty();
     trusted.add(certificate).unwrap();

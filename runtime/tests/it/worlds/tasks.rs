@@ -198,7 +198,7 @@ impl World {
             Channel::Stdio => {
                 let (near, far) = tokio::io::duplex(1 << 16);
                 let (input, output) = tokio::io::split(far);
-                tokio::spawn(stdio::serve_on(server, handler, input, output));
+                crate::support::spawn(stdio::serve_on(server, handler, input, output));
                 let (input, output) = tokio::io::split(near);
                 Transport::lines(input, output, limit)
             }
@@ -260,7 +260,7 @@ impl World {
         let is_task = self.cell.makes_task(tool, prefers);
         if tool == "waits" && !gives_up {
             let gate = self.made.gate(number);
-            tokio::spawn(async move {
+            crate::support::spawn(async move {
                 sleep(pause).await;
                 gate.notify_one();
             });

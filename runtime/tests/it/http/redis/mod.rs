@@ -138,7 +138,7 @@ impl Replica {
         let service = self.service.clone();
         let runtime = self.runtime.as_ref().unwrap();
         runtime.block_on(async {
-            let answer = tokio::spawn(service.oneshot(request));
+            let answer = crate::support::spawn(service.oneshot(request));
             let answer = tokio::time::timeout(Duration::from_secs(20), answer).await;
             answer.expect("an answer in time").unwrap().unwrap()
         })

@@ -67,7 +67,7 @@ async fn a_client_gets_the_result_of_a_tool_whichever_tasks_its_server_has() {
 async fn a_call_that_its_client_drops_stops_the_task() {
     let world = World::default();
     let client = world.client(Revision::LATEST);
-    let call = tokio::spawn(async move { text(&client, "waits").await });
+    let call = crate::support::spawn(async move { text(&client, "waits").await });
     comes_true(|| world.at_work.load(Ordering::SeqCst) == 1 && world.store.len() == 1).await;
     call.abort();
     comes_true(|| world.at_work.load(Ordering::SeqCst) == 0).await;
@@ -86,7 +86,7 @@ async fn a_program_that_was_started_again_fetches_the_result_of_its_task() {
             ))
     };
     let client = connect().on_task(move |task| drop(seen.send(task)));
-    let call = tokio::spawn(async move { text(&client, "waits").await });
+    let call = crate::support::spawn(async move { text(&client, "waits").await });
     let task = ids.recv().await.unwrap();
     assert_eq!(task.status, TaskStatus::Working);
     // It looks again, and hears how far the task is.

@@ -98,7 +98,7 @@ impl World {
 
     async fn peer_of(&self, server: McpServer<Latest>, revision: Revision) -> Peer {
         let (near, far) = duplex(1 << 16);
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             let (input, output) = tokio::io::split(far);
             server.lines(input, output).await.unwrap();
         });
@@ -158,7 +158,7 @@ impl World {
     fn client(&self, revision: Revision) -> Client {
         let (near, far) = duplex(1 << 16);
         let server = self.server(|it| it);
-        tokio::spawn(async move {
+        crate::support::spawn(async move {
             let (input, output) = tokio::io::split(far);
             server.lines(input, output).await.unwrap();
         });

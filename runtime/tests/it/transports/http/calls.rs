@@ -278,7 +278,7 @@ async fn parameters_that_headers_repeat_are_repeated() {
         .await
         .unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
     let client = client().url(&url).unwrap();
     // The server refuses a call without the header: the client learns of it, and calls again.
     for region in ["north", "Süd"] {
@@ -361,11 +361,11 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
             .into_http_service(http::Options::default());
         let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        tokio::spawn(http::serve(listener, service));
+        crate::support::spawn(http::serve(listener, service));
         let client = client().url(&url).unwrap();
         let patience = Duration::from_secs(20);
         let kept = client.clone();
-        let waits = tokio::spawn(async move { call(&kept, "sleep").await.map(|_| ()) });
+        let waits = crate::support::spawn(async move { call(&kept, "sleep").await.map(|_| ()) });
         tokio::time::timeout(patience, begun.notified())
             .await
             .unwrap();

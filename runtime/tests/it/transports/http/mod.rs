@@ -45,7 +45,7 @@ async fn serve(only: impl IntoIterator<Item = Revision>, fault: Fault) -> String
         .await
         .unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
     url
 }
 

@@ -133,7 +133,7 @@ async fn a_stream_that_breaks_is_taken_up_again() {
         .await
         .unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    crate::support::spawn(async move { axum::serve(listener, app).await.unwrap() });
     let client = client().http(quick(&url));
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
     assert_eq!(asked.load(Ordering::SeqCst), 8);
