@@ -1,7 +1,5 @@
 //! Which capabilities the handlers of an application stand for.
 
-use std::collections::BTreeMap;
-
 use mcp_protocol::Revision;
 use mcp_wire::{Direction, Json, Map, MethodKind};
 
@@ -10,14 +8,17 @@ use mcp_wire::{Direction, Json, Map, MethodKind};
 pub(super) fn promised(
     revision: Revision,
     sender: Direction,
-) -> BTreeMap<&'static str, Vec<&'static str>> {
-    let mut promised: BTreeMap<_, Vec<_>> = BTreeMap::new();
+) -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut promised: Vec<(&str, Vec<_>)> = Vec::new();
     for row in revision.methods() {
         if let Some(capability) = row.capability
             && row.direction == sender
             && row.kind != MethodKind::Notification
         {
-            promised.entry(capability).or_default().push(row.name);
+            match promised.iter_mut().find(|(known, _)| *known == capability) {
+                Some((_, methods)) => methods.push(row.name),
+                None => promised.push((capability, vec![row.name])),
+            }
         }
     }
     promised
@@ -25,19 +26,21 @@ pub(super) fn promised(
 
 /// The capabilities of a peer that has implemented these requests from the other side.
 pub(super) fn declared(revision: Revision, sender: Direction, implemented: &[&str]) -> Json {
-    let mut all: BTreeMap<&str, Map<bool>> = BTreeMap::new();
+    let mut all: Map<Map<bool>> = Map::new();
     for (capability, methods) in promised(revision, sender) {
         if !methods.iter().any(|method| implemented.contains(method)) {
             continue;
         }
-        match capability.split_once('.') {
-            Some((capability, part)) => {
-                all.entry(capability).or_default().insert(part, true);
-            }
-            None => {
-                all.entry(capability).or_default();
-            }
+        let (capability, part) = match capability.split_once('.') {
+            Some((capability, part)) => (capability, Some(part)),
+            None => (capability, None),
+        };
+        if !all.contains_key(capability) {
+            all.insert(capability, Map::new());
+        }
+        if let (Some(parts), Some(part)) = (all.get_mut(capability), part) {
+            parts.insert(part, true);
         }
     }
-    Json::of(&Map::from_iter(all))
+    Json::of(&all)
 }

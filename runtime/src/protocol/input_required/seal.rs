@@ -1,6 +1,5 @@
 //! Signed `requestState`: what a client carries from one request to the next, and can neither make nor change.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -231,7 +230,8 @@ pub(crate) fn canonical(json: &Json, text: &mut String) {
     match json.kind() {
         Kind::Object => match json.read::<Map<Json>>() {
             Ok(object) => {
-                let members: BTreeMap<String, Json> = object.into_iter().collect();
+                let mut members: Vec<(String, Json)> = object.into_iter().collect();
+                members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
                 text.push('{');
                 for (name, value) in members {
                     mcp_wire::write_to(name.as_str(), text);

@@ -1,6 +1,6 @@
 //! What a server says of its tasks: which tools make some, and how long they are kept.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl TaskSupport {
 /// The tasks of a server: which tools make some, where they are kept, and how long.
 #[derive(Clone)]
 pub struct TaskOptions {
-    tools: BTreeMap<String, TaskSupport>,
+    tools: HashMap<String, TaskSupport>,
     /// `None`: the one of the backplane, or one in memory.
     pub(crate) store: Option<Arc<dyn TaskStore>>,
     pub(crate) ttl: Duration,
@@ -40,7 +40,7 @@ pub struct TaskOptions {
 impl Default for TaskOptions {
     fn default() -> Self {
         Self {
-            tools: BTreeMap::new(),
+            tools: HashMap::new(),
             store: None,
             ttl: Duration::from_secs(60 * 60),
             max_ttl: Duration::from_secs(24 * 60 * 60),

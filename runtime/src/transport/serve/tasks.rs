@@ -312,25 +312,40 @@ impl Tasks {
     }
 
     /// Changes a task, and wakes those who wait for that; `None` if there is none, or nothing to change.
-    async fn change<T>(
+    async fn change<T: Send>(
         &self,
         id: &str,
-        mut change: impl FnMut(&mut Task) -> Option<T>,
+        mut change: impl FnMut(&mut Task) -> Option<T> + Send,
     ) -> Result<Option<(Task, T)>, TaskStoreError> {
+        let mut done = None;
+        let mut change = |task: &mut Task| {
+            done = change(task);
+            done.is_some()
+        };
+        let changed = self.change_if(id, &mut change).await?;
+        Ok(changed.zip(done))
+    }
+
+    /// Does the same where a change says whether it is one.
+    async fn change_if(
+        &self,
+        id: &str,
+        change: &mut (dyn FnMut(&mut Task) -> bool + Send),
+    ) -> Result<Option<Task>, TaskStoreError> {
         for _ in 0..TRIES {
             let Some(mut task) = self.store.get(id).await? else {
                 return Ok(None);
             };
             let before = task.status;
-            let Some(done) = change(&mut task) else {
+            if !change(&mut task) {
                 return Ok(None);
-            };
+            }
             task.version.0 += 1;
             task.updated_ms = Count(now_ms());
             match self.store.replace(task.clone()).await {
                 Ok(()) => {
                     self.tell(&task, before);
-                    return Ok(Some((task, done)));
+                    return Ok(Some(task));
                 }
                 Err(TaskStoreError::Changed) => tokio::task::yield_now().await,
                 Err(why) => return Err(why),
