@@ -371,7 +371,11 @@ async fn a_thousand_questions_that_were_given_up_do_not_keep_the_next_from_being
 #[tokio::test]
 async fn what_a_client_does_not_read_has_a_bound() {
     const CALLS: usize = 40;
-    const LONG: usize = 4 << 20;
+    const LONG: usize = 256 << 10;
+    let limits = Limits {
+        max_message_bytes: 4 * LONG,
+        ..Limits::default()
+    };
     let called = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&called);
     // All of them are at work before the first one answers.
@@ -390,7 +394,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     };
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, mut from) = tokio::io::duplex(1 << 10);
-    let server = handlers::server().unwrap();
+    let server = handlers::server().unwrap().with_limits(limits.clone());
     let serving = crate::support::spawn(stdio::serve_on(server, handler, input, output));
     for id in 0..CALLS {
         let call = per_request(id as i64, "add") + "\n";
@@ -408,7 +412,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     from.read_to_string(&mut read).await.unwrap();
     serving.await.unwrap().unwrap();
     assert_eq!(read.lines().count(), CALLS, "each has its answer");
-    let kept = 4 * Limits::default().max_message_bytes;
+    let kept = 4 * limits.max_message_bytes;
     assert!(read.len() < kept + LONG, "{} bytes were kept", read.len());
     let refused = read.lines().filter(|line| line.contains("has not read"));
     assert!(refused.count() > 0);

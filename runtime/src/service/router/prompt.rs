@@ -34,14 +34,14 @@ impl Router {
     {
         let name = prompt.name.clone();
         let of = name.clone();
-        let fill: Boxed<Map<String>, _> =
-            Box::new(move |arguments, cx| match Json::of(&arguments).parse() {
-                Ok(arguments) => {
-                    let answer = fill.call(arguments, cx);
-                    Box::pin(async move { answer.await.into_prompt_result() })
-                }
-                Err(error) => failed(format!("arguments of the prompt `{of}`"), &error),
-            });
+        let fill: Boxed<Map<String>, _> = Box::new(move |arguments, cx| {
+            let arguments = match Json::of(&arguments).parse() {
+                Ok(arguments) => arguments,
+                Err(error) => return failed(format!("arguments of the prompt `{of}`"), &error),
+            };
+            let answer = fill.call(arguments, cx);
+            Box::pin(async move { answer.await.into_prompt_result() })
+        });
         let free = self.prompts.add(&name, Prompt { prompt, fill });
         self.taken(free, "prompts", &name);
         self

@@ -1,6 +1,7 @@
 //! Resources, at one URI each, or at all URIs of a template.
 
 use mcp_protocol::latest as mcp;
+use mcp_wire::Json;
 use mcp_wire::args::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
@@ -62,20 +63,16 @@ impl Router {
     where
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
     {
-        let read: Boxed<Asked, _> =
-            Box::new(
-                move |asked, cx| match mcp_wire::Json::of(&asked.variables).parse() {
-                    Ok(variables) => {
-                        let answer = read.call(variables, cx);
-                        Box::pin(
-                            async move { answer.await.into_contents(asked.uri, asked.mime_type) },
-                        )
-                    }
-                    Err(error) => {
-                        failed(format!("variables of `{}`", shortened(&asked.uri)), &error)
-                    }
-                },
-            );
+        let read: Boxed<Asked, _> = Box::new(move |asked, cx| {
+            let variables = match Json::of(&asked.variables).parse() {
+                Ok(variables) => variables,
+                Err(error) => {
+                    return failed(format!("variables of `{}`", shortened(&asked.uri)), &error);
+                }
+            };
+            let answer = read.call(variables, cx);
+            Box::pin(async move { answer.await.into_contents(asked.uri, asked.mime_type) })
+        });
         if let Err(problem) = self.templates.add(template, read) {
             self.problems.push(problem);
         }

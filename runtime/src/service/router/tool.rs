@@ -46,16 +46,15 @@ impl Router {
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoToolResult>,
     {
         let name = tool.name.clone();
-        self.adding(
-            tool,
-            Box::new(move |arguments, cx| match read(&name, arguments) {
-                Ok(arguments) => {
-                    let answer = run.call(arguments, cx);
-                    Box::pin(async move { answer.await.into_tool_result() })
-                }
-                Err(why) => misread(why),
-            }),
-        )
+        let run: Run = Box::new(move |arguments, cx| {
+            let arguments = match read(&name, arguments) {
+                Ok(arguments) => arguments,
+                Err(why) => return misread(why),
+            };
+            let answer = run.call(arguments, cx);
+            Box::pin(async move { answer.await.into_tool_result() })
+        });
+        self.adding(tool, run)
     }
 
     fn adding(mut self, tool: mcp::Tool, run: Run) -> Self {
