@@ -394,7 +394,7 @@ async fn what_a_client_does_not_read_has_a_bound() {
     };
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, mut from) = tokio::io::duplex(1 << 10);
-    let server = handlers::server().unwrap().with_limits(limits.clone());
+    let server = handlers::server().unwrap().with_limits(limits);
     let serving = crate::support::spawn(stdio::serve_on(server, handler, input, output));
     for id in 0..CALLS {
         let call = per_request(id as i64, "add") + "\n";
