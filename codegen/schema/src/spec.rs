@@ -30,9 +30,7 @@ pub use directory::Directory;
 pub use errata::Erratum;
 pub use extensions::Extension;
 pub use facts::{Fact, Left};
-pub use import::{
-    ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream, import, sha256,
-};
+pub use import::{ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream, sha256};
 pub use remove::Removed;
 use revisions::Row;
 pub use revisions::{Lifecycle, Status};
@@ -197,13 +195,6 @@ impl Revision {
     #[must_use]
     pub fn definition(&self, name: &str) -> Option<&Value> {
         canonical::definition(&self.schema, name)
-    }
-
-    /// Returns the reference page of a definition.
-    #[must_use]
-    pub fn reference_of(&self, definition: &str) -> String {
-        self.reference
-            .replace("{anchor}", &definition.to_lowercase())
     }
 }
 

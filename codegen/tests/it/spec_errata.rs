@@ -76,8 +76,7 @@ fn a_spec_is_read_in_order_with_its_facts() {
         assert_eq!((of.id.as_str(), of.wire.as_str()), (id, wire));
         assert_eq!((of.lifecycle, of.status), (lifecycle, status));
     }
-    let page = one.reference_of("PaintResult");
-    assert_eq!(page, "https://example.org/one#paintresult");
+    assert_eq!(one.reference, "https://example.org/one#{anchor}");
     assert_eq!(one.definitions().count(), 7);
     assert_eq!(spec.rules.get("names.toml").path, "spec/names.toml");
     assert_eq!(spec.rules.get("shims/one..two.toml").text, "b = 2");

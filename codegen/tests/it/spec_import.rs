@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_schema::spec::{
-    Directory, ImportOptions, Imported, Lifecycle, Spec, Status, Upstream, import, verify,
+    Directory, ImportOptions, Imported, Lifecycle, Spec, Status, Upstream, verify,
 };
 use mcp_schema::{Error, Revision};
 
@@ -45,6 +45,14 @@ impl Disk {
         let spec = Spec::read(&self.spec()).unwrap();
         spec.revisions.into_iter().map(|one| one.id).collect()
     }
+}
+
+/// Does what `cargo xtask spec import` does: a refused import writes nothing.
+fn import(dir: &Path, file: &Path, options: &ImportOptions) -> Result<Imported, Error> {
+    let mut directory = Directory::read(dir)?;
+    let imported = directory.import(&Upstream::read(file)?, options)?;
+    directory.write(dir)?;
+    Ok(imported)
 }
 
 fn new(id: &str, status: Status) -> ImportOptions {

@@ -5,8 +5,6 @@ mod extension;
 mod source;
 mod upstream;
 
-use std::path::Path;
-
 use super::diagnostics::{diagnostics, passed_over};
 use super::directory::Directory;
 use super::facts::{Change, Fact, Held, Left};
@@ -80,19 +78,7 @@ pub struct Imported {
     pub stale: Option<Error>,
 }
 
-/// Writes the schema in `file` below the spec directory `dir`, records it in revisions.toml, and ends what does not hold for it.
-///
-/// # Errors
-/// A file that is not a schema, or options that do not fit. Nothing has been written then.
-pub fn import(dir: &Path, file: &Path, options: &ImportOptions) -> Result<Imported, Error> {
-    let upstream = Upstream::read(file)?;
-    let mut directory = Directory::read(dir)?;
-    let imported = directory.import(&upstream, options)?;
-    directory.write(dir)?;
-    Ok(imported)
-}
-
-/// The same in memory.
+/// Takes a schema into the directory, records it in revisions.toml, and ends what does not hold for it.
 pub(super) fn into(
     directory: &mut Directory,
     upstream: &Upstream,
