@@ -356,7 +356,8 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
     }
     if rows.reference.get_ref().is_empty() {
         let help = "the URL of the page that the docs of the types are to link";
-        fault(&rows.reference, "reference", "there is no page", help);
+        let problem = "the extension names no reference page";
+        fault(&rows.reference, "reference", problem, help);
     }
     if let Some(settings) = rows.settings.as_ref().filter(is_undefined) {
         fault(settings, "settings", UNDEFINED, LEAVE_OUT);

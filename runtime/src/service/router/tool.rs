@@ -54,10 +54,11 @@ impl Router {
             let answer = run.call(arguments, cx);
             Box::pin(async move { answer.await.into_tool_result() })
         });
-        self.adding(tool, run)
+        self.register(tool, run)
     }
 
-    fn adding(mut self, tool: mcp::Tool, run: Run) -> Self {
+    /// Registers a tool and its function.
+    fn register(mut self, tool: mcp::Tool, run: Run) -> Self {
         let name = tool.name.clone();
         if let Err(problem) = takes_an_object(&tool.input_schema) {
             self.problems.push(format!("the tool `{name}` {problem}"));

@@ -93,15 +93,20 @@ fn ends_unread(hangs_up: bool) {
     }
     let input = (!hangs_up).then_some(input);
     // Well before what is written is given up because nobody reads it.
+    ends_soon(&mut child, &format!("hung up: {hangs_up}"));
+    drop((input, output));
+}
+
+#[cfg(unix)]
+fn ends_soon(child: &mut std::process::Child, told: &str) {
     let deadline = Instant::now() + PATIENCE / 2;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > deadline {
             child.kill().unwrap();
-            panic!("the bridge does not end, hung up: {hangs_up}");
+            panic!("the bridge does not end, {told}");
         }
         thread::sleep(Duration::from_millis(5));
     }
-    drop((input, output));
 }
 
 /// Until its client says anything, the bridge waits, and a signal still ends it.
@@ -111,14 +116,7 @@ fn a_bridge_that_waits_for_its_client_is_ended_by_a_signal() {
     let mut child = bridge(&["--log", "off"], Revision::LATEST);
     thread::sleep(Duration::from_millis(500));
     signalled(&child, "-TERM");
-    let deadline = Instant::now() + PATIENCE / 2;
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() > deadline {
-            child.kill().unwrap();
-            panic!("the bridge does not end");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
+    ends_soon(&mut child, "and its client has said nothing");
 }
 
 #[cfg(unix)]
