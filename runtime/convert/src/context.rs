@@ -377,17 +377,20 @@ impl Context {
         receiver.to_owned()
     }
 
-    /// Runs a conversion of the value of a member; its losses get the member's name.
-    #[inline]
+    /// Converts the value of a member; its losses get the member's name.
+    ///
+    /// # Errors
+    /// As the conversion.
     #[doc(hidden)]
-    pub fn member<T>(
+    pub fn member<A, B>(
         &mut self,
         name: &'static str,
-        run: impl FnOnce(&mut Self) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        value: A,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
+    ) -> Result<B, Stop> {
         self.go_to(Segment::Member(name));
-        let result = run(self);
-        self.path.pop();
+        let result = convert(value, self);
+        self.leave();
         result
     }
 
@@ -397,19 +400,26 @@ impl Context {
         self.path.push(segment);
     }
 
+    /// Goes back to the value that the part at hand belongs to.
+    #[inline(never)]
+    fn leave(&mut self) {
+        self.path.pop();
+    }
+
     /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
     /// any by what was lost is left out with it.
     ///
     /// # Errors
     /// As the conversion.
     #[doc(hidden)]
-    pub fn prune(
+    pub fn prune<A>(
         &mut self,
         name: &'static str,
-        run: impl FnOnce(&mut Self) -> Result<Extra, Stop>,
+        value: A,
+        convert: fn(A, &mut Self) -> Result<Extra, Stop>,
     ) -> Result<Option<Extra>, Stop> {
         let before = self.losses.len();
-        let value = self.member(name, run)?;
+        let value = self.member(name, value, convert)?;
         Ok(self.unless_emptied(name, value, before))
     }
 
@@ -433,25 +443,45 @@ impl Context {
         None
     }
 
-    /// Converts each item of a list; losses get the item's index.
+    /// Converts the list of a member; its losses get the member's name.
+    ///
+    /// # Errors
+    /// As the conversion of an item.
     #[doc(hidden)]
     pub fn list<A, B>(
         &mut self,
+        name: &'static str,
         items: Vec<A>,
-        convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
+    ) -> Result<Vec<B>, Stop> {
+        self.go_to(Segment::Member(name));
+        let result = self.items(items, convert);
+        self.leave();
+        result
+    }
+
+    /// Converts each item of a list; losses get the item's index.
+    ///
+    /// # Errors
+    /// As the conversion of an item.
+    #[doc(hidden)]
+    pub fn items<A, B>(
+        &mut self,
+        items: Vec<A>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
         self.go_to(Segment::Index(0));
         // Collecting results would not know how many there are.
         let mut converted = Vec::with_capacity(items.len());
-        for (index, item) in items.into_iter().enumerate() {
-            self.at(index);
+        for item in items {
             converted.push(convert(item, self)?);
+            self.go_on();
         }
-        self.path.pop();
+        self.leave();
         Ok(converted)
     }
 
-    /// Does the same as [`list`](Self::list), without the items that `keep` refuses, which are recorded.
+    /// Does the same as [`items`](Self::items), without the items that `keep` refuses, which are recorded.
     ///
     /// # Errors
     /// As the conversion of an item.
@@ -461,7 +491,7 @@ impl Context {
         rule: &'static Rule,
         items: Vec<A>,
         keep: fn(&A) -> bool,
-        convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
         let mut kept = Vec::with_capacity(items.len());
         let depth = self.path.len();
@@ -485,7 +515,7 @@ impl Context {
     pub fn map<A, B>(
         &mut self,
         values: Map<A>,
-        convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Map<B>, Stop> {
         values
             .into_iter()
@@ -498,11 +528,10 @@ impl Context {
             .collect()
     }
 
-    /// The place at hand is this item of its list.
-    #[inline]
-    fn at(&mut self, index: usize) {
-        if let Some(segment) = self.path.last_mut() {
-            *segment = Segment::Index(index);
+    /// Goes on to the next item of the list that the item at hand belongs to.
+    fn go_on(&mut self) {
+        if let Some(Segment::Index(index)) = self.path.last_mut() {
+            *index += 1;
         }
     }
 

@@ -180,7 +180,7 @@ impl Tables {
     ///
     /// # Errors
     /// As the conversions; and a rejection if no chain of conversions leads from the one type to the other.
-    pub fn convert_value<A: Decode + Encode + 'static, B: 'static>(
+    pub fn convert_value<A: Decode + Encode + 'static, B: Decode + 'static>(
         &self,
         from: (usize, &str),
         to: (usize, &str),

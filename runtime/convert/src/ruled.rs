@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_hook_may_end_the_conversion_by_its_rule_and_where_it_stands() {
         let mut cx = Context::default();
-        let ended = cx.member("data", |cx| -> Result<(), Stop> {
+        let ended = cx.member("data", (), |(), cx| -> Result<(), Stop> {
             Err(cx.under(&RULE).reject(-32602, "too long"))
         });
         let told = match ended {

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::mem;
 
 use crate::error::Error;
 use crate::fault::Fault;
@@ -166,7 +167,7 @@ pub struct AnyValue(Box<dyn Codec>);
 impl AnyValue {
     /// Creates one from a value.
     pub fn new<T: Decode + Encode + 'static>(value: T) -> Self {
-        Self(Box::new(Some(value)))
+        Self(Box::new(value))
     }
 
     /// Creates one from the value that reading begins with.
@@ -174,10 +175,10 @@ impl AnyValue {
         Self::new(T::blank())
     }
 
-    /// Takes the value out; `None` if it is of another type, or was taken before.
-    pub fn take<T: 'static>(&mut self) -> Option<T> {
+    /// Takes the value out, and leaves a blank one; `None` if it is of another type.
+    pub fn take<T: Decode + 'static>(&mut self) -> Option<T> {
         let value: &mut dyn Any = &mut *self.0;
-        value.downcast_mut::<Option<T>>()?.take()
+        Some(mem::replace(value.downcast_mut()?, T::blank()))
     }
 
     fn is(&self, id: TypeId) -> bool {
@@ -192,29 +193,10 @@ impl fmt::Debug for AnyValue {
     }
 }
 
-/// A value that may be taken out, read and written as its type is.
-trait Codec: Any {
-    /// As [`Decode::fill`].
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault>;
+/// What reads and writes itself, and says of which type it is.
+trait Codec: Decode + Encode + Any {}
 
-    /// As [`Encode::encode`].
-    fn write(&self, writer: &mut Writer);
-}
-
-impl<T: Decode + Encode + 'static> Codec for Option<T> {
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match self {
-            Some(value) => value.fill(reader),
-            None => Ok(()),
-        }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        if let Some(value) = self {
-            value.encode(writer);
-        }
-    }
-}
+impl<T: Decode + Encode + Any> Codec for T {}
 
 /// A row of a revision's table of types, and its codec: texts of a type that is only known at run time.
 #[derive(Debug, Clone, Copy)]
@@ -240,7 +222,7 @@ impl TypeInfo {
             rust_name,
             definition: true,
             blank: AnyValue::blank::<T>,
-            id: TypeId::of::<Option<T>>,
+            id: TypeId::of::<T>,
         }
     }
 
@@ -269,7 +251,7 @@ impl TypeInfo {
     pub fn read(&self, text: &str) -> Result<AnyValue, Error> {
         let mut reader = Reader::new(text);
         let mut value = (self.blank)();
-        let result = (value.0.read(&mut reader)).and_then(|()| reader.finish());
+        let result = (value.0.fill(&mut reader)).and_then(|()| reader.finish());
         match result {
             Ok(()) => Ok(value),
             Err(fault) => Err(Error::new(&fault, text)),
@@ -299,7 +281,7 @@ impl TypeInfo {
 
     fn written(&self, value: &AnyValue, mut writer: Writer) -> Option<String> {
         value.is((self.id)()).then(|| {
-            value.0.write(&mut writer);
+            value.0.encode(&mut writer);
             writer.into_text()
         })
     }

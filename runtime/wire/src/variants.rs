@@ -42,6 +42,7 @@ macro_rules! variants {
         $($variant:ident $(($($held:tt)+))?;)*
     }) => {
         impl $crate::Decode for $type {
+            #[inline(never)]
             fn blank() -> Self {
                 Self::$blank($crate::Decode::blank())
             }

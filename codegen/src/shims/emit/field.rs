@@ -39,8 +39,8 @@ impl Emitter {
             }
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
-                let call = call(hook, quote!(#from));
-                quote!(cx.member(#wire, |cx| #call)?)
+                let call = call(hook, quote!(value));
+                quote!(cx.member(#wire, #from, |value, cx| #call)?)
             }
             Source::Derived(_) => {
                 let value = derived(&plan.field);
@@ -103,13 +103,13 @@ impl Emitter {
             return quote!({ let #from = cx.not_null(#rule, #wire, #given); #value });
         }
         if same.prune && !self.is_exact(transfer) {
-            let run = self.fallible(transfer, quote!(value));
-            return quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
+            let run = self.each_fallible(transfer);
+            return quote!(match #from { Some(value) => cx.prune(#wire, value, #run)?, None => None });
         }
         if same.summon.is_some() {
-            let run = self.fallible(transfer, quote!(value));
+            let run = self.each_fallible(transfer);
             let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
-            return quote!(match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
+            return quote!(match #source { Some(value) => Some(cx.member(#wire, value, #run)?), None => None });
         }
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
         let plain = *transfer == Transfer::Move && boxed[0] == boxed[1];
@@ -174,10 +174,10 @@ impl Emitter {
         let required = |value: TokenStream| match is_lost {
             true => {
                 let message = "the value has no counterpart in the other revision";
-                quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
+                quote!(cx.member(#wire, &#value, |value, cx| cx.refused(#rule, value, #message))?)
             }
             false => {
-                let read = quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?);
+                let read = quote!(cx.member(#wire, &#value, |value, cx| cx.reread_required(#rule, value))?);
                 in_box(read, plan.boxed)
             }
         };
@@ -210,7 +210,7 @@ impl Emitter {
             Some(function) => quote!(|value, _| Ok(#function(value))),
             None => self.each_fallible(inner),
         };
-        quote!(cx.member(#wire, |cx| cx.list_keeping(#rule, #from, #keep, #run))?)
+        quote!(cx.member(#wire, #from, |items, cx| cx.list_keeping(#rule, items, #keep, #run))?)
     }
 }
 

@@ -17,8 +17,12 @@ impl Emitter {
         match self.is_exact(transfer) {
             true => self.convert(transfer, value),
             false => {
-                let run = self.fallible(transfer, value);
-                quote!(cx.member(#wire, |cx| #run)?)
+                let (method, inner) = match transfer {
+                    Transfer::List(inner) => (quote!(list), &**inner),
+                    transfer => (quote!(member), transfer),
+                };
+                let function = self.each_fallible(inner);
+                quote!(cx.#method(#wire, #value, #function)?)
             }
         }
     }
@@ -75,7 +79,7 @@ impl Emitter {
             }
             Transfer::List(inner) => {
                 let function = function(inner);
-                quote!(cx.list(#value, #function))
+                quote!(cx.items(#value, #function))
             }
             Transfer::Map(inner) => {
                 let function = function(inner);

@@ -11,7 +11,6 @@ use crate::outcome::Stop;
 use crate::rule::Rule;
 
 /// A conversion to the adjacent revision.
-#[derive(Debug)]
 pub struct TypeStep {
     /// The Rust name of the source type.
     pub from: &'static str,
@@ -21,8 +20,14 @@ pub struct TypeStep {
     pub run: Option<&'static dyn Convert>,
 }
 
+impl fmt::Debug for TypeStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.from, self.to)
+    }
+}
+
 /// A conversion of a value whose type is only known at run time: a function, from one type to another.
-pub trait Convert: fmt::Debug + Sync {
+pub trait Convert: Sync {
     /// Takes the value out, and converts it.
     ///
     /// # Errors
@@ -31,7 +36,9 @@ pub trait Convert: fmt::Debug + Sync {
 }
 
 /// A function that can lose something.
-impl<A: 'static, B: Decode + Encode + 'static> Convert for fn(A, &mut Context) -> Result<B, Stop> {
+impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert
+    for fn(A, &mut Context) -> Result<B, Stop>
+{
     fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
         match value.take() {
             Some(value) => self(value, cx).map(AnyValue::new),
@@ -41,7 +48,7 @@ impl<A: 'static, B: Decode + Encode + 'static> Convert for fn(A, &mut Context) -
 }
 
 /// A function that was proven to lose nothing.
-impl<A: 'static, B: Decode + Encode + 'static> Convert for fn(A) -> B {
+impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert for fn(A) -> B {
     fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
         match value.take() {
             Some(value) => Ok(AnyValue::new(self(value))),

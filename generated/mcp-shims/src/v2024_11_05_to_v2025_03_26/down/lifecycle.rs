@@ -24,8 +24,7 @@ pub(crate) fn initialize_result_down(
     } = value;
     Ok(old::InitializeResult {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| server_capabilities_down(capabilities, cx))?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_down)?,
         instructions,
         protocol_version,
         server_info,

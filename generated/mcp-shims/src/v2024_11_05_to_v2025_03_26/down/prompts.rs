@@ -18,7 +18,7 @@ pub(crate) fn get_prompt_result_down(
     Ok(old::GetPromptResult {
         meta,
         description,
-        messages: cx.member("messages", |cx| cx.list(messages, prompt_message_down))?,
+        messages: cx.list("messages", messages, prompt_message_down)?,
         extra,
     })
 }
@@ -30,7 +30,7 @@ pub(crate) fn prompt_message_down(
 ) -> Result<old::PromptMessage, Stop> {
     let new::PromptMessage { content, role, extra } = value;
     Ok(old::PromptMessage {
-        content: cx.member("content", |cx| content_block_down(content, cx))?,
+        content: cx.member("content", content, content_block_down)?,
         role,
         extra,
     })

@@ -19,7 +19,7 @@ pub(crate) fn call_tool_result_down(
     let new::CallToolResult { content, is_error, meta, extra } = value;
     Ok(old::CallToolResult {
         meta,
-        content: cx.member("content", |cx| cx.list(content, content_block_down))?,
+        content: cx.list("content", content, content_block_down)?,
         is_error,
         extra,
     })
@@ -34,7 +34,7 @@ pub(crate) fn list_tools_result_down(
     Ok(old::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.member("tools", |cx| cx.list(tools, tool_down))?,
+        tools: cx.list("tools", tools, tool_down)?,
         extra,
     })
 }

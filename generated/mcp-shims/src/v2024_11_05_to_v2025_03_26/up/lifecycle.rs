@@ -22,8 +22,7 @@ pub(crate) fn initialize_result_up(
     } = value;
     Ok(new::InitializeResult {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| server_capabilities_up(capabilities, cx))?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_up)?,
         instructions,
         protocol_version,
         server_info,

@@ -29,7 +29,7 @@ pub(crate) fn list_tools_result_up(
     Ok(new::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.member("tools", |cx| cx.list(tools, tool_up))?,
+        tools: cx.list("tools", tools, tool_up)?,
         extra,
     })
 }

@@ -24,7 +24,7 @@ pub(crate) fn complete_request_params_down(
     Ok(old::CompleteRequestParams {
         meta,
         argument,
-        reference: cx.member("ref", |cx| completion_reference_down(reference, cx))?,
+        reference: cx.member("ref", reference, completion_reference_down)?,
         extra,
     })
 }

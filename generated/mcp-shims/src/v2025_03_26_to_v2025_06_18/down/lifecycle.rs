@@ -63,9 +63,8 @@ pub(crate) fn initialize_request_params_down(
     } = value;
     Ok(old::InitializeRequestParams {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| client_capabilities_down(capabilities, cx))?,
-        client_info: cx.member("clientInfo", |cx| implementation_down(client_info, cx))?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_down)?,
+        client_info: cx.member("clientInfo", client_info, implementation_down)?,
         protocol_version,
         extra,
     })
@@ -89,7 +88,7 @@ pub(crate) fn initialize_result_down(
         capabilities,
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", |cx| implementation_down(server_info, cx))?,
+        server_info: cx.member("serverInfo", server_info, implementation_down)?,
         extra,
     })
 }

@@ -27,10 +27,7 @@ pub(crate) fn list_resource_templates_result_down(
         meta,
         next_cursor,
         resource_templates: cx
-            .member(
-                "resourceTemplates",
-                |cx| cx.list(resource_templates, resource_template_down),
-            )?,
+            .list("resourceTemplates", resource_templates, resource_template_down)?,
         extra,
     })
 }
@@ -44,7 +41,7 @@ pub(crate) fn list_resources_result_down(
     Ok(old::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.member("resources", |cx| cx.list(resources, resource_down))?,
+        resources: cx.list("resources", resources, resource_down)?,
         extra,
     })
 }
@@ -83,9 +80,7 @@ pub(crate) fn resource_down(
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::Resource {
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_down(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
             None => None,
         },
         description,
@@ -118,9 +113,7 @@ pub(crate) fn resource_template_down(
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::ResourceTemplate {
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_down(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
             None => None,
         },
         description,

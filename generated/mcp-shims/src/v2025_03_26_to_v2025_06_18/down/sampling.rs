@@ -32,7 +32,7 @@ pub(crate) fn create_message_request_params_down(
         meta,
         include_context,
         max_tokens,
-        messages: cx.member("messages", |cx| cx.list(messages, sampling_message_down))?,
+        messages: cx.list("messages", messages, sampling_message_down)?,
         metadata,
         model_preferences,
         stop_sequences,
@@ -50,7 +50,7 @@ pub(crate) fn create_message_result_down(
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(old::CreateMessageResult {
         meta,
-        content: cx.member("content", |cx| sampling_content_down(content, cx))?,
+        content: cx.member("content", content, sampling_content_down)?,
         model,
         role,
         stop_reason,
@@ -83,7 +83,7 @@ pub(crate) fn sampling_message_down(
 ) -> Result<old::SamplingMessage, Stop> {
     let new::SamplingMessage { content, role, extra } = value;
     Ok(old::SamplingMessage {
-        content: cx.member("content", |cx| sampling_content_down(content, cx))?,
+        content: cx.member("content", content, sampling_content_down)?,
         role,
         extra,
     })

@@ -33,9 +33,7 @@ pub(crate) fn audio_content_down(
     Context::pass("_meta", meta, &mut extra);
     Ok(old::AudioContent {
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_down(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
             None => None,
         },
         data,
@@ -94,9 +92,7 @@ pub(crate) fn embedded_resource_down(
     Context::pass("_meta", meta, &mut extra);
     Ok(old::EmbeddedResource {
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_down(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
             None => None,
         },
         resource: text_or_blob_contents_down(resource),
@@ -113,9 +109,7 @@ pub(crate) fn image_content_down(
     Context::pass("_meta", meta, &mut extra);
     Ok(old::ImageContent {
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_down(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
             None => None,
         },
         data,
@@ -133,9 +127,7 @@ pub(crate) fn text_content_down(
     Context::pass("_meta", meta, &mut extra);
     Ok(old::TextContent {
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_down(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
             None => None,
         },
         text,

@@ -31,7 +31,7 @@ pub(crate) fn call_tool_result_down(
     );
     Ok(old::CallToolResult {
         meta,
-        content: cx.member("content", |cx| cx.list(content, content_block_down))?,
+        content: cx.list("content", content, content_block_down)?,
         is_error,
         extra,
     })
@@ -46,7 +46,7 @@ pub(crate) fn list_tools_result_down(
     Ok(old::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.member("tools", |cx| cx.list(tools, tool_down))?,
+        tools: cx.list("tools", tools, tool_down)?,
         extra,
     })
 }

@@ -17,7 +17,7 @@ pub(crate) fn complete_request_params_up(
         meta,
         argument,
         context: cx.carried("context", &mut extra),
-        reference: cx.member("ref", |cx| completion_reference_up(reference, cx))?,
+        reference: cx.member("ref", reference, completion_reference_up)?,
         extra,
     })
 }

@@ -50,9 +50,8 @@ pub(crate) fn initialize_request_params_up(
     } = value;
     Ok(new::InitializeRequestParams {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| client_capabilities_up(capabilities, cx))?,
-        client_info: cx.member("clientInfo", |cx| implementation_up(client_info, cx))?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_up)?,
+        client_info: cx.member("clientInfo", client_info, implementation_up)?,
         protocol_version,
         extra,
     })
@@ -76,7 +75,7 @@ pub(crate) fn initialize_result_up(
         capabilities,
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", |cx| implementation_up(server_info, cx))?,
+        server_info: cx.member("serverInfo", server_info, implementation_up)?,
         extra,
     })
 }

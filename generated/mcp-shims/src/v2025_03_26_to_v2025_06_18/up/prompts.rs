@@ -18,7 +18,7 @@ pub(crate) fn get_prompt_result_up(
     Ok(new::GetPromptResult {
         meta,
         description,
-        messages: cx.member("messages", |cx| cx.list(messages, prompt_message_up))?,
+        messages: cx.list("messages", messages, prompt_message_up)?,
         extra,
     })
 }
@@ -32,7 +32,7 @@ pub(crate) fn list_prompts_result_up(
     Ok(new::ListPromptsResult {
         meta,
         next_cursor,
-        prompts: cx.member("prompts", |cx| cx.list(prompts, prompt_up))?,
+        prompts: cx.list("prompts", prompts, prompt_up)?,
         extra,
     })
 }
@@ -46,9 +46,7 @@ pub(crate) fn prompt_up(
     Ok(new::Prompt {
         meta: cx.adopt("_meta", &mut extra),
         arguments: match arguments {
-            Some(value) => {
-                Some(cx.member("arguments", |cx| cx.list(value, prompt_argument_up))?)
-            }
+            Some(value) => Some(cx.list("arguments", value, prompt_argument_up)?),
             None => None,
         },
         description,
@@ -80,7 +78,7 @@ pub(crate) fn prompt_message_up(
 ) -> Result<new::PromptMessage, Stop> {
     let old::PromptMessage { content, role, extra } = value;
     Ok(new::PromptMessage {
-        content: cx.member("content", |cx| content_block_up(content, cx))?,
+        content: cx.member("content", content, content_block_up)?,
         role,
         extra,
     })

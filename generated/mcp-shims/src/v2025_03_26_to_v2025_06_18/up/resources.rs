@@ -24,10 +24,7 @@ pub(crate) fn list_resource_templates_result_up(
         meta,
         next_cursor,
         resource_templates: cx
-            .member(
-                "resourceTemplates",
-                |cx| cx.list(resource_templates, resource_template_up),
-            )?,
+            .list("resourceTemplates", resource_templates, resource_template_up)?,
         extra,
     })
 }
@@ -41,7 +38,7 @@ pub(crate) fn list_resources_result_up(
     Ok(new::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.member("resources", |cx| cx.list(resources, resource_up))?,
+        resources: cx.list("resources", resources, resource_up)?,
         extra,
     })
 }
@@ -54,8 +51,7 @@ pub(crate) fn read_resource_result_up(
     let old::ReadResourceResult { contents, meta, extra } = value;
     Ok(new::ReadResourceResult {
         meta,
-        contents: cx
-            .member("contents", |cx| cx.list(contents, text_or_blob_contents_up))?,
+        contents: cx.list("contents", contents, text_or_blob_contents_up)?,
         extra,
     })
 }
@@ -77,9 +73,7 @@ pub(crate) fn resource_up(
     Ok(new::Resource {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
             None => None,
         },
         description,
@@ -108,9 +102,7 @@ pub(crate) fn resource_template_up(
     Ok(new::ResourceTemplate {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
             None => None,
         },
         description,

@@ -15,7 +15,7 @@ pub(crate) fn list_roots_result_up(
     let old::ListRootsResult { meta, roots, extra } = value;
     Ok(new::ListRootsResult {
         meta,
-        roots: cx.member("roots", |cx| cx.list(roots, root_up))?,
+        roots: cx.list("roots", roots, root_up)?,
         extra,
     })
 }

@@ -30,7 +30,7 @@ pub(crate) fn create_message_request_params_up(
         meta,
         include_context,
         max_tokens,
-        messages: cx.member("messages", |cx| cx.list(messages, sampling_message_up))?,
+        messages: cx.list("messages", messages, sampling_message_up)?,
         metadata,
         model_preferences,
         stop_sequences,
@@ -48,7 +48,7 @@ pub(crate) fn create_message_result_up(
     let old::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(new::CreateMessageResult {
         meta,
-        content: cx.member("content", |cx| sampling_content_up(content, cx))?,
+        content: cx.member("content", content, sampling_content_up)?,
         model,
         role,
         stop_reason,
@@ -81,7 +81,7 @@ pub(crate) fn sampling_message_up(
 ) -> Result<new::SamplingMessage, Stop> {
     let old::SamplingMessage { content, role, extra } = value;
     Ok(new::SamplingMessage {
-        content: cx.member("content", |cx| sampling_content_up(content, cx))?,
+        content: cx.member("content", content, sampling_content_up)?,
         role,
         extra,
     })

@@ -30,9 +30,7 @@ pub(crate) fn audio_content_up(
     Ok(new::AudioContent {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
             None => None,
         },
         data,
@@ -86,12 +84,10 @@ pub(crate) fn embedded_resource_up(
     Ok(new::EmbeddedResource {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
             None => None,
         },
-        resource: cx.member("resource", |cx| text_or_blob_contents_up(resource, cx))?,
+        resource: cx.member("resource", resource, text_or_blob_contents_up)?,
         extra,
     })
 }
@@ -105,9 +101,7 @@ pub(crate) fn image_content_up(
     Ok(new::ImageContent {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
             None => None,
         },
         data,
@@ -125,9 +119,7 @@ pub(crate) fn text_content_up(
     Ok(new::TextContent {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => {
-                Some(cx.member("annotations", |cx| annotations_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
             None => None,
         },
         text,

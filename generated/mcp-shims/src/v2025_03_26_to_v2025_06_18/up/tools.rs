@@ -17,7 +17,7 @@ pub(crate) fn call_tool_result_up(
     let old::CallToolResult { content, is_error, meta, mut extra } = value;
     Ok(new::CallToolResult {
         meta,
-        content: cx.member("content", |cx| cx.list(content, content_block_up))?,
+        content: cx.list("content", content, content_block_up)?,
         is_error,
         structured_content: cx.carried("structuredContent", &mut extra),
         extra,
@@ -33,7 +33,7 @@ pub(crate) fn list_tools_result_up(
     Ok(new::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.member("tools", |cx| cx.list(tools, tool_up))?,
+        tools: cx.list("tools", tools, tool_up)?,
         extra,
     })
 }

@@ -44,10 +44,8 @@ pub(crate) fn elicit_request_form_params_down(
         requested_schema: cx
             .member(
                 "requestedSchema",
-                |cx| elicit_request_form_params_requested_schema_down(
-                    requested_schema,
-                    cx,
-                ),
+                requested_schema,
+                elicit_request_form_params_requested_schema_down,
             )?,
         extra,
     })
@@ -69,7 +67,8 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
         properties: cx
             .member(
                 "properties",
-                |cx| cx.map(properties, primitive_schema_definition_down),
+                properties,
+                |value, cx| cx.map(value, primitive_schema_definition_down),
             )?,
         required,
         extra,
@@ -109,7 +108,14 @@ pub(crate) fn elicit_result_down(
         action,
         content: match content {
             Some(value) => {
-                Some(cx.member("content", |cx| cx.map(value, elicit_value_down))?)
+                Some(
+                    cx
+                        .member(
+                            "content",
+                            value,
+                            |value, cx| cx.map(value, elicit_value_down),
+                        )?,
+                )
             }
             None => None,
         },

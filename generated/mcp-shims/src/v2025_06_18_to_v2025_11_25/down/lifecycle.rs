@@ -46,8 +46,9 @@ pub(crate) fn client_capabilities_down(
         elicitation: cx
             .member(
                 "elicitation",
-                |cx| hooks::capability_down(
-                    elicitation,
+                elicitation,
+                |value, cx| hooks::capability_down(
+                    value,
                     &mut cx.under(&rules::ELICITATION_CAPABILITY),
                 ),
             )?,
@@ -59,10 +60,8 @@ pub(crate) fn client_capabilities_down(
                     cx
                         .member(
                             "sampling",
-                            |cx| client_capabilities_sampling_to_json_object_down(
-                                value,
-                                cx,
-                            ),
+                            value,
+                            client_capabilities_sampling_to_json_object_down,
                         )?,
                 )
             }
@@ -132,9 +131,8 @@ pub(crate) fn initialize_request_params_down(
     } = value;
     Ok(old::InitializeRequestParams {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| client_capabilities_down(capabilities, cx))?,
-        client_info: cx.member("clientInfo", |cx| implementation_down(client_info, cx))?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_down)?,
+        client_info: cx.member("clientInfo", client_info, implementation_down)?,
         protocol_version,
         extra,
     })
@@ -155,11 +153,10 @@ pub(crate) fn initialize_result_down(
     } = value;
     Ok(old::InitializeResult {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| server_capabilities_down(capabilities, cx))?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_down)?,
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", |cx| implementation_down(server_info, cx))?,
+        server_info: cx.member("serverInfo", server_info, implementation_down)?,
         extra,
     })
 }

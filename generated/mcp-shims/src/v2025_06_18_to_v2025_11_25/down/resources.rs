@@ -24,10 +24,7 @@ pub(crate) fn list_resource_templates_result_down(
         meta,
         next_cursor,
         resource_templates: cx
-            .member(
-                "resourceTemplates",
-                |cx| cx.list(resource_templates, resource_template_down),
-            )?,
+            .list("resourceTemplates", resource_templates, resource_template_down)?,
         extra,
     })
 }
@@ -41,7 +38,7 @@ pub(crate) fn list_resources_result_down(
     Ok(old::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.member("resources", |cx| cx.list(resources, resource_down))?,
+        resources: cx.list("resources", resources, resource_down)?,
         extra,
     })
 }

@@ -48,7 +48,7 @@ pub(crate) fn call_tool_result_down(
     let new::CallToolResult { content, is_error, meta, structured_content, extra } = value;
     Ok(old::CallToolResult {
         meta,
-        content: cx.member("content", |cx| cx.list(content, content_block_down))?,
+        content: cx.list("content", content, content_block_down)?,
         is_error,
         structured_content,
         extra,
@@ -67,11 +67,12 @@ pub(crate) fn list_tools_result_down(
         tools: cx
             .member(
                 "tools",
-                |cx| {
+                tools,
+                |items, cx| {
                     cx
                         .list_keeping(
                             &rules::TASK_TOOLS,
-                            tools,
+                            items,
                             hooks::works_without_tasks,
                             tool_down,
                         )

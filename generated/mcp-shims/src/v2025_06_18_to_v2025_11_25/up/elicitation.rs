@@ -23,7 +23,8 @@ pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
         requested_schema: cx
             .member(
                 "requestedSchema",
-                |cx| elicit_request_params_requested_schema_up(requested_schema, cx),
+                requested_schema,
+                elicit_request_params_requested_schema_up,
             )?,
         task: cx.carried("task", &mut extra),
         extra,
@@ -53,7 +54,8 @@ pub(crate) fn elicit_request_params_requested_schema_up(
         properties: cx
             .member(
                 "properties",
-                |cx| cx.map(properties, primitive_schema_definition_up),
+                properties,
+                |value, cx| cx.map(value, primitive_schema_definition_up),
             )?,
         required,
         extra,

@@ -40,10 +40,8 @@ pub(crate) fn client_capabilities_up(
                     cx
                         .member(
                             "elicitation",
-                            |cx| json_object_to_client_capabilities_elicitation_up(
-                                value,
-                                cx,
-                            ),
+                            value,
+                            json_object_to_client_capabilities_elicitation_up,
                         )?,
                 )
             }
@@ -57,10 +55,8 @@ pub(crate) fn client_capabilities_up(
                     cx
                         .member(
                             "sampling",
-                            |cx| json_object_to_client_capabilities_sampling_up(
-                                value,
-                                cx,
-                            ),
+                            value,
+                            json_object_to_client_capabilities_sampling_up,
                         )?,
                 )
             }
@@ -102,9 +98,8 @@ pub(crate) fn initialize_request_params_up(
     } = value;
     Ok(new::InitializeRequestParams {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| client_capabilities_up(capabilities, cx))?,
-        client_info: cx.member("clientInfo", |cx| implementation_up(client_info, cx))?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_up)?,
+        client_info: cx.member("clientInfo", client_info, implementation_up)?,
         protocol_version,
         extra,
     })
@@ -125,11 +120,10 @@ pub(crate) fn initialize_result_up(
     } = value;
     Ok(new::InitializeResult {
         meta,
-        capabilities: cx
-            .member("capabilities", |cx| server_capabilities_up(capabilities, cx))?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_up)?,
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", |cx| implementation_up(server_info, cx))?,
+        server_info: cx.member("serverInfo", server_info, implementation_up)?,
         extra,
     })
 }

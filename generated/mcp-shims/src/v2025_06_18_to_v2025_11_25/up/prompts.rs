@@ -31,7 +31,7 @@ pub(crate) fn get_prompt_result_up(
     Ok(new::GetPromptResult {
         meta,
         description,
-        messages: cx.member("messages", |cx| cx.list(messages, prompt_message_up))?,
+        messages: cx.list("messages", messages, prompt_message_up)?,
         extra,
     })
 }
@@ -57,7 +57,7 @@ pub(crate) fn list_prompts_result_up(
     Ok(new::ListPromptsResult {
         meta,
         next_cursor,
-        prompts: cx.member("prompts", |cx| cx.list(prompts, prompt_up))?,
+        prompts: cx.list("prompts", prompts, prompt_up)?,
         extra,
     })
 }
@@ -97,7 +97,7 @@ pub(crate) fn prompt_message_up(
 ) -> Result<new::PromptMessage, Stop> {
     let old::PromptMessage { content, role, extra } = value;
     Ok(new::PromptMessage {
-        content: cx.member("content", |cx| content_block_up(content, cx))?,
+        content: cx.member("content", content, content_block_up)?,
         role,
         extra,
     })

@@ -34,10 +34,7 @@ pub(crate) fn list_resource_templates_result_up(
         meta,
         next_cursor,
         resource_templates: cx
-            .member(
-                "resourceTemplates",
-                |cx| cx.list(resource_templates, resource_template_up),
-            )?,
+            .list("resourceTemplates", resource_templates, resource_template_up)?,
         extra,
     })
 }
@@ -63,7 +60,7 @@ pub(crate) fn list_resources_result_up(
     Ok(new::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.member("resources", |cx| cx.list(resources, resource_up))?,
+        resources: cx.list("resources", resources, resource_up)?,
         extra,
     })
 }

@@ -28,7 +28,7 @@ pub(crate) fn create_message_request_params_up(
         meta,
         include_context,
         max_tokens,
-        messages: cx.member("messages", |cx| cx.list(messages, sampling_message_up))?,
+        messages: cx.list("messages", messages, sampling_message_up)?,
         metadata,
         model_preferences,
         stop_sequences,

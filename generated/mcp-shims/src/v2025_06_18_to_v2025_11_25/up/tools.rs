@@ -43,7 +43,7 @@ pub(crate) fn call_tool_result_up(
     let old::CallToolResult { content, is_error, meta, structured_content, extra } = value;
     Ok(new::CallToolResult {
         meta,
-        content: cx.member("content", |cx| cx.list(content, content_block_up))?,
+        content: cx.list("content", content, content_block_up)?,
         is_error,
         structured_content,
         extra,
@@ -71,7 +71,7 @@ pub(crate) fn list_tools_result_up(
     Ok(new::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.member("tools", |cx| cx.list(tools, tool_up))?,
+        tools: cx.list("tools", tools, tool_up)?,
         extra,
     })
 }

@@ -38,9 +38,7 @@ pub(crate) fn cancel_task_result_down(
     let new::CancelTaskResult { meta, mut extra } = value;
     Ok(old::CancelTaskResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         created_at: match cx.carried("createdAt", &mut extra) {
@@ -124,9 +122,7 @@ pub(crate) fn get_task_result_cancelled_down(
     } = value;
     Ok(old::GetTaskResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         created_at,
@@ -169,9 +165,7 @@ pub(crate) fn get_task_result_completed_down(
     cx.drop_member(&rules::TASK_RESULT, "result", Some(result), &mut extra);
     Ok(old::GetTaskResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         created_at,
@@ -210,9 +204,7 @@ pub(crate) fn get_task_result_failed_down(
     cx.drop_member(&rules::TASK_ERROR, "error", Some(error), &mut extra);
     Ok(old::GetTaskResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         created_at,
@@ -256,9 +248,7 @@ pub(crate) fn get_task_result_input_required_down(
     );
     Ok(old::GetTaskResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         created_at,
@@ -295,9 +285,7 @@ pub(crate) fn get_task_result_working_down(
     } = value;
     Ok(old::GetTaskResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         created_at,
@@ -359,7 +347,7 @@ pub(crate) fn task_status_notification_params_cancelled_down(
     Ok(old::TaskStatusNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },
@@ -404,7 +392,7 @@ pub(crate) fn task_status_notification_params_completed_down(
     Ok(old::TaskStatusNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },
@@ -445,7 +433,7 @@ pub(crate) fn task_status_notification_params_failed_down(
     Ok(old::TaskStatusNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },
@@ -491,7 +479,7 @@ pub(crate) fn task_status_notification_params_input_required_down(
     Ok(old::TaskStatusNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },
@@ -530,7 +518,7 @@ pub(crate) fn task_status_notification_params_working_down(
     Ok(old::TaskStatusNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },

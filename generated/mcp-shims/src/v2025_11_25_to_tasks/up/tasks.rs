@@ -68,9 +68,7 @@ pub(crate) fn cancel_task_result_up(
     cx.drop_member(&rules::CANCELLED_TASK, "ttl", Some(ttl), &mut extra);
     Ok(new::CancelTaskResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         extra,
@@ -156,9 +154,7 @@ pub(crate) fn get_task_result_to_get_task_result_cancelled_up(
     cx.only("status", &status, "\"cancelled\"")?;
     Ok(new::GetTaskResultCancelled {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         created_at,
@@ -199,9 +195,7 @@ pub(crate) fn get_task_result_to_get_task_result_completed_up(
     cx.only("status", &status, "\"completed\"")?;
     Ok(new::GetTaskResultCompleted {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         created_at,
@@ -246,9 +240,7 @@ pub(crate) fn get_task_result_to_get_task_result_failed_up(
     cx.only("status", &status, "\"failed\"")?;
     Ok(new::GetTaskResultFailed {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         created_at,
@@ -293,9 +285,7 @@ pub(crate) fn get_task_result_to_get_task_result_input_required_up(
     cx.only("status", &status, "\"input_required\"")?;
     Ok(new::GetTaskResultInputRequired {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         created_at,
@@ -340,9 +330,7 @@ pub(crate) fn get_task_result_to_get_task_result_working_up(
     cx.only("status", &status, "\"working\"")?;
     Ok(new::GetTaskResultWorking {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         created_at,
@@ -446,13 +434,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },
@@ -498,13 +480,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },
@@ -554,13 +530,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },
@@ -610,13 +580,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },
@@ -666,13 +630,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },

@@ -19,7 +19,7 @@ pub(crate) fn complete_request_params_down(
     let new::CompleteRequestParams { argument, context, meta, reference, extra } = value;
     Ok(old::CompleteRequestParams {
         meta: Context::unless_implied(
-            cx.member("_meta", |cx| request_meta_object_down(meta, cx))?,
+            cx.member("_meta", meta, request_meta_object_down)?,
             "{}",
         ),
         argument,
@@ -47,9 +47,7 @@ pub(crate) fn complete_result_down(
     }
     Ok(old::CompleteResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         completion,

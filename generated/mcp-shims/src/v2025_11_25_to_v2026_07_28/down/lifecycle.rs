@@ -19,7 +19,7 @@ pub(crate) fn cancelled_notification_params_down(
     Ok(old::CancelledNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },
@@ -52,7 +52,8 @@ pub(crate) fn client_capabilities_down(
                     cx
                         .member(
                             "roots",
-                            |cx| json_object_to_client_capabilities_roots_down(value, cx),
+                            value,
+                            json_object_to_client_capabilities_roots_down,
                         )?,
                 )
             }
@@ -104,7 +105,7 @@ pub(crate) fn progress_notification_params_down(
     Ok(old::ProgressNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },

@@ -18,7 +18,7 @@ pub(crate) fn logging_message_notification_params_down(
     Ok(old::LoggingMessageNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },

@@ -48,7 +48,7 @@ pub(crate) fn get_prompt_request_params_down(
     }
     Ok(old::GetPromptRequestParams {
         meta: Context::unless_implied(
-            cx.member("_meta", |cx| request_meta_object_down(meta, cx))?,
+            cx.member("_meta", meta, request_meta_object_down)?,
             "{}",
         ),
         arguments,
@@ -75,9 +75,7 @@ pub(crate) fn get_prompt_result_down(
     }
     Ok(old::GetPromptResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         description,
@@ -118,9 +116,7 @@ pub(crate) fn list_prompts_result_down(
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListPromptsResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         next_cursor,

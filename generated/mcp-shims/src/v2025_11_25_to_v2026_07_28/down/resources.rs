@@ -46,9 +46,7 @@ pub(crate) fn list_resource_templates_result_down(
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListResourceTemplatesResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         next_cursor,
@@ -92,9 +90,7 @@ pub(crate) fn list_resources_result_down(
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListResourcesResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         next_cursor,
@@ -138,7 +134,7 @@ pub(crate) fn read_resource_request_params_down(
     }
     Ok(old::ReadResourceRequestParams {
         meta: Context::unless_implied(
-            cx.member("_meta", |cx| request_meta_object_down(meta, cx))?,
+            cx.member("_meta", meta, request_meta_object_down)?,
             "{}",
         ),
         uri,
@@ -177,9 +173,7 @@ pub(crate) fn read_resource_result_down(
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ReadResourceResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         contents: contents.into_iter().map(text_or_blob_contents_down).collect(),
@@ -252,7 +246,7 @@ pub(crate) fn resource_updated_notification_params_down(
     Ok(old::ResourceUpdatedNotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },

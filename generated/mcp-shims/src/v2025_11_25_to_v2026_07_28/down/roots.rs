@@ -18,9 +18,7 @@ pub(crate) fn list_roots_request_params_down(
     Ok(old::RequestParams {
         meta: match meta {
             Some(value) => {
-                Some(
-                    cx.member("_meta", |cx| map_to_request_meta_object_down(value, cx))?,
-                )
+                Some(cx.member("_meta", value, map_to_request_meta_object_down)?)
             }
             None => None,
         },

@@ -37,7 +37,7 @@ pub(crate) fn create_message_request_params_down(
         meta: cx.adopt("_meta", &mut extra),
         include_context,
         max_tokens,
-        messages: cx.member("messages", |cx| cx.list(messages, sampling_message_down))?,
+        messages: cx.list("messages", messages, sampling_message_down)?,
         metadata,
         model_preferences,
         stop_sequences,
@@ -46,7 +46,7 @@ pub(crate) fn create_message_request_params_down(
         temperature,
         tool_choice,
         tools: match tools {
-            Some(value) => Some(cx.member("tools", |cx| cx.list(value, tool_down))?),
+            Some(value) => Some(cx.list("tools", value, tool_down)?),
             None => None,
         },
         extra,
@@ -69,7 +69,7 @@ pub(crate) fn create_message_result_down(
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(old::CreateMessageResult {
         meta,
-        content: cx.member("content", |cx| sampling_content_down(content, cx))?,
+        content: cx.member("content", content, sampling_content_down)?,
         model,
         role,
         stop_reason,
@@ -101,7 +101,7 @@ pub(crate) fn sampling_content_down(
         new::SamplingContent::List(value) => {
             Ok(
                 old::SamplingContent::List(
-                    cx.list(value, sampling_message_content_block_down)?,
+                    cx.items(value, sampling_message_content_block_down)?,
                 ),
             )
         }
@@ -116,7 +116,7 @@ pub(crate) fn sampling_message_down(
     let new::SamplingMessage { content, meta, role, extra } = value;
     Ok(old::SamplingMessage {
         meta,
-        content: cx.member("content", |cx| sampling_content_down(content, cx))?,
+        content: cx.member("content", content, sampling_content_down)?,
         role,
         extra,
     })
@@ -175,8 +175,9 @@ pub(crate) fn tool_result_content_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| hooks::structured_object(
-                    structured_content,
+                structured_content,
+                |value, cx| hooks::structured_object(
+                    value,
                     &mut cx.under(&rules::STRUCTURED_ANY),
                 ),
             )?,

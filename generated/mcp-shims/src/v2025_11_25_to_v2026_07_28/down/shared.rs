@@ -105,7 +105,7 @@ pub(crate) fn notification_params_down(
     Ok(old::NotificationParams {
         meta: match meta {
             Some(value) => {
-                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
+                cx.prune("_meta", value, notification_meta_object_to_map_down)?
             }
             None => None,
         },
@@ -121,7 +121,7 @@ pub(crate) fn paginated_request_params_down(
     let new::PaginatedRequestParams { cursor, meta, extra } = value;
     Ok(old::PaginatedRequestParams {
         meta: Context::unless_implied(
-            cx.member("_meta", |cx| request_meta_object_down(meta, cx))?,
+            cx.member("_meta", meta, request_meta_object_down)?,
             "{}",
         ),
         cursor,

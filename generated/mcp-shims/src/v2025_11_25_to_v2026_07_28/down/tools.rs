@@ -51,7 +51,7 @@ pub(crate) fn call_tool_request_params_down(
     }
     Ok(old::CallToolRequestParams {
         meta: Context::unless_implied(
-            cx.member("_meta", |cx| request_meta_object_down(meta, cx))?,
+            cx.member("_meta", meta, request_meta_object_down)?,
             "{}",
         ),
         arguments,
@@ -88,9 +88,7 @@ pub(crate) fn call_tool_result_down(
     }
     Ok(old::CallToolResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         content: content.into_iter().map(content_block_down).collect(),
@@ -98,8 +96,9 @@ pub(crate) fn call_tool_result_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| hooks::structured_object(
-                    structured_content,
+                structured_content,
+                |value, cx| hooks::structured_object(
+                    value,
                     &mut cx.under(&rules::STRUCTURED_ANY),
                 ),
             )?,
@@ -139,13 +138,11 @@ pub(crate) fn list_tools_result_down(
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListToolsResult {
         meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
-            }
+            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
             None => None,
         },
         next_cursor,
-        tools: cx.member("tools", |cx| cx.list(tools, tool_down))?,
+        tools: cx.list("tools", tools, tool_down)?,
         extra,
     })
 }

@@ -20,10 +20,8 @@ pub(crate) fn complete_request_params_up(
     let old::CompleteRequestParams { argument, context, meta, reference, extra } = value;
     Ok(new::CompleteRequestParams {
         meta: match meta {
-            Some(value) => cx.member("_meta", |cx| request_meta_object_up(value, cx))?,
-            None => {
-                cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
-            }
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
         },
         argument,
         context,
@@ -40,13 +38,10 @@ pub(crate) fn complete_result_up(
     let old::CompleteResult { completion, meta, mut extra } = value;
     Ok(new::CompleteResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
-        completion: cx
-            .member("completion", |cx| complete_result_completion_up(completion, cx))?,
+        completion: cx.member("completion", completion, complete_result_completion_up)?,
         result_type: {
             cx.foreign("resultType", &mut extra);
             cx.fill(&rules::RESULT_TYPE, "\"complete\"")?

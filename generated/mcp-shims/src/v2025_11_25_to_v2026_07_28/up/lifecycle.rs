@@ -25,13 +25,7 @@ pub(crate) fn cancelled_notification_params_up(
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },
@@ -68,7 +62,8 @@ pub(crate) fn client_capabilities_up(
                     cx
                         .member(
                             "roots",
-                            |cx| client_capabilities_roots_to_json_object_up(value, cx),
+                            value,
+                            client_capabilities_roots_to_json_object_up,
                         )?,
                 )
             }
@@ -133,13 +128,7 @@ pub(crate) fn progress_notification_params_up(
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },

@@ -22,13 +22,7 @@ pub(crate) fn logging_message_notification_params_up(
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },

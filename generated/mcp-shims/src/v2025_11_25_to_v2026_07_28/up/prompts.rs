@@ -22,10 +22,8 @@ pub(crate) fn get_prompt_request_params_up(
     let old::GetPromptRequestParams { arguments, meta, name, mut extra } = value;
     Ok(new::GetPromptRequestParams {
         meta: match meta {
-            Some(value) => cx.member("_meta", |cx| request_meta_object_up(value, cx))?,
-            None => {
-                cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
-            }
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
         },
         arguments,
         input_responses: {
@@ -57,9 +55,7 @@ pub(crate) fn get_prompt_result_up(
     let old::GetPromptResult { description, messages, meta, mut extra } = value;
     Ok(new::GetPromptResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         description,
@@ -80,9 +76,7 @@ pub(crate) fn list_prompts_result_up(
     let old::ListPromptsResult { meta, next_cursor, prompts, mut extra } = value;
     Ok(new::ListPromptsResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         cache_scope: {

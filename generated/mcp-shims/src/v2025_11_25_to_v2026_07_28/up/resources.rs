@@ -27,9 +27,7 @@ pub(crate) fn list_resource_templates_result_up(
     } = value;
     Ok(new::ListResourceTemplatesResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         cache_scope: {
@@ -61,9 +59,7 @@ pub(crate) fn list_resources_result_up(
     let old::ListResourcesResult { meta, next_cursor, resources, mut extra } = value;
     Ok(new::ListResourcesResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         cache_scope: {
@@ -92,10 +88,8 @@ pub(crate) fn read_resource_request_params_up(
     let old::ReadResourceRequestParams { meta, uri, mut extra } = value;
     Ok(new::ReadResourceRequestParams {
         meta: match meta {
-            Some(value) => cx.member("_meta", |cx| request_meta_object_up(value, cx))?,
-            None => {
-                cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
-            }
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
         },
         input_responses: {
             cx.foreign("inputResponses", &mut extra);
@@ -126,9 +120,7 @@ pub(crate) fn read_resource_result_up(
     let old::ReadResourceResult { contents, meta, mut extra } = value;
     Ok(new::ReadResourceResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         cache_scope: {
@@ -217,13 +209,7 @@ pub(crate) fn resource_updated_notification_params_up(
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },

@@ -55,7 +55,7 @@ pub(crate) fn create_message_request_params_up(
     Ok(new::CreateMessageRequestParams {
         include_context,
         max_tokens,
-        messages: cx.member("messages", |cx| cx.list(messages, sampling_message_up))?,
+        messages: cx.list("messages", messages, sampling_message_up)?,
         metadata,
         model_preferences,
         stop_sequences,
@@ -63,7 +63,7 @@ pub(crate) fn create_message_request_params_up(
         temperature,
         tool_choice,
         tools: match tools {
-            Some(value) => Some(cx.member("tools", |cx| cx.list(value, tool_up))?),
+            Some(value) => Some(cx.list("tools", value, tool_up)?),
             None => None,
         },
         extra,
@@ -78,7 +78,7 @@ pub(crate) fn create_message_result_up(
     let old::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(new::CreateMessageResult {
         meta,
-        content: cx.member("content", |cx| sampling_content_up(content, cx))?,
+        content: cx.member("content", content, sampling_content_up)?,
         model,
         role,
         stop_reason,
@@ -110,7 +110,7 @@ pub(crate) fn sampling_content_up(
         old::SamplingContent::List(value) => {
             Ok(
                 new::SamplingContent::List(
-                    cx.list(value, sampling_message_content_block_up)?,
+                    cx.items(value, sampling_message_content_block_up)?,
                 ),
             )
         }
@@ -125,7 +125,7 @@ pub(crate) fn sampling_message_up(
     let old::SamplingMessage { content, meta, role, extra } = value;
     Ok(new::SamplingMessage {
         meta,
-        content: cx.member("content", |cx| sampling_content_up(content, cx))?,
+        content: cx.member("content", content, sampling_content_up)?,
         role,
         extra,
     })

@@ -93,13 +93,7 @@ pub(crate) fn notification_params_up(
             meta
         } {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| map_to_notification_meta_object_up(value, cx),
-                        )?,
-                )
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
             }
             None => None,
         },
@@ -115,10 +109,8 @@ pub(crate) fn paginated_request_params_up(
     let old::PaginatedRequestParams { cursor, meta, extra } = value;
     Ok(new::PaginatedRequestParams {
         meta: match meta {
-            Some(value) => cx.member("_meta", |cx| request_meta_object_up(value, cx))?,
-            None => {
-                cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
-            }
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
         },
         cursor,
         extra,

@@ -39,10 +39,8 @@ pub(crate) fn call_tool_request_params_up(
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(new::CallToolRequestParams {
         meta: match meta {
-            Some(value) => cx.member("_meta", |cx| request_meta_object_up(value, cx))?,
-            None => {
-                cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
-            }
+            Some(value) => cx.member("_meta", value, request_meta_object_up)?,
+            None => cx.member("_meta", Default::default(), request_meta_object_up)?,
         },
         arguments,
         input_responses: {
@@ -66,9 +64,7 @@ pub(crate) fn call_tool_result_up(
     let old::CallToolResult { content, is_error, meta, structured_content, mut extra } = value;
     let mut value = new::CallToolResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         content: content.into_iter().map(content_block_up).collect(),
@@ -92,9 +88,7 @@ pub(crate) fn list_tools_result_up(
     let old::ListToolsResult { meta, next_cursor, tools, mut extra } = value;
     Ok(new::ListToolsResult {
         meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", |cx| map_to_result_meta_object_up(value, cx))?)
-            }
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
             None => None,
         },
         cache_scope: {
@@ -109,11 +103,12 @@ pub(crate) fn list_tools_result_up(
         tools: cx
             .member(
                 "tools",
-                |cx| {
+                tools,
+                |items, cx| {
                     cx
                         .list_keeping(
                             &rules::TASK_TOOLS,
-                            tools,
+                            items,
                             hooks::works_without_tasks,
                             tool_up,
                         )
