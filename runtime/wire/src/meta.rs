@@ -73,7 +73,7 @@ fn place(object: &str) -> Option<Place> {
 /// A value that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn with(object: &Json, key: &str, value: &Json) -> Json {
-    set(object, key, value, |meta| {
+    set(object, key, value, &mut |meta| {
         meta.insert(key, value.clone());
     })
 }
@@ -81,7 +81,7 @@ pub fn with(object: &Json, key: &str, value: &Json) -> Json {
 /// Does the same as [`with`], unless the key is there already.
 #[must_use]
 pub fn with_default(object: &Json, key: &str, value: &Json) -> Json {
-    set(object, key, value, |meta| {
+    set(object, key, value, &mut |meta| {
         if !meta.contains_key(key) {
             meta.insert(key, value.clone());
         }
@@ -89,11 +89,11 @@ pub fn with_default(object: &Json, key: &str, value: &Json) -> Json {
 }
 
 /// The object with a key in its `_meta`: `edit` puts it into one that is there, and one that is not is written with it.
-fn set(object: &Json, key: &str, value: &Json, edit: impl FnOnce(&mut Extra)) -> Json {
+fn set(object: &Json, key: &str, value: &Json, edit: &mut dyn FnMut(&mut Extra)) -> Json {
     let text = object.text();
     let changed = place(text).and_then(|place| match place.meta {
         Some(at) => changed(text, at, edit),
-        None => inserted(text, &place, key.len() + value.text().len() + 5, |text| {
+        None => inserted(text, &place, key.len() + value.text().len() + 5, &mut |text| {
             text.push('{');
             crate::write_to(key, text);
             text.push(':');
@@ -121,10 +121,20 @@ pub fn without(object: &Json, key: &str) -> Json {
 /// A value that is no object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn edit(object: &Json, edit: impl FnOnce(&mut Extra)) -> Json {
+    let mut edit = Some(edit);
+    edited(object, &mut |meta| {
+        if let Some(edit) = edit.take() {
+            edit(meta);
+        }
+    })
+}
+
+/// Does the same as [`edit()`], for any function: its code is there once.
+fn edited(object: &Json, edit: &mut dyn FnMut(&mut Extra)) -> Json {
     let text = object.text();
     let changed = place(text).and_then(|place| match place.meta {
         Some(at) => changed(text, at, edit),
-        None => inserted(text, &place, GROWTH, |text| {
+        None => inserted(text, &place, GROWTH, &mut |text| {
             let mut meta = Extra::new();
             edit(&mut meta);
             crate::write_to(&meta, text);
@@ -140,7 +150,7 @@ const GROWTH: usize = 128;
 fn changed(
     object: &str,
     (start, end): (usize, usize),
-    edit: impl FnOnce(&mut Extra),
+    edit: &mut dyn FnMut(&mut Extra),
 ) -> Option<String> {
     let old = object.get(start..end)?;
     let mut meta = match Reader::new(old).kind() {
@@ -160,7 +170,7 @@ fn inserted(
     object: &str,
     place: &Place,
     bytes: usize,
-    write: impl FnOnce(&mut String),
+    write: &mut dyn FnMut(&mut String),
 ) -> Option<String> {
     const NAME: &str = "\"_meta\":";
     let comma = usize::from(!place.empty);
