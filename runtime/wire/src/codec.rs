@@ -2,7 +2,6 @@
 
 use crate::fault::Fault;
 use crate::map::Map;
-use crate::object::Members;
 use crate::reader::{Decode, Reader};
 use crate::writer::{Encode, Writer};
 
@@ -147,11 +146,7 @@ impl<T: Decode> Decode for Map<T> {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static NONE: Members = Members::open("", &[]);
-        let mut object = reader.object(&NONE)?;
-        // There are no known members: the first call reads them all.
-        object.next_with(reader, self)?;
-        Ok(())
+        reader.members(self)
     }
 }
 

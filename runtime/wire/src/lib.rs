@@ -110,7 +110,7 @@ pub use method::{
     AnyValue, CapabilityPart, Direction, MethodInfo, MethodKind, NoParams, TypeInfo, UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
-pub use object::{Members, Object, Record};
+pub use object::{Members, Object, Record, UnknownMembers};
 pub use reader::{Array, Decode, Reader};
 pub use scan::MAX_DEPTH;
 pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer};

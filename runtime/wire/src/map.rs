@@ -109,15 +109,7 @@ impl<T> Map<T> {
 
     /// A key that was pushed more than once.
     pub(crate) fn repeated_key(&self) -> Option<&str> {
-        const FEW: usize = 12;
-        if self.len() <= FEW {
-            let mut keys = [""; FEW];
-            for (slot, key) in keys.iter_mut().zip(self.keys()) {
-                *slot = key;
-            }
-            return repeated_of_few(keys.get(..self.len())?);
-        }
-        repeated_of_many(self.keys().collect())
+        repeated(self.len(), &mut self.keys())
     }
 
     /// Leaves one entry for each key: at the place of the first, with the value of the last.
@@ -139,6 +131,19 @@ impl<T> Map<T> {
             }
         }
     }
+}
+
+/// The one of so many keys that comes twice: for maps of any type, whose code is there once.
+fn repeated<'k>(len: usize, all: &mut dyn Iterator<Item = &'k str>) -> Option<&'k str> {
+    const FEW: usize = 12;
+    if len > FEW {
+        return repeated_of_many(all.collect());
+    }
+    let mut keys = [""; FEW];
+    for (slot, key) in keys.iter_mut().zip(all) {
+        *slot = key;
+    }
+    repeated_of_few(keys.get(..len)?)
 }
 
 fn repeated_of_few<'k>(keys: &[&'k str]) -> Option<&'k str> {

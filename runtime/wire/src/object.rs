@@ -99,6 +99,30 @@ pub trait Record {
     }
 }
 
+/// Where unknown members go that are all of one type.
+#[doc(hidden)]
+pub trait UnknownMembers {
+    /// Reads the value of the member `key`, which may have been there before.
+    ///
+    /// # Errors
+    /// A value that is not of the type.
+    fn read_member(&mut self, key: String, reader: &mut Reader<'_>) -> Result<(), Fault>;
+
+    /// Returns a key that was there before.
+    fn repeated_key(&self) -> Option<&str>;
+}
+
+impl<T: Decode> UnknownMembers for Map<T> {
+    fn read_member(&mut self, key: String, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.push(key, T::decode(reader)?);
+        Ok(())
+    }
+
+    fn repeated_key(&self) -> Option<&str> {
+        self.repeated_key()
+    }
+}
+
 /// Stands for a member that the table does not know.
 const OTHER: usize = usize::MAX;
 
@@ -148,7 +172,7 @@ impl Object {
             match self.step_inline(reader)? {
                 Some(OTHER) => self.keep(reader)?,
                 None if self.extra.len() > 1 => {
-                    self.refuse_duplicates(reader, &self.extra)?;
+                    self.refuse_duplicates(reader, self.extra.repeated_key())?;
                     return Ok(None);
                 }
                 found => return Ok(found),
@@ -156,20 +180,20 @@ impl Object {
         }
     }
 
-    /// Does the same as [`next`](Self::next), with unknown members read as `T` into `map`.
-    pub fn next_with<T: Decode>(
+    /// Does the same as [`next`](Self::next), with unknown members read into `others`.
+    pub fn next_with(
         &mut self,
         reader: &mut Reader<'_>,
-        map: &mut Map<T>,
+        others: &mut dyn UnknownMembers,
     ) -> Result<Option<usize>, Fault> {
         loop {
             match self.step(reader)? {
                 Some(OTHER) => {
                     let key = self.other_key(reader)?;
-                    map.push(key, T::decode(reader)?);
+                    others.read_member(key, reader)?;
                 }
                 None => {
-                    self.refuse_duplicates(reader, map)?;
+                    self.refuse_duplicates(reader, others.repeated_key())?;
                     return Ok(None);
                 }
                 found => return Ok(found),
@@ -305,8 +329,8 @@ impl Object {
         Ok(())
     }
 
-    fn refuse_duplicates<T>(&self, reader: &Reader<'_>, map: &Map<T>) -> Result<(), Fault> {
-        match map.repeated_key() {
+    fn refuse_duplicates(&self, reader: &Reader<'_>, key: Option<&str>) -> Result<(), Fault> {
+        match key {
             Some(key) => Err(self.duplicate(reader, key)),
             None => Ok(()),
         }
@@ -360,21 +384,30 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Does the same as [`record`](Self::record), with unknown members read as `T` into `others`.
+    /// Does the same as [`record`](Self::record), with unknown members read into `others`.
     ///
     /// # Errors
-    /// As [`record`](Self::record), and an unknown member that is no `T`.
-    pub fn record_with<T: Decode>(
+    /// As [`record`](Self::record), and an unknown member that is not of the type of the others.
+    pub fn record_with(
         &mut self,
         members: &'static Members,
         into: &mut dyn Record,
-        others: &mut Map<T>,
+        others: &mut dyn UnknownMembers,
     ) -> Result<(), Fault> {
         let mut object = self.object(members)?;
         while let Some(member) = object.next_with(self, others)? {
             into.member(member, self)?;
         }
         object.require_all()
+    }
+
+    /// Reads an object that has no known members into `all`.
+    pub(crate) fn members(&mut self, all: &mut dyn UnknownMembers) -> Result<(), Fault> {
+        static NONE: Members = Members::open("", &[]);
+        let mut object = self.object(&NONE)?;
+        // There are no known members: the first call reads them all.
+        object.next_with(self, all)?;
+        Ok(())
     }
 
     /// Where the object that comes next names the member `key` for the second time.
