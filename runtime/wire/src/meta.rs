@@ -93,13 +93,18 @@ fn set(object: &Json, key: &str, value: &Json, edit: &mut dyn FnMut(&mut Extra))
     let text = object.text();
     let changed = place(text).and_then(|place| match place.meta {
         Some(at) => changed(text, at, edit),
-        None => inserted(text, &place, key.len() + value.text().len() + 5, &mut |text| {
-            text.push('{');
-            crate::write_to(key, text);
-            text.push(':');
-            text.push_str(value.text());
-            text.push('}');
-        }),
+        None => inserted(
+            text,
+            &place,
+            key.len() + value.text().len() + 5,
+            &mut |text| {
+                text.push('{');
+                crate::write_to(key, text);
+                text.push(':');
+                text.push_str(value.text());
+                text.push('}');
+            },
+        ),
     });
     changed.map_or_else(|| object.clone(), Json::verbatim)
 }
