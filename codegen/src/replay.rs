@@ -39,6 +39,14 @@ pub struct Step {
     pub generated: Generated,
 }
 
+/// What was made of one schema, without a look at the one before.
+#[derive(Debug)]
+pub struct Made {
+    spec: Spec,
+    left: usize,
+    generated: Generated,
+}
+
 /// Why a schema did not go through.
 #[derive(Debug)]
 pub enum Refused {
@@ -96,9 +104,18 @@ impl Replay {
     /// # Errors
     /// A schema that is none, and everything for which no safe answer can be taken.
     pub fn step(&mut self, name: &str, text: &str) -> Result<Step, Refused> {
+        let made = self.make(name, text);
+        self.follow(name, text, made)
+    }
+
+    /// Imports and generates a schema as [`step`](Self::step) does; no schema depends on another one here, so that
+    /// several threads can work on one each.
+    ///
+    /// # Errors
+    /// A schema that is none, and everything for which no safe answer can be taken.
+    pub fn make(&self, name: &str, text: &str) -> Result<Made, Refused> {
         let mut directory = self.spec.clone();
         let upstream = Upstream::of_text(name, text).map_err(Refused::Invalid)?;
-        let before = self.before.replace((name.to_owned(), text.to_owned()));
         let options = ImportOptions {
             revision: self.draft.clone(),
             lifecycle: Some(match upstream.defines("InitializeRequest") {
@@ -110,14 +127,40 @@ impl Replay {
         };
         let imported = directory.import(&upstream, &options)?;
         let spec = directory.spec()?;
-        let generated = generate(&spec)?;
+        Ok(Made {
+            generated: generate(&spec)?,
+            left: imported.left.len(),
+            spec,
+        })
+    }
+
+    /// Compares what was made of the next schema with the one before.
+    ///
+    /// # Errors
+    /// What [`make`](Self::make) refused.
+    pub fn follow(
+        &mut self,
+        name: &str,
+        text: &str,
+        made: Result<Made, Refused>,
+    ) -> Result<Step, Refused> {
+        // What is no schema by itself is compared with none.
+        let before = match &made {
+            Err(Refused::Invalid(_)) => None,
+            _ => self.before.replace((name.to_owned(), text.to_owned())),
+        };
+        let Made {
+            spec,
+            left,
+            generated,
+        } = made?;
         let open = generated.decisions.clone();
         let asked: SortedSet<Asked> = open.iter().map(asked).collect();
         let new = asked.difference(&self.open).count();
         self.open = asked;
         Ok(Step {
             rows: before.and_then(|before| levels(&spec, &before, (name, text))),
-            left: imported.left.len(),
+            left,
             open,
             new,
             generated,

@@ -3,12 +3,14 @@
 use mcp_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use mcp_codegen::replay::{Refused, Replay, Step};
+use mcp_codegen::replay::{Made, Refused, Replay, Step};
 use mcp_schema::Error;
 use mcp_schema::decision::Question;
 use mcp_schema::diff::Level;
@@ -49,19 +51,46 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut history = History::default();
     let mut progress = Progress::of(schemas.len());
     tell(&history.heading(compile));
-    for (name, path) in schemas {
-        progress.step(&name);
-        let text =
-            std::fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
-        let begun = Instant::now();
-        let made = replay.step(&name, &text);
-        let ms = begun.elapsed().as_millis();
-        let made = made.and_then(|step| compiled(step, workshop.as_ref()));
-        tell(&history.line(&name, made, ms));
+    // As many at once as there are processors; what is printed of each one rests on the one before.
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    for some in schemas.chunks(threads) {
+        let read = |(name, path): &(String, PathBuf)| {
+            progress.step(name);
+            let text =
+                std::fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))?;
+            Ok((name.clone(), text))
+        };
+        let some: Vec<(String, String)> = some.iter().map(read).collect::<Result<_, Error>>()?;
+        let made = side_by_side(&replay, &some);
+        for ((name, text), (made, ms)) in some.iter().zip(made) {
+            let step = replay.follow(name, text, made);
+            let step = step.and_then(|step| compiled(step, workshop.as_ref()));
+            tell(&history.line(name, step, ms));
+        }
     }
     Ok(Outcome {
         passed: history.refused == 0,
         text: history.summary(),
+    })
+}
+
+/// What was made of a schema, and the milliseconds that it took beside others.
+type Timed = (Result<Made, Refused>, u128);
+
+/// Makes crates of some schemas, each on a thread of its own, and returns them in order.
+fn side_by_side(replay: &Replay, schemas: &[(String, String)]) -> Vec<Timed> {
+    let timed = &|(name, text): &(String, String)| {
+        let begun = Instant::now();
+        let made = replay.make(name, text);
+        (made, begun.elapsed().as_millis())
+    };
+    std::thread::scope(|scope| {
+        let begin = |schema| scope.spawn(move || timed(schema));
+        let running: Vec<_> = schemas.iter().map(begin).collect();
+        let finished = running.into_iter().map(|one| one.join());
+        finished
+            .map(|one| one.unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
     })
 }
 

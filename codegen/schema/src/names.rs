@@ -73,33 +73,3 @@ fn dated(id: &str) -> bool {
 fn words(id: &str) -> String {
     id.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{constant, library, module, variant};
-
-    #[test]
-    fn a_revision_is_called_after_its_id() {
-        let names = |id| [library(id), module(id), constant(id), variant(id)];
-        assert_eq!(
-            names("2025-11-25"),
-            [
-                "mcp_2025_11_25",
-                "v2025_11_25",
-                "V2025_11_25",
-                "V2025_11_25"
-            ]
-        );
-        assert_eq!(
-            names("2026-07-28-rc"),
-            [
-                "mcp_2026_07_28_rc",
-                "v2026_07_28_rc",
-                "V2026_07_28_RC",
-                "V2026_07_28Rc"
-            ]
-        );
-        assert_eq!(names("draft"), ["mcp_draft", "draft", "DRAFT", "Draft"]);
-        assert_eq!(variant("2027-v2"), "V2027V2");
-    }
-}

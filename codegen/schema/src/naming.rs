@@ -112,30 +112,3 @@ pub(crate) fn capitalized(word: &str) -> String {
         None => String::new(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{pascal_case, snake_case, type_name};
-
-    #[test]
-    fn wire_names_become_rust_names() {
-        assert_eq!(snake_case("nextCursor"), "next_cursor");
-        assert_eq!(snake_case("ttlMs"), "ttl_ms");
-        assert_eq!(snake_case("_meta"), "meta");
-        assert_eq!(snake_case("$schema"), "schema");
-        assert_eq!(snake_case("type"), "type_");
-        assert_eq!(snake_case("URLValue"), "url_value");
-        assert_eq!(pascal_case("input_required"), "InputRequired");
-        assert_eq!(pascal_case("date-time"), "DateTime");
-        assert_eq!(pascal_case("thisServer"), "ThisServer");
-        assert_eq!(pascal_case("2d"), "N2d");
-        assert_eq!(type_name("JSONRPCRequest"), "JSONRPCRequest");
-    }
-
-    #[test]
-    fn names_that_rust_refuses_are_mended() {
-        assert_eq!(pascal_case("self"), "SelfValue");
-        assert_eq!(snake_case("self"), "self_");
-        assert_eq!(snake_case("--"), "nameless");
-    }
-}

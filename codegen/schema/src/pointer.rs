@@ -20,24 +20,3 @@ pub fn of_fragment(fragment: &str) -> Option<String> {
     let pointer = percent_decode_str(fragment).decode_utf8().ok()?;
     Some(pointer.into_owned())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{escaped, of_fragment, unescaped};
-
-    #[test]
-    fn a_step_is_escaped_and_comes_back() {
-        assert_eq!(escaped("a/b~c"), "a~1b~0c");
-        for segment in ["", "~1", "/~", "a~0b", "é"] {
-            assert_eq!(unescaped(&escaped(segment)), segment);
-        }
-    }
-
-    #[test]
-    fn a_reference_is_a_uri() {
-        let pointer = of_fragment("/$defs/Record%3Cstring%3E");
-        assert_eq!(pointer.as_deref(), Some("/$defs/Record<string>"));
-        assert_eq!(of_fragment("/%ff"), None);
-        assert_eq!(of_fragment("/50%").as_deref(), Some("/50%"));
-    }
-}

@@ -38,21 +38,3 @@ fn constant(method: &str, taken: &mut SortedSet<String>) -> String {
     let name = free.find(|name| taken.insert(name.clone()));
     name.unwrap_or(plain)
 }
-
-#[cfg(test)]
-mod tests {
-    use mcp_schema::sorted::SortedSet;
-
-    use super::constant;
-
-    #[test]
-    fn methods_that_differ_by_signs_alone_have_constants_of_their_own() {
-        let mut taken = SortedSet::new();
-        let names = ["logging/setLevel", "logging/set_level", "2/go"];
-        let constants = names.map(|name| constant(name, &mut taken));
-        assert_eq!(
-            constants,
-            ["LOGGING_SET_LEVEL", "LOGGING_SET_LEVEL_2", "N2_GO"]
-        );
-    }
-}

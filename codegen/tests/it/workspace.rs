@@ -73,6 +73,9 @@ impl Workspace {
             .args(["--offline", "--quiet", "--target-dir"])
             .arg(target)
             .env("RUSTFLAGS", "-D warnings")
+            // A panic names its file and line without them, and what is compiled once needs no parts to begin from again.
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .env("CARGO_INCREMENTAL", "0")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env_remove("RUSTC_WORKSPACE_WRAPPER");
         let output = command.output().unwrap();

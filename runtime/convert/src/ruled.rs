@@ -134,25 +134,3 @@ impl Ruled<'_> {
         self.cx.foreign(name, extra);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::context::Context;
-    use crate::outcome::Stop;
-    use crate::rule::Rule;
-
-    static RULE: Rule = Rule::new("too-long", "the newer one takes no more");
-
-    #[test]
-    fn a_hook_may_end_the_conversion_by_its_rule_and_where_it_stands() {
-        let mut cx = Context::default();
-        let ended = cx.member("data", (), |(), cx| -> Result<(), Stop> {
-            Err(cx.under(&RULE).reject(-32602, "too long"))
-        });
-        let told = match ended {
-            Err(Stop::Rejected(told)) => Some((told.rule, told.pointer, told.error.code == -32602)),
-            _ => None,
-        };
-        assert_eq!(told, Some(("too-long", "/data".to_owned(), true)));
-    }
-}

@@ -9,6 +9,7 @@
 
 mod architecture;
 mod contract;
+mod convert;
 mod hostile;
 mod lists;
 mod methods;
@@ -27,6 +28,7 @@ mod shims_rules;
 mod shims_source;
 #[path = "../../../runtime/tests/it/support/steps.rs"]
 mod steps;
+mod text;
 mod together;
 mod unions;
 mod words;

@@ -157,35 +157,3 @@ fn humps(name: &str) -> Vec<String> {
     }
     words
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Ty, by_type};
-
-    fn names(types: &[&str]) -> Vec<String> {
-        let types: Vec<Ty> = types
-            .iter()
-            .map(|name| Ty::Named((*name).to_owned()))
-            .collect();
-        by_type("ClientNotification", &types)
-    }
-
-    #[test]
-    fn what_all_names_share_is_left_out() {
-        assert_eq!(
-            names(&["CallToolRequest", "ListToolsRequest"]),
-            ["CallTool", "ListTools"]
-        );
-        assert_eq!(
-            names(&["ElicitRequestFormParams", "ElicitRequestUrlParams"]),
-            ["Form", "Url"]
-        );
-        assert_eq!(
-            names(&["TextContent", "ResourceLink"]),
-            ["TextContent", "ResourceLink"]
-        );
-        assert_eq!(names(&["Error", "ParseError"]), ["Error", "ParseError"]);
-        assert_eq!(names(&["CancelledNotification"]), ["Cancelled"]);
-        assert_eq!(names(&["AnyResult"]), ["AnyResult"]);
-    }
-}

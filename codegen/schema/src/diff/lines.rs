@@ -76,27 +76,3 @@ fn part<'t>(text: &'t str, segment: &str) -> Option<&'t str> {
     };
     member().or_else(item).map(RawValue::get)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Lines;
-
-    #[test]
-    fn parts_are_found_on_their_lines_and_others_near() {
-        let text = "{\n \"definitions\": {\n  \"A/B\": {\"x\": [1,\n   {\"y\\\"\": true}]},\n  \"C\": \"{\"\n }\n}";
-        let lines = Lines::of("a.json", text);
-        for (pointer, line) in [
-            ("", 1),
-            ("/$defs", 2),
-            ("/$defs/A~1B", 3),
-            ("/$defs/A~1B/x/0", 3),
-            ("/$defs/A~1B/x/1", 4),
-            ("/$defs/A~1B/x/1/y\"", 4),
-            ("/$defs/C", 5),
-            ("/$defs/C/gone/too", 5),
-            ("/$defs/D", 2),
-        ] {
-            assert_eq!(lines.of_pointer(pointer), line, "{pointer}");
-        }
-    }
-}

@@ -152,8 +152,9 @@ pub struct WirePlace {
 }
 
 impl WirePlace {
-    /// Whether this is the other place or holds it; a message holds all that is sent in it.
-    pub(crate) fn holds(&self, other: &Self) -> bool {
+    /// Returns whether this is the other place or holds it; a message holds all that is sent in it.
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
         if self.method != other.method {
             return false;
         }
@@ -173,8 +174,9 @@ impl WirePlace {
         }
     }
 
-    /// All places that this one [is held by](Self::holds).
-    pub(crate) fn holders(&self) -> Vec<Self> {
+    /// Returns all places that this one [is held by](Self::holds).
+    #[must_use]
+    pub fn holders(&self) -> Vec<Self> {
         let mut holders = Vec::new();
         for at_choice in [false, true] {
             holders.extend((0..=self.segments.len()).map(|count| Self {
@@ -317,42 +319,4 @@ fn is_plain(name: &str) -> bool {
         .next()
         .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, '_' | '$'))
         && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '-'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Direction, Part, Segment, WirePlace};
-
-    #[test]
-    fn a_place_holds_another_if_it_is_one_of_its_holders_and_no_others() {
-        let mut all = Vec::new();
-        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            for method in ["*", "tools/call"] {
-                for part in [Part::Message, Part::Params, Part::Result] {
-                    for segments in [&[][..], &["a"], &["b"], &["a", "b"]] {
-                        let segments = segments
-                            .iter()
-                            .map(|name| Segment::Member((*name).to_owned()));
-                        all.push(WirePlace {
-                            direction,
-                            method: method.to_owned(),
-                            part,
-                            segments: segments.collect(),
-                            at_choice: false,
-                        });
-                    }
-                }
-            }
-        }
-        for one in &all {
-            let holders = one.holders();
-            for other in &all {
-                assert_eq!(
-                    other.holds(one),
-                    holders.contains(other),
-                    "{other:?}, {one:?}"
-                );
-            }
-        }
-    }
 }

@@ -48,39 +48,3 @@ impl Section {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
-
-    use super::*;
-
-    #[test]
-    fn what_stands_between_the_markers_is_replaced_and_nothing_else() {
-        let root = std::env::temp_dir().join(format!("mcp-section-{}", std::process::id()));
-        fs::create_dir_all(&root).unwrap();
-        let section = Section {
-            path: "Cargo.toml".to_owned(),
-            name: "rows",
-            text: "new\n".to_owned(),
-        };
-        let file = root.join("Cargo.toml");
-        fs::write(&file, format!("before\n{BEGIN}rows\nold\n{END}\nafter\n")).unwrap();
-        let mut set = FileSet::default();
-        section.put(&root, &mut set).unwrap();
-        assert_eq!(set.compare(&root).unwrap().changed.len(), 1);
-        assert_eq!(set.write(&root).unwrap().written, ["Cargo.toml"]);
-        section.put(&root, &mut set).unwrap();
-        assert_eq!(set.write(&root).unwrap().unchanged, 1);
-        let text = fs::read_to_string(&file).unwrap();
-        assert_eq!(text, format!("before\n{BEGIN}rows\nnew\n{END}\nafter\n"));
-        // A file that has no such section is told what to put into it.
-        fs::write(&file, "before\n").unwrap();
-        let error = section
-            .put(&root, &mut FileSet::default())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(BEGIN) && error.contains(END), "{error}");
-        fs::remove_dir_all(&root).unwrap();
-    }
-}

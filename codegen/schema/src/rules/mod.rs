@@ -17,7 +17,7 @@ use crate::schema::JsonType;
 use crate::spec::rules::RuleTexts;
 use constructors::Constructors;
 pub use constructors::Start;
-pub(crate) use pattern::matches;
+pub use pattern::matches;
 use source::Source;
 
 /// The rules of `names.toml`, `shapes.toml`, `unions.toml` and `constructors.toml`.

@@ -7,6 +7,7 @@ mod hostile;
 mod kinds;
 mod laws;
 mod page;
+mod places;
 mod rules;
 mod settings;
 mod witnesses;

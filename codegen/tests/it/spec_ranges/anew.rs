@@ -21,6 +21,8 @@ use crate::specs;
 /// What is said of a revision, before, without and with it once more.
 struct Anew {
     before: Directory,
+    /// What it said before.
+    spec: Spec,
     without: Directory,
     removed: Removed,
     imported: Imported,
@@ -90,6 +92,7 @@ fn imported_anew(id: &str) -> Anew {
     let imported = after.import(&schema_of(id, &spec), &options).unwrap();
     Anew {
         before,
+        spec,
         without,
         removed,
         imported,
@@ -171,6 +174,7 @@ fn leaves_no_trace(id: &str, without: &Directory) {
 fn gives_its_facts_back(id: &str, anew: &Anew) {
     let Anew {
         before,
+        spec,
         imported,
         after,
         ..
@@ -182,8 +186,8 @@ fn gives_its_facts_back(id: &str, anew: &Anew) {
     );
     for name in ["revisions.toml".to_owned(), format!("{id}/schema.json")] {
         // Without the upstream file the import writes no digest.
-        let row = before.spec().unwrap().revision(id).unwrap().clone();
-        if name == "revisions.toml" && imported_file(&row).is_none() {
+        let row = spec.revision(id).unwrap();
+        if name == "revisions.toml" && imported_file(row).is_none() {
             continue;
         }
         // What is to be confirmed is said by the row.
@@ -311,7 +315,7 @@ fn without_its_decisions_what_is_open_is_what_was_removed() {
         let open = Open::of(&bare.spec().unwrap());
         assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
         // What a draft of the day has left open is open either way.
-        let ever = Open::of(&anew.before.spec().unwrap());
+        let ever = Open::of(&anew.spec);
         changes_are_open_as_removed(id, anew, [&ever, &open]);
         lines_are_open_as_removed(id, anew, [&ever, &open]);
     });
@@ -320,15 +324,15 @@ fn without_its_decisions_what_is_open_is_what_was_removed() {
 /// Each place that is open is one that a removed rule speaks of, or lies in what one took as a whole on some way; and each place
 /// that a removed rule answers is open.
 fn changes_are_open_as_removed(id: &str, anew: &Anew, [ever, open]: [&Open; 2]) {
-    let spec = anew.before.spec().unwrap();
-    let models = Models::build(&spec).unwrap();
+    let spec = &anew.spec;
+    let models = Models::build(spec).unwrap();
     let mut converted: BTreeSet<(String, String)> = BTreeSet::new();
     let mut spoken: BTreeSet<(String, String)> = BTreeSet::new();
     let mut answered: BTreeSet<(String, String)> = BTreeSet::new();
     for name in removed_rules(anew) {
         let (old, new) = pair_of(name).split_once("..").unwrap();
         let pair = Pair::new(old, new);
-        let rules = PairRules::of(&pair, &spec).unwrap();
+        let rules = PairRules::of(&pair, spec).unwrap();
         let plan = models.plan_pair(&pair, spec.rules.get(name)).unwrap();
         let [up, down] = Way::BOTH.map(|way| -> BTreeSet<String> {
             let ends = plan.way(way).iter().flat_map(|one| [&one.from, &one.to]);

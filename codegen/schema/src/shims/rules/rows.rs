@@ -454,18 +454,3 @@ impl Action {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
-
-    use super::Codes;
-
-    #[test]
-    fn codes_are_printed_as_rules_spell_them() {
-        for text in ["-32002", "[-32099,-32020]", "\"any\""] {
-            let codes: Codes = serde_json::from_str(text).unwrap();
-            assert_eq!(serde_json::to_string(&codes).unwrap(), text);
-        }
-    }
-}

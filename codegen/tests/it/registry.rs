@@ -1,0 +1,94 @@
+//! The crate that says which revisions there are: the features that bring them, and the constants of methods.
+
+use mcp_codegen::emit::Once;
+use mcp_codegen::generate::registry_crate;
+use mcp_codegen::registry::features::{Link, features, gate, rows};
+use mcp_schema::{Models, Spec};
+use serde_json::json;
+
+use crate::specs::{files, released};
+
+#[test]
+fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
+    let link = |id, handlers, twin| Link { id, handlers, twin };
+    let chain = [
+        link("2027-01-01", false, false),
+        link("2027-02-02", false, false),
+        link("2027-03-03", true, false),
+        link("draft", false, false),
+        link("later", false, true),
+    ];
+    let extensions = [("draft", "dice"), ("2027-03-03", "tasks")];
+    let made = rows(&features(&chain, &extensions), |feature| {
+        let packages = feature.packages();
+        packages.map(|package| format!("dep:{package}")).collect()
+    });
+    assert_eq!(
+        made,
+        "default = [\"v2027-01-01\", \"later\"]\n\
+         v2027-01-01 = [\"v2027-02-02\", \"dep:mcp-2027-01-01\"]\n\
+         v2027-02-02 = [\"v2027-03-03\", \"dep:mcp-2027-02-02\"]\n\
+         v2027-03-03 = []\n\
+         draft = [\"v2027-03-03\", \"dep:mcp-draft\", \"dep:mcp-ext-dice\"]\n\
+         later = [\"draft\", \"dep:mcp-later\"]\n"
+    );
+    let one = rows(&features(&[link("2027-01-01", true, false)], &[]), |_| {
+        Vec::new()
+    });
+    assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
+}
+
+#[test]
+fn what_needs_two_revisions_needs_the_features_of_both() {
+    let link = |id, handlers| Link {
+        id,
+        handlers,
+        twin: false,
+    };
+    let chain = [
+        link("2027-01-01", false),
+        link("2027-03-03", true),
+        link("draft", false),
+    ];
+    let features = features(&chain, &[]);
+    let gate = |ids: &[&str]| gate(&features, ids);
+    assert_eq!(gate(&["2027-03-03"]), None);
+    let one = Some("feature = \"v2027-01-01\"".to_owned());
+    assert_eq!(gate(&["2027-01-01", "2027-03-03"]), one);
+    let both = "all(feature = \"v2027-01-01\", feature = \"draft\")";
+    assert_eq!(gate(&["2027-01-01", "draft"]).as_deref(), Some(both));
+}
+
+#[test]
+fn methods_that_differ_by_signs_alone_have_constants_of_their_own() {
+    let methods = ["logging/setLevel", "logging/set_level", "2/go"];
+    let notifications = ["OneNotification", "OtherNotification", "GoNotification"];
+    let messages = notifications.iter().zip(methods).map(|(name, method)| {
+        let properties = json!({ "method": { "const": method, "type": "string" } });
+        let message = json!({ "properties": properties, "required": ["method"], "type": "object" });
+        ((*name).to_owned(), message)
+    });
+    let reference = |name: &&str| json!({ "$ref": format!("#/$defs/{name}") });
+    let all: Vec<_> = notifications.iter().map(reference).collect();
+    let all = ("ClientNotification".to_owned(), json!({ "anyOf": all }));
+    let defs: serde_json::Map<_, _> = messages.chain([all]).collect();
+    let schema =
+        json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": defs });
+    let spec = Spec::from_files(files(&[
+        ("revisions.toml", &released(&["one"])),
+        ("one/schema.json", &schema.to_string()),
+        // `2` is no name for a file.
+        ("methods.toml", "[areas]\n\"2/go\" = \"n2\"\n"),
+    ]));
+    let spec = spec.unwrap();
+    let models = Models::build(&spec).unwrap();
+    let made = registry_crate(&models, &[], &Once::default()).unwrap();
+    for (constant, method) in [
+        ("LOGGING_SET_LEVEL", "logging/setLevel"),
+        ("LOGGING_SET_LEVEL_2", "logging/set_level"),
+        ("N2_GO", "2/go"),
+    ] {
+        let line = format!("pub const {constant}: &str = {method:?};");
+        crate::says(&made.files["src/methods.rs"], &line);
+    }
+}
