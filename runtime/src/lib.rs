@@ -79,26 +79,23 @@
 #![deny(missing_docs)]
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-#[cfg_attr(
-    not(feature = "server-http"),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "over standard streams there is one replica"
-    )
-)]
 pub mod backplane;
+pub mod errors;
+pub mod headers;
+mod limits;
+#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 mod protocol;
+mod revisions;
+#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub mod sansio;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
-pub use protocol::headers::Headers;
-pub use protocol::limits::Limits;
-pub use protocol::revisions::RevisionSet;
-pub use protocol::{errors, headers};
+pub use headers::Headers;
+pub use limits::Limits;
+pub use revisions::RevisionSet;
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::receivers::Receivers;
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To};
 use crate::protocol::server::Owner;
-use crate::protocol::tasks::{MemoryTasks, TaskStore};
+use crate::protocol::tasks::server::{MemoryTasks, TaskStore};
 use crate::transport::panics::lock;
 
 /// The backplane of one process; clones are one.

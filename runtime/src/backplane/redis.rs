@@ -20,10 +20,9 @@ use tokio::task::AbortHandle;
 
 use events::{APPENDS, Append, Fields, Sizes, of_fields, without_gaps};
 
-use super::receivers::Receivers;
+use super::receivers::{Receivers, fresh_address};
 use super::{
     Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
-    fresh_address,
 };
 use crate::protocol::server::Owner;
 use crate::transport::panics::lock;

@@ -25,11 +25,11 @@ use super::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::server::{Owner, Server};
-use crate::protocol::tasks::server::{Starting, notified};
-use crate::protocol::tasks::{
-    Count, Form, MemoryTasks, Task, TaskOptions, TaskStatus, TaskStore, TaskStoreError, millis,
+use crate::protocol::tasks::server::{
+    Count, MemoryTasks, Starting, Task, TaskOptions, TaskStore, TaskStoreError, millis, notified,
     now_ms,
 };
+use crate::protocol::tasks::{Form, TaskStatus};
 use crate::protocol::translate::{is_unguessable, unguessable};
 use crate::protocol::{Event, Fate};
 use crate::transport::panics::{caught, lock};
@@ -89,7 +89,7 @@ pub(crate) fn with_tasks(
     server: &Arc<Server>,
     replicas: Option<Replicas>,
 ) -> Arc<dyn AnyHandler> {
-    let Some(options) = server.tasks.clone() else {
+    let Some(options) = server.tasks.options.clone() else {
         return handler;
     };
     let shared = replicas.as_ref().map(|it| it.backplane.tasks());
@@ -132,7 +132,7 @@ impl AnyHandler for Tasks {
         let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
-            if self.server.has_own_tasks {
+            if self.server.tasks.has_own {
                 start_if_asked(&peer).await?;
             }
             match handled.await {

@@ -1,6 +1,7 @@
 //! Drives one connection of a server: its state is behind a lock that is never held while anybody waits.
 
 mod handlers;
+#[cfg(feature = "server-http")]
 mod http;
 mod streams;
 mod work;
@@ -21,8 +22,8 @@ use work::Work;
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
 use super::{AnyHandler, Facts, Peer, Replicas, Session};
+use crate::Headers;
 use crate::backplane::To;
-use crate::headers::Headers;
 use crate::protocol::server::{Looked, Owner, Server};
 use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
 use crate::transport::panics::{caught, lock};
