@@ -26,14 +26,6 @@ pub struct Refusal {
     pub status: u16,
 }
 
-impl Refusal {
-    /// Whether the request may be taken a little later, as it is.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-    pub(crate) fn may_pass(&self) -> bool {
-        self.status == 503
-    }
-}
-
 /// The refusal that an error is, where another layer knows the status.
 impl From<ErrorObject> for Box<Refusal> {
     fn from(error: ErrorObject) -> Self {

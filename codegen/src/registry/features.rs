@@ -1,5 +1,5 @@
 //! Features by revision: each brings the revision and all between it and the one that handlers are written in, which is
-//! always there.
+//! always there. An extension has a feature, too, which brings the revision that it rests on.
 //!
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
@@ -12,35 +12,26 @@ pub struct Link<'s> {
     pub id: &'s str,
     /// Whether handlers are written in it.
     pub handlers: bool,
-    /// Whether it is another one under its own name: there is no conversion to it.
-    pub twin: bool,
 }
 
-/// A feature that brings a revision.
+/// A feature that brings a revision or an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
-    /// Its name: `v2025-06-18`.
+    /// Its name: `v2025-06-18`, or `ext-tasks`.
     pub name: String,
-    /// The revision's package, if it comes with the feature; `None` for that of handlers, which is there anyway.
+    /// The package that comes with the feature; `None` for the revision of handlers, which is there anyway.
     pub package: Option<String>,
-    /// The packages of the extensions that rest on it, where they come with the feature.
-    pub extensions: Vec<String>,
-    /// The feature that comes with it: the revision next to this one on the way to that of handlers.
+    /// Whether it brings an extension.
+    pub extension: bool,
+    /// The feature that comes with it: the revision next to this one on the way to that of handlers, or the one that an
+    /// extension rests on, where that is not always there.
     pub implies: Option<String>,
-    /// The module of the conversions between the two, which come with it.
-    pub twin: bool,
-    /// Nothing implies it: it stands in `default`.
+    /// Whether it stands in `default`: nothing implies it.
     pub outermost: bool,
 }
 
-impl Feature {
-    /// Returns the dependencies that come with it.
-    pub fn packages(&self) -> impl Iterator<Item = &String> {
-        self.package.iter().chain(&self.extensions)
-    }
-}
-
-/// Returns the condition under which all of these revisions are there; `None` if they always are.
+/// Returns the condition under which all of these revisions and [extensions](names::extension) are there; `None` if they
+/// always are.
 #[must_use]
 pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     let brings = |feature: &&Feature| {
@@ -57,8 +48,8 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the features of a chain of revisions, oldest first, with the extensions that rest on them: the id of the revision, and
-/// the name.
+/// Returns the features of a chain of revisions, oldest first, and of the extensions that rest on them: the id of the revision,
+/// and the name.
 #[must_use]
 pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature> {
     let handlers = chain
@@ -69,19 +60,29 @@ pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature>
     let each = chain.iter().enumerate().map(|(at, link)| Feature {
         name: names::feature(link.id),
         package: (at != handlers).then(|| names::package(link.id)),
-        extensions: (extensions.iter())
-            .filter(|(id, _)| at != handlers && *id == link.id)
-            .map(|(_, name)| names::extension_package(name))
-            .collect(),
+        extension: false,
         implies: match at.cmp(&handlers) {
             std::cmp::Ordering::Less => name(at + 1),
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater => name(at - 1),
         },
-        twin: link.twin,
         outermost: at == 0 || at + 1 == chain.len(),
     });
-    each.collect()
+    let each: Vec<Feature> = each.collect();
+    let brings = |id: &str| {
+        let name = names::feature(id);
+        let mut others = each.iter().filter(|feature| feature.package.is_some());
+        others.any(|feature| feature.name == name).then_some(name)
+    };
+    let added = extensions.iter().map(|(id, name)| Feature {
+        name: names::extension(name),
+        package: Some(names::extension_package(name)),
+        extension: true,
+        implies: brings(id),
+        outermost: true,
+    });
+    let added: Vec<Feature> = added.collect();
+    each.into_iter().chain(added).collect()
 }
 
 /// Returns the rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.
@@ -108,52 +109,50 @@ mod tests {
 
     #[test]
     fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
-        let link = |id, handlers, twin| Link { id, handlers, twin };
+        let link = |id, handlers| Link { id, handlers };
         let chain = [
-            link("2027-01-01", false, false),
-            link("2027-02-02", false, false),
-            link("2027-03-03", true, false),
-            link("draft", false, false),
-            link("later", false, true),
+            link("2027-01-01", false),
+            link("2027-02-02", false),
+            link("2027-03-03", true),
+            link("draft", false),
+            link("later", false),
         ];
         let extensions = [("draft", "dice"), ("2027-03-03", "tasks")];
         let made = rows(&features(&chain, &extensions), |feature| {
-            let packages = feature.packages();
-            packages.map(|package| format!("dep:{package}")).collect()
+            let package = feature.package.iter();
+            package.map(|package| format!("dep:{package}")).collect()
         });
         assert_eq!(
             made,
-            "default = [\"v2027-01-01\", \"later\"]\n\
+            "default = [\"v2027-01-01\", \"later\", \"ext-dice\", \"ext-tasks\"]\n\
              v2027-01-01 = [\"v2027-02-02\", \"dep:mcp-2027-01-01\"]\n\
              v2027-02-02 = [\"v2027-03-03\", \"dep:mcp-2027-02-02\"]\n\
              v2027-03-03 = []\n\
-             draft = [\"v2027-03-03\", \"dep:mcp-draft\", \"dep:mcp-ext-dice\"]\n\
-             later = [\"draft\", \"dep:mcp-later\"]\n"
+             draft = [\"v2027-03-03\", \"dep:mcp-draft\"]\n\
+             later = [\"draft\", \"dep:mcp-later\"]\n\
+             ext-dice = [\"draft\", \"dep:mcp-ext-dice\"]\n\
+             ext-tasks = [\"dep:mcp-ext-tasks\"]\n"
         );
-        let one = rows(&features(&[link("2027-01-01", true, false)], &[]), |_| {
-            Vec::new()
-        });
+        let one = rows(&features(&[link("2027-01-01", true)], &[]), |_| Vec::new());
         assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
     }
 
     #[test]
     fn what_needs_two_revisions_needs_the_features_of_both() {
-        let link = |id, handlers| Link {
-            id,
-            handlers,
-            twin: false,
-        };
+        let link = |id, handlers| Link { id, handlers };
         let chain = [
             link("2027-01-01", false),
             link("2027-03-03", true),
             link("draft", false),
         ];
-        let features = features(&chain, &[]);
+        let features = features(&chain, &[("2027-03-03", "tasks")]);
         let gate = |ids: &[&str]| gate(&features, ids);
         assert_eq!(gate(&["2027-03-03"]), None);
         let one = Some("feature = \"v2027-01-01\"".to_owned());
         assert_eq!(gate(&["2027-01-01", "2027-03-03"]), one);
         let both = "all(feature = \"v2027-01-01\", feature = \"draft\")";
         assert_eq!(gate(&["2027-01-01", "draft"]).as_deref(), Some(both));
+        let both = "all(feature = \"v2027-01-01\", feature = \"ext-tasks\")";
+        assert_eq!(gate(&["2027-01-01", "ext-tasks"]).as_deref(), Some(both));
     }
 }

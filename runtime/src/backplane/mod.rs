@@ -34,7 +34,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::protocol::server::Owner;
-use crate::protocol::tasks::server::TaskStore;
+#[cfg(feature = "ext-tasks")]
+use crate::protocol::tasks::server::{MemoryTasks, TaskStore};
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
 #[cfg(feature = "server-http")]
 pub use memory::Memory;
@@ -105,8 +106,11 @@ pub trait Backplane: Send + Sync + 'static {
     /// that were appended before are among them.
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
 
-    /// Returns the store of the tasks that replicas share.
-    fn tasks(&self) -> Arc<dyn TaskStore>;
+    /// Returns the store of the tasks that replicas share. Default: a new one in memory, which no other replica has.
+    #[cfg(feature = "ext-tasks")]
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        Arc::new(MemoryTasks::default())
+    }
 
     /// Returns whether other replicas may use it; records of sessions are not saved otherwise.
     fn is_shared(&self) -> bool {

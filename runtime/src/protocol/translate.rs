@@ -274,12 +274,6 @@ pub(crate) fn unguessable() -> Option<Arc<str>> {
     Some(hex.collect::<String>().into())
 }
 
-/// Whether a text can be one of these; of others no store is asked.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) fn is_unguessable(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
     Err(match outcome {
         Outcome::Exact(value) => return Ok((value, Vec::new())),

@@ -64,6 +64,7 @@ impl Introductions {
     }
 
     /// Changes the capabilities that it has in each revision.
+    #[cfg(feature = "ext-tasks")]
     pub(crate) fn change_capabilities(&mut self, change: impl Fn(Revision, &Json) -> Json) {
         for one in &mut self.all {
             one.capabilities = change(one.revision, &one.capabilities);

@@ -58,6 +58,7 @@ use std::time::Duration;
 use mcp_protocol::{Lifecycle, Revision, UnknownFields};
 use mcp_wire::Direction;
 
+#[cfg(feature = "ext-tasks")]
 pub use super::tasks::server::{
     Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStore,
     TaskStoreError, TaskSupport,

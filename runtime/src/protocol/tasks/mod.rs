@@ -6,12 +6,17 @@
 
 #[cfg(feature = "sansio-client")]
 pub(crate) mod client;
+#[cfg(feature = "ext-tasks")]
 mod form;
 mod plain;
-#[cfg(feature = "sansio-server")]
+#[cfg(all(feature = "sansio-server", feature = "ext-tasks"))]
+pub(crate) mod server;
+#[cfg(all(feature = "sansio-server", not(feature = "ext-tasks")))]
+#[path = "without.rs"]
 pub(crate) mod server;
 mod status;
 
+#[cfg(feature = "ext-tasks")]
 pub(crate) use form::*;
 pub(crate) use plain::{has_core_tasks, plain_tools};
 pub use status::TaskStatus;

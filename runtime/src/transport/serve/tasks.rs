@@ -17,11 +17,10 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-pub(crate) use replicas::Replicas;
 pub(crate) use running::Running;
 use running::watched;
 
-use super::{AnyHandler, HandlerFuture, Peer, Session};
+use super::{AnyHandler, HandlerFuture, Peer, Replicas, Session, is_unguessable};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::server::{Owner, Server};
@@ -30,7 +29,7 @@ use crate::protocol::tasks::server::{
     now_ms,
 };
 use crate::protocol::tasks::{Form, TaskStatus};
-use crate::protocol::translate::{is_unguessable, unguessable};
+use crate::protocol::translate::unguessable;
 use crate::protocol::{Event, Fate};
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{spawn, spawn_if_possible};

@@ -4,6 +4,8 @@ mod handlers;
 #[cfg(feature = "server-http")]
 mod http;
 mod streams;
+#[cfg(feature = "ext-tasks")]
+mod tasks;
 mod work;
 
 use std::collections::HashMap;
