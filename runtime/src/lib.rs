@@ -57,14 +57,16 @@
 //! | `redis` | sessions shared by several replicas of a server through Redis; implies `server-http` |
 //! | `redis-tls` | `redis`, also over TLS (`rediss://`) |
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
+//! | `ext-tasks` | a server's tasks, in the core of 2025-11-25 and as an extension: `Router::as_task`; the types of the extension |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
-//! | `client` | clients over any two streams of bytes |
+//! | `client` | clients over any two streams of bytes; implies `ext-tasks`, because a client looks after the tasks of any server |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `client-tls` | clients over streamable HTTP, and over `https` |
 //! | `tracing` | a layer for `tracing` that sends the events of a call to its client: `service::trace::ToClient` |
+//! | `sansio-server`, `sansio-client` | `sansio`: connections without sockets, in the role of a server or of a client; implied by the features of servers and clients |
 //! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
 //!
-//! Without any of them the crate has types, conversions and [`sansio`], and neither sockets nor tasks.
+//! Without any of them the crate has types and conversions, and depends on no runtime.
 //!
 //! # Where to find what
 //! - Servers and clients that run: `service`, with any feature that adds one.
@@ -72,33 +74,30 @@
 //!   [`latest`] has those of the latest release.
 //! - Conversions between revisions: [`convert`] for JSON text, [`convert_value`] for values.
 //! - Method, id and revision of a message without reading it whole: [`peek()`].
-//! - Connections without sockets and without a clock: [`sansio`].
+//! - Connections without sockets and without a clock: `sansio`, with any feature that adds one.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-#[cfg_attr(
-    not(feature = "server-http"),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "over standard streams there is one replica"
-    )
-)]
 pub mod backplane;
+pub mod errors;
+pub mod headers;
+mod limits;
+#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 mod protocol;
+mod revisions;
+#[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub mod sansio;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 pub mod service;
 #[cfg(any(feature = "client", feature = "server-http", feature = "server-stdio"))]
 mod transport;
 
-pub use protocol::headers::Headers;
-pub use protocol::limits::Limits;
-pub use protocol::revisions::RevisionSet;
-pub use protocol::{errors, headers};
+pub use headers::Headers;
+pub use limits::Limits;
+pub use revisions::RevisionSet;
 #[cfg(feature = "client")]
 pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]

@@ -3,5 +3,13 @@
 //! [`service`](crate::service) has servers and clients that run. A program that brings its own sockets or its own clock
 //! drives a [`Connection`] instead, in the role of a [`Server`] or of a [`client`].
 
-pub use crate::protocol::server::Server;
-pub use crate::protocol::{Connection, Role, client, negotiate, server};
+#[cfg(feature = "sansio-client")]
+pub use crate::protocol::client;
+#[cfg(feature = "sansio-server")]
+pub use crate::protocol::server::{self, Server};
+pub use crate::protocol::{
+    Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
+    Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, LogLevel, NeedsAdapter,
+    Notification, OutgoingRequest, Output, Profile, Question, Refused, Retry, Role, Said,
+    ServerFacts, TaskState, TaskStatus, To, Token, negotiate,
+};

@@ -223,14 +223,19 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         name,
         text,
     };
-    let facade = rows(&features, |feature| {
+    // Who needs an extension of the facade asks for it.
+    let asked_for = features.iter().cloned().map(|feature| Feature {
+        outermost: feature.outermost && !feature.extension,
+        ..feature
+    });
+    let facade = rows(&asked_for.collect::<Vec<_>>(), |feature| {
         vec![format!("mcp-protocol/{}", feature.name)]
     });
     let is_used = |package: &&String| {
         !package.starts_with(&extension_package("")) || converted.contains(package)
     };
     let hooks = rows(&features, |feature| {
-        (feature.packages().filter(is_used))
+        (feature.package.iter().filter(is_used))
             .map(|package| format!("dep:{package}"))
             .collect()
     });
@@ -242,12 +247,7 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
     };
     let revisions = (features.iter().zip(links(models)))
         .map(|(feature, link)| dependency(&package(link.id), feature.package.is_some()));
-    let extensions = converted.iter().map(|package| {
-        let optional = features
-            .iter()
-            .any(|feature| feature.extensions.contains(package));
-        dependency(package, optional)
-    });
+    let extensions = converted.iter().map(|package| dependency(package, true));
     let dependencies = revisions.chain(extensions);
     vec![
         section("runtime/Cargo.toml", "a feature a revision", facade),
@@ -269,7 +269,7 @@ fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
     }
 }
 
-/// The features that bring revisions, and the extensions that rest on them.
+/// The features that bring revisions, and those that bring the extensions that rest on them.
 fn features_of(models: &Models<'_>) -> Vec<Feature> {
     let extensions: Vec<(&str, &str)> = (models.extensions.iter())
         .map(|of| (of.extension.revision.as_str(), of.extension.name.as_str()))
@@ -286,7 +286,6 @@ fn links<'m>(models: &'m Models<'_>) -> Vec<Link<'m>> {
     let links = models.revisions.iter().filter(part).map(|of| Link {
         id: &of.revision.id,
         handlers: handlers == Some(&of.revision.id),
-        twin: models.twin(of).is_some(),
     });
     links.collect()
 }

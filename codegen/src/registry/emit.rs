@@ -53,7 +53,7 @@ pub(crate) fn crate_files(
         revisions,
         converted,
         features => features::rows(features, |feature| {
-            let package = feature.packages().map(|package| format!("dep:{package}"));
+            let package = feature.package.iter().map(|package| format!("dep:{package}"));
             package.chain([format!("mcp-shims/{}", feature.name)]).collect()
         }),
         headers => named(models.stated.headers.iter().map(|row| row.name.as_str())),
@@ -149,13 +149,13 @@ fn extension(of: &Extension, features: &[Feature]) -> Value {
         name => of.name.as_str(),
         identifier => of.identifier.as_str(),
         module => names::module(&of.name),
-        // It comes with the revision that it rests on.
-        feature => feature(&of.revision, features),
+        feature => names::extension(&of.name),
         revision => names::variant(&of.revision),
         core => of.core.as_ref().map(|core| context! {
             id => core.revision.as_str(),
             constant => names::constant(&core.revision),
-            gate => features::gate(features, &[&core.revision, &of.revision]),
+            feature => feature(&core.revision, features),
+            gate => features::gate(features, &[&core.revision, &names::extension(&of.name)]),
         }),
         constant => names::constant(&names::extension(&of.name)),
     }

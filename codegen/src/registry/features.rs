@@ -1,5 +1,5 @@
 //! Features by revision: each brings the revision and all between it and the one that handlers are written in, which is
-//! always there.
+//! always there. An extension has a feature, too, which brings the revision that it rests on.
 //!
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
@@ -12,35 +12,26 @@ pub struct Link<'s> {
     pub id: &'s str,
     /// Whether handlers are written in it.
     pub handlers: bool,
-    /// Whether it is another one under its own name: there is no conversion to it.
-    pub twin: bool,
 }
 
-/// A feature that brings a revision.
+/// A feature that brings a revision or an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
-    /// Its name: `v2025-06-18`.
+    /// Its name: `v2025-06-18`, or `ext-tasks`.
     pub name: String,
-    /// The revision's package, if it comes with the feature; `None` for that of handlers, which is there anyway.
+    /// The package that comes with the feature; `None` for the revision of handlers, which is there anyway.
     pub package: Option<String>,
-    /// The packages of the extensions that rest on it, where they come with the feature.
-    pub extensions: Vec<String>,
-    /// The feature that comes with it: the revision next to this one on the way to that of handlers.
+    /// Whether it brings an extension.
+    pub extension: bool,
+    /// The feature that comes with it: the revision next to this one on the way to that of handlers, or the one that an
+    /// extension rests on, where that is not always there.
     pub implies: Option<String>,
-    /// The module of the conversions between the two, which come with it.
-    pub twin: bool,
-    /// Nothing implies it: it stands in `default`.
+    /// Whether it stands in `default`: nothing implies it.
     pub outermost: bool,
 }
 
-impl Feature {
-    /// Returns the dependencies that come with it.
-    pub fn packages(&self) -> impl Iterator<Item = &String> {
-        self.package.iter().chain(&self.extensions)
-    }
-}
-
-/// Returns the condition under which all of these revisions are there; `None` if they always are.
+/// Returns the condition under which all of these revisions and [extensions](names::extension) are there; `None` if they
+/// always are.
 #[must_use]
 pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     let brings = |feature: &&Feature| {
@@ -57,8 +48,8 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the features of a chain of revisions, oldest first, with the extensions that rest on them: the id of the revision, and
-/// the name.
+/// Returns the features of a chain of revisions, oldest first, and of the extensions that rest on them: the id of the revision,
+/// and the name.
 #[must_use]
 pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature> {
     let handlers = chain
@@ -69,19 +60,29 @@ pub fn features(chain: &[Link<'_>], extensions: &[(&str, &str)]) -> Vec<Feature>
     let each = chain.iter().enumerate().map(|(at, link)| Feature {
         name: names::feature(link.id),
         package: (at != handlers).then(|| names::package(link.id)),
-        extensions: (extensions.iter())
-            .filter(|(id, _)| at != handlers && *id == link.id)
-            .map(|(_, name)| names::extension_package(name))
-            .collect(),
+        extension: false,
         implies: match at.cmp(&handlers) {
             std::cmp::Ordering::Less => name(at + 1),
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater => name(at - 1),
         },
-        twin: link.twin,
         outermost: at == 0 || at + 1 == chain.len(),
     });
-    each.collect()
+    let each: Vec<Feature> = each.collect();
+    let brings = |id: &str| {
+        let name = names::feature(id);
+        let mut others = each.iter().filter(|feature| feature.package.is_some());
+        others.any(|feature| feature.name == name).then_some(name)
+    };
+    let added = extensions.iter().map(|(id, name)| Feature {
+        name: names::extension(name),
+        package: Some(names::extension_package(name)),
+        extension: true,
+        implies: brings(id),
+        outermost: true,
+    });
+    let added: Vec<Feature> = added.collect();
+    each.into_iter().chain(added).collect()
 }
 
 /// Returns the rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.

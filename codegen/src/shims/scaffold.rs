@@ -51,14 +51,14 @@ impl ShimFacts<'_> {
 
     /// The condition under which both ends of a pair are there.
     fn gate(&self, pair: &Pair) -> Option<String> {
-        let base = self.extension(pair).map(|extension| &extension.revision);
+        let added = self.extension(pair);
         // Of two adjacent revisions, the one farther from the revision of handlers brings the other.
         let adjacent = || {
             let alone = |id: &str| features::gate(&self.features, &[id]);
             alone(&pair.old).or_else(|| alone(&pair.new))
         };
-        match base {
-            Some(base) => features::gate(&self.features, &[&pair.old, base]),
+        match added {
+            Some(added) => features::gate(&self.features, &[&pair.old, &extension(&added.name)]),
             None => adjacent(),
         }
     }
@@ -384,12 +384,10 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .map(|plan| {
             let extension = facts.extension(&plan.pair).map(|of| {
-                let optional = features::gate(&facts.features, &[&of.revision]).is_some();
                 context! {
                     name => of.name.as_str(),
                     constant => constant(&extension(&of.name)),
                     package => extension_package(&of.name),
-                    optional,
                 }
             });
             let (old, gate) = (plan.pair.old.as_str(), facts.gate(&plan.pair));
@@ -402,7 +400,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
             || plans.iter().any(|plan| facts.newer(&plan.pair) == one)
     };
     let features = features::rows(&facts.features, |feature| {
-        let own = feature.packages().filter(|package| converted(package));
+        let own = feature.package.iter().filter(|package| converted(package));
         let own = own.map(|package| format!("dep:{package}"));
         own.chain([format!("mcp-hooks/{}", feature.name)]).collect()
     });

@@ -10,53 +10,51 @@ use crate::specs::{files, released};
 
 #[test]
 fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
-    let link = |id, handlers, twin| Link { id, handlers, twin };
+    let link = |id, handlers| Link { id, handlers };
     let chain = [
-        link("2027-01-01", false, false),
-        link("2027-02-02", false, false),
-        link("2027-03-03", true, false),
-        link("draft", false, false),
-        link("later", false, true),
+        link("2027-01-01", false),
+        link("2027-02-02", false),
+        link("2027-03-03", true),
+        link("draft", false),
+        link("later", false),
     ];
     let extensions = [("draft", "dice"), ("2027-03-03", "tasks")];
     let made = rows(&features(&chain, &extensions), |feature| {
-        let packages = feature.packages();
-        packages.map(|package| format!("dep:{package}")).collect()
+        let package = feature.package.iter();
+        package.map(|package| format!("dep:{package}")).collect()
     });
     assert_eq!(
         made,
-        "default = [\"v2027-01-01\", \"later\"]\n\
+        "default = [\"v2027-01-01\", \"later\", \"ext-dice\", \"ext-tasks\"]\n\
          v2027-01-01 = [\"v2027-02-02\", \"dep:mcp-2027-01-01\"]\n\
          v2027-02-02 = [\"v2027-03-03\", \"dep:mcp-2027-02-02\"]\n\
          v2027-03-03 = []\n\
-         draft = [\"v2027-03-03\", \"dep:mcp-draft\", \"dep:mcp-ext-dice\"]\n\
-         later = [\"draft\", \"dep:mcp-later\"]\n"
+         draft = [\"v2027-03-03\", \"dep:mcp-draft\"]\n\
+         later = [\"draft\", \"dep:mcp-later\"]\n\
+         ext-dice = [\"draft\", \"dep:mcp-ext-dice\"]\n\
+         ext-tasks = [\"dep:mcp-ext-tasks\"]\n"
     );
-    let one = rows(&features(&[link("2027-01-01", true, false)], &[]), |_| {
-        Vec::new()
-    });
+    let one = rows(&features(&[link("2027-01-01", true)], &[]), |_| Vec::new());
     assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
 }
 
 #[test]
 fn what_needs_two_revisions_needs_the_features_of_both() {
-    let link = |id, handlers| Link {
-        id,
-        handlers,
-        twin: false,
-    };
+    let link = |id, handlers| Link { id, handlers };
     let chain = [
         link("2027-01-01", false),
         link("2027-03-03", true),
         link("draft", false),
     ];
-    let features = features(&chain, &[]);
+    let features = features(&chain, &[("2027-03-03", "tasks")]);
     let gate = |ids: &[&str]| gate(&features, ids);
     assert_eq!(gate(&["2027-03-03"]), None);
     let one = Some("feature = \"v2027-01-01\"".to_owned());
     assert_eq!(gate(&["2027-01-01", "2027-03-03"]), one);
     let both = "all(feature = \"v2027-01-01\", feature = \"draft\")";
     assert_eq!(gate(&["2027-01-01", "draft"]).as_deref(), Some(both));
+    let both = "all(feature = \"v2027-01-01\", feature = \"ext-tasks\")";
+    assert_eq!(gate(&["2027-01-01", "ext-tasks"]).as_deref(), Some(both));
 }
 
 #[test]

@@ -255,7 +255,7 @@ pub static TABLES: Tables = Tables::new(
 );
 
 /// The core of 2025-11-25 and the extension `tasks`.
-#[cfg(feature = "v2025-11-25")]
+#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
 pub(crate) static EXT_TASKS: Tables = Tables::new(
     &[
         &V2025_11_25.tables,

@@ -21,7 +21,7 @@ mod v2025_03_26_to_v2025_06_18;
 mod v2025_06_18_to_v2025_11_25;
 #[cfg(feature = "v2025-11-25")]
 mod v2025_11_25_to_v2026_07_28;
-#[cfg(feature = "v2025-11-25")]
+#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
 mod v2025_11_25_to_tasks;
 
 pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject, Tables, TypeStep};
@@ -42,5 +42,5 @@ pub static PAIRS: &[Pair] = &[
 ];
 
 /// The core of 2025-11-25 and the extension `tasks`, which has the feature now.
-#[cfg(feature = "v2025-11-25")]
+#[cfg(all(feature = "v2025-11-25", feature = "ext-tasks"))]
 pub static EXT_TASKS: &[Pair] = &[v2025_11_25_to_tasks::PAIR];

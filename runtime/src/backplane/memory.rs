@@ -9,7 +9,6 @@ use tokio::time::Instant;
 use super::receivers::Receivers;
 use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To};
 use crate::protocol::server::Owner;
-use crate::protocol::tasks::{MemoryTasks, TaskStore};
 use crate::transport::panics::lock;
 
 /// The backplane of one process; clones are one.
@@ -25,7 +24,6 @@ struct Shared {
     all_bytes: usize,
     kept: Mutex<Kept>,
     receivers: Receivers,
-    tasks: Arc<MemoryTasks>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -43,6 +41,8 @@ struct Kept {
     /// The bytes of each owner that is known.
     owners: HashMap<Owner, usize>,
     records: HashMap<String, (SessionRecord, Instant)>,
+    #[cfg(feature = "ext-tasks")]
+    tasks: Arc<super::MemoryTasks>,
 }
 
 #[derive(Debug)]
@@ -81,7 +81,6 @@ impl Memory {
             all_bytes: all,
             kept: Mutex::default(),
             receivers: Receivers::default(),
-            tasks: Arc::default(),
         }))
     }
 
@@ -229,8 +228,9 @@ impl Backplane for Memory {
         at_once(self.events(session, event))
     }
 
-    fn tasks(&self) -> Arc<dyn TaskStore> {
-        Arc::<MemoryTasks>::clone(&self.0.tasks)
+    #[cfg(feature = "ext-tasks")]
+    fn tasks(&self) -> Arc<dyn super::TaskStore> {
+        Arc::<super::MemoryTasks>::clone(&lock(&self.0.kept).tasks)
     }
 
     fn is_shared(&self) -> bool {

@@ -19,7 +19,11 @@
 //! # drop(options);
 //! ```
 
+#[cfg(feature = "server-http")]
 mod memory;
+#[cfg(feature = "server-http")]
+mod noted;
+#[cfg(feature = "server-http")]
 mod receivers;
 mod record;
 #[cfg(feature = "redis")]
@@ -30,10 +34,13 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::protocol::server::Owner;
-use crate::protocol::tasks::TaskStore;
+#[cfg(feature = "ext-tasks")]
+use crate::protocol::tasks::server::{MemoryTasks, TaskStore};
 pub use crate::transport::serve::event::{EventId, KeptEvent, NoEventId};
+#[cfg(feature = "server-http")]
 pub use memory::Memory;
-pub(crate) use record::may_be_noted;
+#[cfg(feature = "server-http")]
+pub(crate) use noted::may_be_noted;
 pub use record::{BrokenRecord, SessionRecord};
 #[cfg(feature = "redis")]
 pub use redis::{Redis, RedisError};
@@ -99,8 +106,11 @@ pub trait Backplane: Send + Sync + 'static {
     /// that were appended before are among them.
     fn after(&self, session: &str, event: EventId) -> Reply<Option<Vec<KeptEvent>>>;
 
-    /// Returns the store of the tasks that replicas share.
-    fn tasks(&self) -> Arc<dyn TaskStore>;
+    /// Returns the store of the tasks that replicas share. Default: a new one in memory, which no other replica has.
+    #[cfg(feature = "ext-tasks")]
+    fn tasks(&self) -> Arc<dyn TaskStore> {
+        Arc::new(MemoryTasks::default())
+    }
 
     /// Returns whether other replicas may use it; records of sessions are not saved otherwise.
     fn is_shared(&self) -> bool {
@@ -111,14 +121,6 @@ pub trait Backplane: Send + Sync + 'static {
     fn is_available(&self) -> bool {
         true
     }
-}
-
-/// Eight random digits: the address of a receiver.
-fn fresh_address() -> Arc<str> {
-    let mut bytes = [0_u8; 4];
-    // Without randomness there are no ids of sessions either, and so nothing to send.
-    let _ = getrandom::fill(&mut bytes);
-    format!("{:08x}", u32::from_be_bytes(bytes)).into()
 }
 
 /// Does the rest of a work whose result is not used.

@@ -29,7 +29,7 @@ impl Receivers {
     pub(super) fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str> {
         let mut receivers = lock(&self.0);
         receivers.retain(|_, joined| !joined.is_gone());
-        let address = super::fresh_address();
+        let address = fresh_address();
         let at = Instant::now();
         receivers.insert(Arc::clone(&address), Joined { receiver, at });
         address
@@ -59,6 +59,14 @@ impl Receivers {
         let mut there = receivers.values().filter(|joined| !joined.is_gone());
         there.nth(1).is_some()
     }
+}
+
+/// Eight random digits: the address of a receiver.
+pub(super) fn fresh_address() -> Arc<str> {
+    let mut bytes = [0_u8; 4];
+    // Without randomness there are no ids of sessions either, and so nothing to send.
+    let _ = getrandom::fill(&mut bytes);
+    format!("{:08x}", u32::from_be_bytes(bytes)).into()
 }
 
 #[cfg(test)]

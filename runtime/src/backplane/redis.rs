@@ -1,6 +1,7 @@
 //! The backplane of several processes, in a Redis server: a hash per session, a stream of its events, and publish/subscribe.
 
 mod events;
+#[cfg(feature = "ext-tasks")]
 mod tasks;
 
 use std::collections::HashMap;
@@ -20,11 +21,8 @@ use tokio::task::AbortHandle;
 
 use events::{APPENDS, Append, Fields, Sizes, of_fields, without_gaps};
 
-use super::receivers::Receivers;
-use super::{
-    Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, TaskStore, To, Unavailable,
-    fresh_address,
-};
+use super::receivers::{Receivers, fresh_address};
+use super::{Backplane, EventId, KeptEvent, Receiver, Reply, SessionRecord, To, Unavailable};
 use crate::protocol::server::Owner;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
@@ -404,7 +402,8 @@ impl Backplane for Redis {
         })
     }
 
-    fn tasks(&self) -> Arc<dyn TaskStore> {
+    #[cfg(feature = "ext-tasks")]
+    fn tasks(&self) -> Arc<dyn super::TaskStore> {
         Arc::new(self.clone())
     }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use mcp_protocol::{Loss, RequiresState, Revision};
 use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Peeked, Raw, Request, RequestId};
 
-use super::lost::Stopped;
 use super::profile::Profile;
 use crate::methods;
 
@@ -254,30 +253,6 @@ pub enum Failure {
     Unanswered,
 }
 
-impl Failure {
-    /// Returns why a request could not be sent.
-    pub(super) fn of_params(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::RequiresState(needs) => Self::NeedsAdapter(needs),
-            Stopped::Rejected(rejected) => Self::Rejected(rejected.error),
-            Stopped::Dropped(rule) => Self::UnknownMethod(format!(
-                "the server's revision has no such notification ({rule})"
-            )),
-            Stopped::Invalid(error) => Self::InvalidParams(*error),
-            Stopped::Unknown(what) => Self::UnknownMethod(what),
-        }
-    }
-
-    /// Returns why the answer to a request could not be read.
-    pub(super) fn of_result(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Invalid(error) => Self::InvalidResult(error.to_string()),
-            Stopped::Unknown(what) => Self::InvalidResult(what),
-            other => Self::of_params(other),
-        }
-    }
-}
-
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -319,6 +294,34 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Why a client did not take a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// As many requests wait for an answer as [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) allows.
+    TooManyPending,
+    /// The client is willing to speak no revision at all.
+    NoRevisions,
+    /// The server reads nothing of what it is sent.
+    NotRead,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooManyPending => {
+                "too many requests wait for an answer: wait for some, or raise `Limits::max_pending_requests`"
+            }
+            Self::NoRevisions => {
+                "the client speaks no revision: name some in `Options::with_revisions`"
+            }
+            Self::NotRead => "the server takes nothing of what it is sent",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
 
 /// What a peer answered.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_protocol::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
-use mcp_wire::{Decode, Error, ErrorObject, Json, Peeked, Raw, RawId, RequestId, Unreadable};
+use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
 use super::ask::{Answered, Token};
 use super::json::object;
@@ -203,22 +203,6 @@ impl<Method> IncomingRequest<Method> {
         }
     }
 
-    /// Returns it with what its message says of it, and with the request that it belongs to.
-    pub(super) fn of(
-        self,
-        message: &Peeked<'_>,
-        exchange: Option<Exchange>,
-        about: Option<Token>,
-    ) -> Self {
-        Self {
-            id: message.id.and_then(RawId::to_id),
-            exchange: exchange.unwrap_or(Exchange::NONE),
-            progress_token: message.meta.progress_token.map(Raw::to_json),
-            about,
-            ..self
-        }
-    }
-
     /// Reads the params as a type of the application's revision.
     ///
     /// # Errors
@@ -287,15 +271,6 @@ impl Caller {
         self.part_in("Implementation", self.info.as_ref(), revision)
     }
 
-    /// How many bytes it said of itself.
-    pub(crate) fn bytes(&self) -> usize {
-        let said = [&self.info, &self.capabilities];
-        said.into_iter()
-            .flatten()
-            .map(|said| said.text().len())
-            .sum()
-    }
-
     /// Returns whether it declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
@@ -335,19 +310,6 @@ pub struct ServerFacts {
     pub instructions: Option<String>,
     /// The result of `initialize` or `server/discover`, as it came: in the server's own revision.
     pub result: Option<Json>,
-}
-
-impl ServerFacts {
-    /// A server of which nothing is known but the revision.
-    pub(crate) fn unknown(revision: Revision) -> Self {
-        Self {
-            revision,
-            info: None,
-            capabilities: None,
-            instructions: None,
-            result: None,
-        }
-    }
 }
 
 /// The params of the notification that a request is not waited for any more.

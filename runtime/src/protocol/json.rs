@@ -34,8 +34,3 @@ pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> J
     }
     Json::of(&map)
 }
-
-/// Returns whether an object may name a key somewhere: false only if its text has neither the key nor an escape.
-pub(crate) fn may_name(object: &Json, key: &str) -> bool {
-    object.text().contains(key) || object.text().contains('\\')
-}

@@ -72,11 +72,11 @@ pub enum Undelivered<'a> {
     },
 }
 
-type Hook = dyn Fn(&Lost<'_>) + Send + Sync;
+pub(super) type Hook = dyn Fn(&Lost<'_>) + Send + Sync;
 
 /// The hook for messages that lost something; does nothing if none is set.
 #[derive(Clone, Default)]
-pub(crate) struct LossHook(Option<Arc<Hook>>);
+pub(crate) struct LossHook(pub(super) Option<Arc<Hook>>);
 
 impl LossHook {
     pub(crate) fn new(hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
@@ -122,25 +122,6 @@ impl LossHook {
             losses,
             undelivered,
         });
-    }
-
-    /// Tells what a message lost that was carried over.
-    pub(crate) fn tell_losses(
-        &self,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        losses: &[Loss],
-    ) {
-        if let Some(hook) = self.0.as_ref().filter(|_| !losses.is_empty()) {
-            hook(&Lost {
-                method,
-                peer,
-                request,
-                losses,
-                undelivered: None,
-            });
-        }
     }
 }
 

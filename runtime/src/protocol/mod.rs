@@ -6,38 +6,49 @@
 //! [`OutgoingRequest`] is a request of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
 
 mod ask;
+#[cfg(feature = "sansio-client")]
 pub mod client;
 mod connection;
-pub mod errors;
 mod events;
-pub mod headers;
 pub(crate) mod input_required;
 pub(crate) mod json;
-pub(crate) mod limits;
 pub(crate) mod lost;
 mod needs;
 pub mod negotiate;
+#[allow(
+    dead_code,
+    reason = "a map has what maps have, whichever role calls it"
+)]
 pub(crate) mod numbered;
+#[cfg(any(feature = "sansio-client", feature = "server-http"))]
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;
+#[cfg(feature = "sansio-server")]
 pub mod server;
+#[cfg(feature = "sansio-server")]
 mod sessions;
 pub(crate) mod subscriptions;
 #[cfg_attr(
     not(any(feature = "server-http", feature = "server-stdio")),
-    allow(dead_code, reason = "tasks of a server run behind a transport")
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "tasks of a server run behind a transport"
+    )
 )]
 pub(crate) mod tasks;
 pub(crate) mod translate;
 pub(crate) mod unread;
 
-pub use ask::{Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Retry, Token};
+pub use ask::{
+    Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Refused, Retry, Token,
+};
 pub use connection::{Connection, Role};
 pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,
     IncomingRequest, LogLevel, Notification, Output, Said, ServerFacts, TaskState, To,
 };
 pub use needs::NeedsAdapter;
-pub use profile::{Profile, ProfileError};
+pub use profile::Profile;
 pub use tasks::TaskStatus;

@@ -5,11 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use mcp_wire::{Json, JsonObject, Kind, Map};
 
-#[cfg(feature = "server-http")]
-use crate::errors::{self, Refusal};
-#[cfg(feature = "server-http")]
-use crate::headers::decoded;
-
 /// What every such header begins with.
 pub(crate) const PREFIX: &str = "Mcp-Param-";
 
@@ -114,7 +109,7 @@ pub(crate) fn is_token(text: &str) -> bool {
 /// The parameters of tools that headers repeat, as lists of tools say; tools without any are not among them.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
-    tools: HashMap<String, Vec<Param>>,
+    pub(super) tools: HashMap<String, Vec<Param>>,
     bytes: usize,
     /// How many bytes of names are remembered; the parameters of other tools are not.
     most: usize,
@@ -132,11 +127,6 @@ impl Learned {
     /// Returns the parameters of a tool.
     pub(crate) fn of(&self, tool: &str) -> &[Param] {
         self.tools.get(tool).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns whether a result of `tools/list` may change what is known.
-    pub(crate) fn is_told_by(&self, page: &Json) -> bool {
-        !self.tools.is_empty() || page.text().contains(WORD)
     }
 
     /// Learns from a result of `tools/list`: returns its tools that keep the rule, and why others break it.
@@ -193,54 +183,18 @@ fn cost(tool: &str, params: &[Param]) -> usize {
 const PARAM_BYTES: usize = 64;
 
 impl Param {
-    /// Returns the value in the arguments, as the header has it before it is encoded; `None` if there is no value.
-    pub(crate) fn value(&self, arguments: Option<&Json>) -> Option<String> {
-        Some(text_of(self.find(arguments?)?))
-    }
-
     /// Returns the value in the arguments; `None` if there is no value.
-    fn find(&self, arguments: &Json) -> Option<Json> {
+    pub(crate) fn find(&self, arguments: &Json) -> Option<Json> {
         let mut at = arguments.clone();
         for name in &self.path {
             at = at.get(name)?;
         }
         (!at.is_null()).then_some(at)
     }
-
-    /// Refuses a header that does not say what the arguments say.
-    #[cfg(feature = "server-http")]
-    pub(crate) fn agree(
-        &self,
-        arguments: Option<&Json>,
-        header: Option<&str>,
-    ) -> Result<(), Box<Refusal>> {
-        let Self { name, .. } = self;
-        let refuse = |why: &str| Err(errors::header_mismatch(&format!("{PREFIX}{name} {why}")));
-        let said = match header.map(|header| decoded(header.trim_matches([' ', '\t']))) {
-            Some(None) => return refuse("is not what base64 of UTF-8 gives"),
-            said => said.flatten(),
-        };
-        let value = arguments.and_then(|arguments| self.find(arguments));
-        match (value, said) {
-            (None, None) => Ok(()),
-            (Some(value), Some(said)) if same(&value, &said) => Ok(()),
-            (Some(_), None) => refuse("is missing"),
-            _ => refuse("is not what the body says"),
-        }
-    }
-}
-
-#[cfg(feature = "server-http")]
-/// Whether a header says a value: `7` and `7.0` are the same integer, and no text is a number.
-fn same(value: &Json, said: &str) -> bool {
-    let number = |text: &str| mcp_wire::from_str::<mcp_wire::Integer>(text).ok();
-    text_of(value.clone()) == said
-        || (matches!(value.kind(), Kind::Integer | Kind::Number)
-            && number(value.text()).is_some_and(|value| number(said) == Some(value)))
 }
 
 /// A value as a header has it before it is encoded.
-fn text_of(value: Json) -> String {
+pub(crate) fn text_of(value: Json) -> String {
     match value.as_str() {
         Some(text) => text.into_owned(),
         None => value.into_text(),
@@ -310,36 +264,5 @@ mod tests {
         assert_eq!((learned.bytes, learned.tools.len()), (0, 0));
         learned.learn(&page(1_499..1_500, WORD));
         assert_eq!(learned.of("1499").len(), 1);
-    }
-
-    #[cfg(feature = "server-http")]
-    #[test]
-    fn a_header_says_what_the_argument_says_or_neither_says_anything() {
-        let param = Param {
-            name: "Region".to_owned(),
-            path: vec!["region".to_owned()],
-        };
-        let with = |value: &str| Json::from_text(&format!(r#"{{"region":{value}}}"#)).unwrap();
-        let agree = |value: &str, header| param.agree(Some(&with(value)), header).is_ok();
-        assert!(
-            agree(r#""Hello""#, Some("Hello")) && agree(r#""Hello""#, Some("=?base64?SGVsbG8=?="))
-        );
-        assert!(agree("7", Some("7")) && agree("7.0", Some("7")) && agree("true", Some("true")));
-        // A text is no number, whatever it looks like.
-        assert!(agree("1e2", Some("100")) && !agree(r#""1e2""#, Some("100")));
-        assert!(agree("null", None) && param.agree(None, None).is_ok());
-        assert!(
-            !agree(r#""Hello""#, None)
-                && !agree("null", Some("Hello"))
-                && !agree(r#""a""#, Some("b"))
-        );
-        for broken in ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?="] {
-            assert!(!agree(r#""Hello""#, Some(broken)), "{broken}");
-        }
-        // Without both marks it is plain.
-        assert!(
-            agree(r#""SGVsbG8=""#, Some("SGVsbG8="))
-                && agree(r#""=?base64?SGVsbG8=""#, Some("=?base64?SGVsbG8="))
-        );
     }
 }

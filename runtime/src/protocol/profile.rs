@@ -1,20 +1,17 @@
 //! Who an end is and what it can do, as each revision says it.
 
-use mcp_protocol::{Context, Outcome, Revision, Subject, UnknownFields};
+use mcp_protocol::Revision;
 use mcp_wire::{Encode, Json, Map};
-
-use crate::meta;
-use crate::protocol::revisions::{RevisionSet, same};
 
 /// Who an end is and what it can do, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     pub(crate) info: Json,
     pub(crate) capabilities: Json,
-    instructions: Option<String>,
+    pub(crate) instructions: Option<String>,
     /// The revision of these words; the application's if none is named.
     pub(crate) revision: Option<Revision>,
-    members: Map<Json>,
+    pub(crate) members: Map<Json>,
 }
 
 impl Profile {
@@ -55,154 +52,5 @@ impl Profile {
             instructions: Some(instructions.into()),
             ..self
         }
-    }
-}
-
-/// Why a profile is none of the application's revision.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("the profile's `{part}` cannot be said in revision {revision}: {why}")]
-pub struct ProfileError {
-    part: &'static str,
-    revision: Revision,
-    why: String,
-}
-
-/// The profile of a server in the words of each revision: worked out once, when the server is made.
-#[derive(Debug)]
-pub(crate) struct Introductions {
-    all: Vec<Introduction>,
-    instructions: Option<String>,
-}
-
-#[derive(Debug)]
-struct Introduction {
-    revision: Revision,
-    info: Json,
-    capabilities: Json,
-    logs: bool,
-    members: Map<Json>,
-}
-
-impl Introductions {
-    pub(crate) fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
-        let Profile {
-            info,
-            capabilities,
-            instructions,
-            revision: own,
-            members,
-        } = profile;
-        let app = own.unwrap_or(app);
-        let introduce = |revision| {
-            let capabilities = said_in("ServerCapabilities", &capabilities, app, revision)?;
-            Ok(Introduction {
-                revision,
-                info: said_in("Implementation", &info, app, revision)?,
-                logs: capabilities.get("logging").is_some(),
-                capabilities,
-                members: match same(app, revision) {
-                    true => members.clone(),
-                    false => Map::new(),
-                },
-            })
-        };
-        let all = RevisionSet::all()
-            .iter()
-            .map(introduce)
-            .collect::<Result<_, _>>()?;
-        Ok(Self { all, instructions })
-    }
-
-    /// Changes the capabilities that it has in each revision.
-    pub(crate) fn change_capabilities(&mut self, change: impl Fn(Revision, &Json) -> Json) {
-        for one in &mut self.all {
-            one.capabilities = change(one.revision, &one.capabilities);
-        }
-    }
-
-    fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
-        self.all.iter().find(|one| same(one.revision, revision))
-    }
-
-    /// `ServerCapabilities` in a revision.
-    pub(crate) fn capabilities(&self, revision: Revision) -> Option<&Json> {
-        self.in_revision(revision).map(|one| &one.capabilities)
-    }
-
-    /// Whether the server offers log notifications, as a revision has it.
-    pub(crate) fn logs(&self, revision: Revision) -> bool {
-        self.in_revision(revision).is_some_and(|one| one.logs)
-    }
-
-    /// The server as `Implementation` of a revision.
-    pub(crate) fn info(&self, revision: Revision) -> Option<&Json> {
-        self.in_revision(revision).map(|one| &one.info)
-    }
-
-    /// The result of `initialize`.
-    pub(crate) fn handshake(&self, revision: Revision) -> Option<Json> {
-        let one = self.in_revision(revision)?;
-        let version = one.revision.protocol_version();
-        Some(one.result([
-            ("protocolVersion", Some(Json::of(version))),
-            ("capabilities", Some(one.capabilities.clone())),
-            ("serverInfo", Some(one.info.clone())),
-            ("instructions", self.instructions.as_ref().map(Json::of)),
-        ]))
-    }
-
-    /// The result of `server/discover`.
-    pub(crate) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<Json> {
-        let one = self.in_revision(revision)?;
-        let result = one.result([
-            ("resultType", Some(Json::of("complete"))),
-            (
-                "supportedVersions",
-                Some(Json::of(&served.protocol_versions())),
-            ),
-            ("capabilities", Some(one.capabilities.clone())),
-            ("instructions", self.instructions.as_ref().map(Json::of)),
-            // What a server says of itself may change with its next start, and with who asks.
-            ("ttlMs", Some(Json::from(0))),
-            ("cacheScope", Some(Json::of("private"))),
-        ]);
-        Some(meta::with(&result, meta::SERVER_INFO, &one.info))
-    }
-}
-
-impl Introduction {
-    /// A result of these members, and of the others that the profile adds.
-    fn result<const N: usize>(&self, own: [(&'static str, Option<Json>); N]) -> Json {
-        let own = own.into_iter();
-        let mut all: Map<Json> = own.filter_map(|(name, it)| Some((name, it?))).collect();
-        for (name, value) in &self.members {
-            if !all.contains_key(name) {
-                all.insert(name, value.clone());
-            }
-        }
-        Json::of(&all)
-    }
-}
-
-fn said_in(
-    part: &'static str,
-    json: &Json,
-    app: Revision,
-    revision: Revision,
-) -> Result<Json, ProfileError> {
-    let error = |why: String| ProfileError {
-        part,
-        revision,
-        why,
-    };
-    let cx = Context::new(UnknownFields::Drop);
-    match mcp_protocol::convert(Subject::Type(part), app, revision, json.text(), cx) {
-        Ok(Outcome::Exact(json) | Outcome::Reversible(json, _) | Outcome::Lossy(json, _)) => {
-            Ok(json)
-        }
-        Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
-        Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
-        Ok(Outcome::Dropped(dropped)) => Err(error(dropped.to_string())),
-        Err(failure) => Err(error(failure.to_string())),
     }
 }

@@ -8,14 +8,12 @@
 use std::sync::Arc;
 
 use mcp_protocol::{
-    Adapter, Context, Failure, Loss, Outcome, Part, Revision, Session, Subject, UnknownFields,
+    Adapter, Context, Failure, Outcome, Part, Revision, Session, Subject, UnknownFields,
 };
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use crate::errors;
-use crate::meta;
 use crate::methods;
-use crate::protocol::Profile;
 use crate::protocol::lost::{LossHook, Stopped, Translated};
 use crate::protocol::revisions::{find_method, same};
 
@@ -38,20 +36,6 @@ pub(crate) enum Way {
     In,
     /// From the application to the peer.
     Out,
-}
-
-/// What a request says of its sender, in each of a client of the per-request lifecycle.
-const CLAIMS: [&str; 3] = [
-    meta::PROTOCOL_VERSION,
-    meta::CLIENT_CAPABILITIES,
-    meta::CLIENT_INFO,
-];
-
-/// The losses without what a request of the per-request lifecycle says of its sender: the receiver learns that once, by
-/// the handshake, or beside the params.
-pub(crate) fn without_claims(mut losses: Vec<Loss>) -> Vec<Loss> {
-    losses.retain(|loss| !CLAIMS.iter().any(|claim| loss.is_at(&["_meta", claim])));
-    losses
 }
 
 /// The params that a message without any stands for.
@@ -184,7 +168,7 @@ impl Translator {
     ) -> Translated<ErrorObject> {
         let (mut from, to) = self.ends(way, peer);
         // The endpoint says it so, whatever the application speaks.
-        if way == Way::Out && errors::is_missing_capability(&error) {
+        if way == Way::Out && is_missing_capability(&error) {
             from = Revision::LATEST;
         }
         if same(from, to) {
@@ -241,40 +225,6 @@ impl Translator {
         carried
     }
 
-    /// Translates who an end is.
-    pub(crate) fn info_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
-        self.part_of(profile, "Implementation", &profile.info, peer)
-    }
-
-    /// Translates what a client can do.
-    pub(crate) fn capabilities_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
-        self.part_of(profile, "ClientCapabilities", &profile.capabilities, peer)
-    }
-
-    fn part_of(&self, profile: &Profile, name: &str, part: &Json, peer: Revision) -> Option<Json> {
-        let translator = Self {
-            app: profile.revision.unwrap_or(self.app),
-            ..self.clone()
-        };
-        translator.definition(Way::Out, name, part, peer)
-    }
-
-    /// Translates a value of a definition that no method names.
-    pub(crate) fn definition(
-        &self,
-        way: Way,
-        name: &str,
-        value: &Json,
-        peer: Revision,
-    ) -> Option<Json> {
-        if same(peer, self.app) {
-            return Some(value.clone());
-        }
-        let context = self.context(self.session.as_ref());
-        let carried = self.convert(context, way, Subject::Type(name), value.text(), peer);
-        carried.ok().map(|(json, _)| json)
-    }
-
     /// Returns who sends the requests that are answered this way.
     fn asker(&self, way: Way) -> Direction {
         match way {
@@ -299,7 +249,7 @@ impl Translator {
         }
     }
 
-    fn convert(
+    pub(super) fn convert(
         &self,
         context: Context,
         way: Way,
@@ -324,12 +274,6 @@ pub(crate) fn unguessable() -> Option<Arc<str>> {
     Some(hex.collect::<String>().into())
 }
 
-/// Whether a text can be one of these; of others no store is asked.
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) fn is_unguessable(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
     Err(match outcome {
         Outcome::Exact(value) => return Ok((value, Vec::new())),
@@ -340,4 +284,11 @@ fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
         Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected)),
         Outcome::Dropped(dropped) => Stopped::Dropped(dropped.rule),
     })
+}
+
+/// Whether an error says which capabilities a request needs of its client, in the words of the latest revision.
+fn is_missing_capability(error: &ErrorObject) -> bool {
+    let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
+    error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY)
+        && error.data.as_ref().is_some_and(required)
 }

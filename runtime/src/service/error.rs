@@ -6,7 +6,7 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
 use crate::errors;
-use crate::protocol::client::{Failure, Refused};
+use crate::protocol::{Failure, Refused};
 
 /// How many bytes a URI may have that an error repeats.
 const URI_BYTES: usize = 2 << 10;

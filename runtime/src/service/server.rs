@@ -241,6 +241,7 @@ impl<App: Spoken> McpServer<App> {
     ///
     /// The handlers of these tools call [`RequestContext::start_task`]; those of a [`Router`](super::Router) are
     /// registered with [`as_task`](super::Router::as_task), and need no options.
+    #[cfg(feature = "ext-tasks")]
     #[must_use]
     pub fn with_tasks(mut self, tasks: server::TaskOptions) -> Self {
         self.server = self.server.with_tasks(tasks);

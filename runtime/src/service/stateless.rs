@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_wire::{Json, Map};
 use sha2::{Digest, Sha256};
 
-use crate::protocol::input_required::seal::canonical;
+use crate::protocol::input_required::server::seal::canonical;
 
 /// What a client was asked and has answered so far, by question.
 #[derive(Debug, Default)]

@@ -44,6 +44,7 @@ mod send;
 pub(super) mod stamp;
 mod state;
 mod tools;
+mod translate;
 mod unread;
 
 use std::sync::Arc;
@@ -55,11 +56,11 @@ pub use super::negotiate::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, Notification,
-    OutgoingRequest, Output, Profile, Question, Retry, Said, ServerFacts, TaskState, TaskStatus,
-    To, Token,
+    OutgoingRequest, Output, Profile, Question, Refused, Retry, Said, ServerFacts, TaskState,
+    TaskStatus, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
-pub use output::{Post, Refused};
+pub use output::Post;
 
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};

@@ -378,3 +378,16 @@ fn subscription(params: Option<&Json>) -> Option<i64> {
 pub(in crate::protocol) fn named(method: &str) -> Result<&'static str, Stopped> {
     known(method).ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
 }
+
+impl<Method> IncomingRequest<Method> {
+    /// Returns it with what its message says of it, and with the request that it belongs to.
+    fn of(self, message: &Peeked<'_>, exchange: Option<Exchange>, about: Option<Token>) -> Self {
+        Self {
+            id: message.id.and_then(RawId::to_id),
+            exchange: exchange.unwrap_or(Exchange::NONE),
+            progress_token: message.meta.progress_token.map(Raw::to_json),
+            about,
+            ..self
+        }
+    }
+}

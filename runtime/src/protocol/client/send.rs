@@ -8,16 +8,18 @@ use mcp_wire::{ErrorObject, Json, RequestId, one_line};
 
 use super::output::Post;
 use super::requests::TaskStage;
+use super::stamp::may_name;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
+use super::translate::without_claims;
 use super::{Channel, Client, Pending, Purpose, Waiting};
 use crate::methods;
 use crate::protocol::events::cancelled;
-use crate::protocol::json::{may_name, object};
+use crate::protocol::json::object;
 use crate::protocol::lost::Translated;
 use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::tasks::Form;
-use crate::protocol::translate::{Way, no_params, without_claims};
+use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, Said, To, Token,
 };

@@ -7,7 +7,6 @@ use crate::headers::named_by;
 use crate::meta::{
     self, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION,
 };
-use crate::protocol::json::may_name;
 use crate::protocol::translate::no_params;
 
 /// What a request of the per-request lifecycle says of its sender.
@@ -126,4 +125,9 @@ pub(in crate::protocol) fn headers(
 fn name_of(revision: Revision, method: &str, params: Option<&Json>) -> Option<String> {
     let member = named_by(revision, method)?;
     params?.read_member(member)
+}
+
+/// Returns whether an object may name a key somewhere: false only if its text has neither the key nor an escape.
+pub(in crate::protocol) fn may_name(object: &Json, key: &str) -> bool {
+    object.text().contains(key) || object.text().contains('\\')
 }

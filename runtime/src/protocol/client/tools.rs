@@ -9,7 +9,7 @@ use super::{Channel, Client, Purpose, Waiting};
 use crate::errors::HEADER_MISMATCH;
 use crate::methods;
 use crate::protocol::json::object;
-use crate::protocol::params::{self, Learned};
+use crate::protocol::params::{self, Learned, Param, WORD, text_of};
 use crate::protocol::{Connection, Ignored, Token};
 
 /// What was learned of tools.
@@ -186,5 +186,19 @@ impl Connection<Client> {
             } = refused;
             self.tell_error(request, None, error, revision);
         }
+    }
+}
+
+impl Learned {
+    /// Returns whether a result of `tools/list` may change what is known.
+    fn is_told_by(&self, page: &Json) -> bool {
+        !self.tools.is_empty() || page.text().contains(WORD)
+    }
+}
+
+impl Param {
+    /// Returns the value in the arguments, as the header has it before it is encoded; `None` if there is no value.
+    fn value(&self, arguments: Option<&Json>) -> Option<String> {
+        Some(text_of(self.find(arguments?)?))
     }
 }

@@ -1,37 +1,15 @@
 //! Questions of a server in a result, `input_required`: read, written, checked, signed, and answered.
 //!
-//! At a server [`by_requests`] and [`suspend`] are the adapters, and [`signed`] keeps what handlers ask by results of their
-//! own from being forged; at a client [`client`] asks the application.
+//! At a server [`server`] has the adapters; at a client [`client`] asks the application.
 
-pub(super) mod by_requests;
+#[cfg(feature = "sansio-client")]
 pub(super) mod client;
-pub(crate) mod seal;
-mod signed;
-pub(super) mod suspend;
+#[cfg(feature = "sansio-server")]
+pub(crate) mod server;
 
-use mcp_protocol::Revision;
-use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
+use mcp_wire::{Json, JsonObject, Map};
 
-use super::server::Server;
-use super::server::requests::About;
-use crate::errors;
-use crate::protocol::Caller;
-use crate::protocol::json::{declares, object};
-use crate::protocol::translate::{Translator, Way, no_params};
-
-/// The rows of a method in the tables of all revisions, latest first.
-fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
-    let tables = Revision::NEGOTIATED
-        .iter()
-        .rev()
-        .map(|revision| revision.methods());
-    tables.flatten().filter(move |row| row.name == method)
-}
-
-/// The row of what a server may ask a client who has said that it can be asked.
-fn question(method: &str) -> Option<&'static MethodInfo> {
-    rows(method).find(|row| row.direction == Direction::ServerToClient && row.capability.is_some())
-}
+use crate::protocol::translate::no_params;
 
 /// A question, with its params in the revision of its writer.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +34,7 @@ pub(super) fn read(
         None => Map::new(),
     };
     if requests.len() > most {
-        return Err(errors::too_many_questions(requests.len(), most));
+        return Err(too_many_questions(requests.len(), most));
     }
     let question = |(name, request): (String, JsonObject)| {
         let method = request.as_json().read_member::<String>("method");
@@ -72,79 +50,9 @@ pub(super) fn read(
     Ok((questions.collect::<Result<_, String>>()?, state))
 }
 
-/// The result that asks the peer these, and wants the state back.
-pub(super) fn write<'q>(
-    questions: impl IntoIterator<Item = &'q Question>,
-    state: &str,
-    translator: &Translator,
-    peer: Revision,
-) -> Json {
-    let request = |question: &'q Question| {
-        let method = Json::of(translator.peer_name(question.method, peer));
-        let request = object([("method", method), ("params", question.params.clone())]);
-        (question.name.as_str(), request)
-    };
-    object([
-        ("resultType", Json::of("input_required")),
-        ("inputRequests", object(questions.into_iter().map(request))),
-        ("requestState", Json::of(state)),
-    ])
-}
-
-/// The method of a question.
-pub(crate) fn known(method: &str) -> Option<&'static str> {
-    question(method).map(|row| row.name)
-}
-
-impl Server {
-    /// Returns the params of a question in the revision of the client that is asked.
-    ///
-    /// # Errors
-    /// A client that did not say that it can be asked, and a question that its revision does not have.
-    fn question(&self, about: &About, method: &str, params: &Json) -> Result<Json, ErrorObject> {
-        allowed(&about.caller, method, params)?;
-        let carried = (self.translator).params_told(Way::Out, method, params, about.peer, None);
-        carried
-            .map(|(params, _)| params)
-            .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
-    }
-}
-
-/// Refuses a question that the client did not say it can be asked.
-pub(crate) fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<(), ErrorObject> {
-    let Some(row) = question(method) else {
-        return Ok(());
-    };
-    let part = row
-        .capability_parts
-        .iter()
-        .find(|part| is_asked_for(params, part));
-    let path: Vec<&str> = row
-        .capability
-        .into_iter()
-        .chain(part.map(|part| part.name))
-        .collect();
-    match caller
-        .capabilities
-        .as_ref()
-        .is_some_and(|it| declares(it, &path))
-    {
-        true => Ok(()),
-        false => {
-            let path = path.iter().rev();
-            let required = path.fold(no_params(), |within, name| object([(*name, within)]));
-            Err(errors::missing_capability(&required).error)
-        }
-    }
-}
-
-/// Whether the params are of those that need a part of a capability.
-fn is_asked_for(params: &Json, part: &CapabilityPart) -> bool {
-    let Some(value) = params.get(part.member) else {
-        return false;
-    };
-    match part.value {
-        Some(wanted) => value.read::<String>().is_ok_and(|value| value == wanted),
-        None => !value.is_null(),
-    }
+/// Why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
+pub(crate) fn too_many_questions(questions: usize, limit: usize) -> String {
+    format!(
+        "{questions} inputs are asked for at once, at most {limit} are taken: ask for the rest in the next round"
+    )
 }

@@ -428,3 +428,16 @@ impl Connection<Client> {
         }
     }
 }
+
+impl ServerFacts {
+    /// A server of which nothing is known but the revision.
+    fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+            instructions: None,
+            result: None,
+        }
+    }
+}

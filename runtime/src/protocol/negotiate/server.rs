@@ -7,7 +7,7 @@ use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::revisions::is_handshake;
+use crate::protocol::negotiate::is_handshake;
 use crate::protocol::server::Server;
 use crate::protocol::server::protocol::EMPTY;
 use crate::protocol::server::reply::Reply;

@@ -27,7 +27,7 @@ use super::reply::Outgoing;
 use super::requests::Pending;
 use crate::meta;
 use crate::methods;
-use crate::protocol::revisions::is_handshake;
+use crate::protocol::negotiate::is_handshake;
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
 

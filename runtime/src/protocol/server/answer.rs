@@ -13,11 +13,13 @@ use crate::errors::{self, Refusal};
 use crate::meta;
 use crate::methods;
 use crate::protocol::events::cancelled;
-use crate::protocol::input_required::suspend::in_place_of;
-use crate::protocol::input_required::{self, allowed};
+use crate::protocol::input_required;
+use crate::protocol::input_required::server::allowed;
+use crate::protocol::input_required::server::suspend::in_place_of;
 use crate::protocol::json::object;
 use crate::protocol::lost::{Stopped, Translated};
-use crate::protocol::revisions::{find_method, is_handshake, same};
+use crate::protocol::negotiate::is_handshake;
+use crate::protocol::revisions::{find_method, same};
 use crate::protocol::translate::Way;
 use crate::protocol::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, Said, Token,

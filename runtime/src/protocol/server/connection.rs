@@ -9,7 +9,7 @@ use mcp_wire::RequestId;
 
 use super::state::State;
 use super::{Outgoing, Server};
-use crate::headers::Headers;
+use crate::Headers;
 use crate::methods;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::{Caller, Connection, Exchange, Role, Token};
@@ -125,7 +125,7 @@ impl Connection<Server> {
     }
 
     /// Counts exchanges and requests of the server from here.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
+    #[cfg(feature = "server-http")]
     pub(crate) fn count_from(&mut self, first: u64) {
         self.state.last_exchange = first;
         self.state.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
@@ -136,5 +136,16 @@ impl Connection<Server> {
     pub(crate) fn rest(&mut self) {
         self.free_outputs();
         self.state.rest();
+    }
+}
+
+impl Caller {
+    /// How many bytes it said of itself.
+    pub(crate) fn bytes(&self) -> usize {
+        let said = [&self.info, &self.capabilities];
+        said.into_iter()
+            .flatten()
+            .map(|said| said.text().len())
+            .sum()
     }
 }

@@ -40,6 +40,7 @@ mod ask;
 mod batch;
 mod connection;
 mod incoming;
+mod introductions;
 mod needs;
 mod notify;
 pub(super) mod protocol;
@@ -48,6 +49,7 @@ pub(super) mod reply;
 mod request;
 pub(super) mod requests;
 pub(super) mod state;
+mod tools;
 mod translate;
 mod unasked;
 
@@ -56,26 +58,29 @@ use std::time::Duration;
 use mcp_protocol::{Lifecycle, Revision, UnknownFields};
 use mcp_wire::Direction;
 
-pub use super::tasks::{
-    Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStatus, TaskStore,
+#[cfg(feature = "ext-tasks")]
+pub use super::tasks::server::{
+    Count, MemoryTasks, Stored, Task, TaskAnswer, TaskOptions, TaskQuestion, TaskStore,
     TaskStoreError, TaskSupport,
 };
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Fate, Ignored, IncomingRequest, LogLevel, NeedsAdapter, Notification,
-    OutgoingRequest, Output, Profile, ProfileError, Said, To, Token,
+    OutgoingRequest, Output, Profile, Said, TaskStatus, To, Token,
 };
 pub use crate::protocol::sessions::{NewSession, Owner, Sessions, SessionsFull};
 pub use incoming::Looked;
+use introductions::Introductions;
+pub use introductions::ProfileError;
 pub use reply::Outgoing;
 
-use super::profile::Introductions;
-use crate::protocol::input_required::seal::Seal;
+use crate::Limits;
+use crate::RevisionSet;
+use crate::protocol::input_required::server::seal::Seal;
 use crate::protocol::json::declares;
-use crate::protocol::limits::Limits;
 use crate::protocol::lost::LossHook;
 pub use crate::protocol::lost::{Lost, Undelivered};
-use crate::protocol::revisions::RevisionSet;
+use crate::protocol::tasks::server::ServedTasks;
 use crate::protocol::translate::Translator;
 
 /// A server whose handlers speak one revision.
@@ -87,9 +92,7 @@ pub struct Server {
     pub(super) seal: Seal,
     pub(super) takes_others: bool,
     /// The tasks that the runtime makes of calls, if it does.
-    pub(crate) tasks: Option<TaskOptions>,
-    /// Whether the application has tasks of its own, which clients of its revision use as they are.
-    pub(crate) has_own_tasks: bool,
+    pub(crate) tasks: ServedTasks,
     /// Whether the application is of the lifecycle without a handshake.
     pub(super) is_per_request: bool,
 }
@@ -108,8 +111,7 @@ impl Server {
             introductions: Introductions::new(profile, app)?,
             seal: Seal::random(),
             takes_others: false,
-            tasks: None,
-            has_own_tasks: false,
+            tasks: ServedTasks::default(),
             is_per_request: app.lifecycle() == Lifecycle::PerRequest,
         })
     }

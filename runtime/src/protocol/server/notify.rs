@@ -12,12 +12,12 @@ use super::needs::needs;
 use super::reply::Outgoing;
 use super::requests::Pending;
 use crate::methods;
-use crate::protocol::json::{object, with_members};
+use crate::protocol::json::object;
 use crate::protocol::lost::Stopped;
-use crate::protocol::revisions::{find_method, is_handshake, known};
+use crate::protocol::negotiate::is_handshake;
+use crate::protocol::revisions::{find_method, known};
 use crate::protocol::subscriptions::Filter;
-use crate::protocol::tasks::TASK_IDS;
-use crate::protocol::tasks::server::with_task_ids;
+use crate::protocol::tasks::server::{with_task_ids, without_task_ids};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Connection, Fate, LogLevel, Said, To};
 use crate::{errors, meta};
@@ -112,7 +112,7 @@ impl Connection<Server> {
                     _ => params,
                 });
                 let peer_name = |method| self.role.translator.peer_name(method, peer);
-                let of_tasks = self.role.tasks_for(peer).is_some();
+                let of_tasks = self.role.runs_tasks_for(peer);
                 if let Some(first) = acknowledgement(pending, method, of_tasks, peer_name) {
                     self.send(first);
                 }
@@ -192,7 +192,7 @@ fn acknowledgement(
     let mut wanted = pending.params.as_ref()?.get("notifications")?;
     if of_tasks {
         // Of tasks it tells only if it was acknowledged with them.
-        wanted = with_members(&wanted, &[(TASK_IDS, None)]);
+        wanted = without_task_ids(&wanted);
     }
     let agreed = object([("notifications", wanted)]);
     let params = meta::with(&agreed, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));

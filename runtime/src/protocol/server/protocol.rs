@@ -7,7 +7,7 @@ use super::Server;
 use super::reply::Reply;
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::revisions::is_handshake;
+use crate::protocol::negotiate::is_handshake;
 use crate::protocol::{Connection, LogLevel};
 
 /// The result that says nothing.

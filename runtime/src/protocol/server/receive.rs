@@ -8,10 +8,10 @@ use mcp_wire::{MessageKind, RequestId, Unreadable, peek};
 use super::Server;
 use super::incoming::{Incoming, Looked, Seen, Unlooked};
 use super::reply::{Outgoing, Reply};
+use crate::Headers;
+use crate::RevisionSet;
 use crate::errors::{self, Refusal};
-use crate::headers::Headers;
 use crate::protocol::negotiate::{self, Settled};
-use crate::protocol::revisions::RevisionSet;
 use crate::protocol::{Connection, Event, Exchange, Ignored};
 
 impl Server {

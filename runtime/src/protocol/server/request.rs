@@ -12,9 +12,10 @@ use super::reply::Reply;
 use super::requests::{Opened, Pending};
 use crate::errors::{self, Refusal};
 use crate::methods;
-use crate::protocol::input_required::seal::{Broken, Issued};
+use crate::protocol::input_required::server::seal::{Broken, Issued};
 use crate::protocol::lost::{Stopped, Translated};
-use crate::protocol::revisions::{find_method, is_handshake, known};
+use crate::protocol::negotiate::is_handshake;
+use crate::protocol::revisions::{find_method, known};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 

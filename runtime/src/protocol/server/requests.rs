@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json, RequestId};
 
-use crate::protocol::input_required::seal::Bound;
-use crate::protocol::tasks::TaskWanted;
+use crate::protocol::input_required::server::seal::Bound;
+use crate::protocol::tasks::server::TaskWanted;
 use crate::protocol::{Caller, Exchange, LogLevel, Token};
 
 /// What `initialize` settled.

@@ -9,11 +9,11 @@ use mcp_wire::{Json, RequestId};
 
 use super::requests::{About, Asked, Batch, Opened, Pending};
 use crate::methods;
-use crate::protocol::input_required::by_requests::Round;
-use crate::protocol::input_required::seal::subject;
-use crate::protocol::input_required::suspend::Suspended;
+use crate::protocol::input_required::server::by_requests::Round;
+use crate::protocol::input_required::server::seal::subject;
+use crate::protocol::input_required::server::suspend::Suspended;
+use crate::protocol::negotiate::is_handshake;
 use crate::protocol::numbered::Numbered;
-use crate::protocol::revisions::is_handshake;
 use crate::protocol::subscriptions::listen::Listening;
 use crate::protocol::subscriptions::streams::Stream;
 use crate::protocol::translate::no_params;

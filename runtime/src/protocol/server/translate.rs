@@ -9,7 +9,8 @@ use super::Server;
 use super::requests::Opened;
 use crate::meta;
 use crate::protocol::lost::Translated;
-use crate::protocol::revisions::{is_handshake, same};
+use crate::protocol::negotiate::is_handshake;
+use crate::protocol::revisions::same;
 use crate::protocol::translate::{NO_PARAMS, Way, no_params};
 
 impl Server {

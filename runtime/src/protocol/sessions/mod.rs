@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use slab::Slab;
 
-use crate::protocol::limits::Limits;
+use crate::Limits;
 use order::{Key, Link, LinkOf, Order};
 pub use owner::Owner;
 

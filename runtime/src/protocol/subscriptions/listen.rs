@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_protocol::Revision;
 use mcp_wire::{ErrorObject, Json};
 
-use super::{Filter, change};
+use super::{Filter, LISTS, about};
 use crate::errors;
 use crate::methods;
 use crate::protocol::server::Server;
@@ -227,5 +227,24 @@ impl Connection<Server> {
             Some(it) => Filter::of_session(it.lists, &it.uris, |path| self.role.declares(path)),
             None => Filter::default(),
         }
+    }
+}
+
+/// The notification of a change that a stream may carry, by its name.
+pub(crate) fn change(method: &str) -> Option<&'static str> {
+    let lists = LISTS.into_iter().map(|(_, _, method)| method);
+    lists
+        .chain([methods::NOTIFICATIONS_RESOURCES_UPDATED])
+        .find(|known| *known == method)
+}
+
+impl Filter {
+    /// Returns the notification of each change that it reports, with its params.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<Json>)> {
+        let lists = self.lists.iter().map(|(_, told)| (*told, None));
+        lists.chain(self.uris.iter().map(|uri| {
+            let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
+            (method, about(Some(uri)))
+        }))
     }
 }

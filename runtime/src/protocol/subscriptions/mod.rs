@@ -2,8 +2,11 @@
 //!
 //! At a server [`listen`] and [`streams`] are the adapters, at a client [`client`].
 
+#[cfg(feature = "sansio-client")]
 pub(super) mod client;
-pub(super) mod listen;
+#[cfg(feature = "sansio-server")]
+pub(crate) mod listen;
+#[cfg(feature = "sansio-server")]
 pub(super) mod streams;
 
 use std::collections::BTreeSet;
@@ -32,14 +35,6 @@ const LISTS: [(&str, &str, &str); 3] = [
         methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
     ),
 ];
-
-/// The notification of a change that a stream may carry, by its name.
-pub(crate) fn change(method: &str) -> Option<&'static str> {
-    let lists = LISTS.into_iter().map(|(_, _, method)| method);
-    lists
-        .chain([methods::NOTIFICATIONS_RESOURCES_UPDATED])
-        .find(|known| *known == method)
-}
 
 /// The changes that a stream reports.
 #[derive(Debug, Default)]
@@ -119,15 +114,6 @@ impl Filter {
         let uris: Vec<&String> = self.uris.iter().collect();
         let uris = (!uris.is_empty()).then(|| ("resourceSubscriptions", Json::of(&uris)));
         object([("notifications", object(lists.chain(uris)))])
-    }
-
-    /// Returns the notification of each change that it reports, with its params.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<Json>)> {
-        let lists = self.lists.iter().map(|(_, told)| (*told, None));
-        lists.chain(self.uris.iter().map(|uri| {
-            let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
-            (method, about(Some(uri)))
-        }))
     }
 
     /// Returns whether it reports this change; a part of a resource counts as the resource.

@@ -4,7 +4,8 @@
 use mcp_protocol::Revision;
 use mcp_wire::Json;
 
-use super::{Filter, about as about_resource, change};
+use super::listen::change;
+use super::{Filter, about as about_resource};
 use crate::errors;
 use crate::methods;
 use crate::protocol::server::Server;

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_protocol::Revision;
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::{ErrorObject, Integer, Json};
 
-use super::{
-    Count, Form, RELATED_TASK, RESULT_TYPE, TASK_ID, TASKS_UPDATE, TaskStatus, declares_extension,
-};
+use super::{Form, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus, declares_extension};
 use crate::errors;
+use crate::headers::TASK_ID;
 use crate::methods;
 use crate::protocol::client::Client;
 use crate::protocol::client::peer::named;
 use crate::protocol::client::requests::{Called, Look, Purpose, TaskStage, Waiting};
-use crate::protocol::json::{declares, may_name, object, with_members};
+use crate::protocol::client::stamp::may_name;
+use crate::protocol::json::{declares, object, with_members};
 use crate::protocol::numbered::Numbered;
 use crate::protocol::revisions::same;
 use crate::protocol::translate::no_params;
@@ -527,7 +527,9 @@ fn interval_of(task: &Json, form: Form) -> Option<Duration> {
         Form::Core => "pollInterval",
         Form::Extension => "pollIntervalMs",
     };
-    let Count(ms) = task.read_member(name)?;
+    let ms: Integer = task.read_member(name)?;
+    // No server writes a number that does not fit.
+    let ms = ms.as_i64().unwrap_or(i64::MAX);
     let interval = Duration::from_millis(u64::try_from(ms).ok()?);
     let (least, most) = INTERVALS;
     Some(interval.clamp(least, most))

@@ -31,10 +31,10 @@ use mcp_wire::{Encode, Json};
 
 use super::Error;
 use crate::methods;
+use crate::protocol::LogLevel;
 use crate::protocol::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
 };
-use crate::protocol::server::LogLevel;
 use crate::transport::client::{Handle, Reply};
 
 #[cfg(feature = "client-stdio")]

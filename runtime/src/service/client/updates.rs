@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use mcp_wire::{Json, Map};
 
-use crate::protocol::server::LogLevel;
+use crate::protocol::LogLevel;
 use crate::transport::queue::{Queued, Receiver, Sender, queue};
 
 /// How many bytes of updates wait to be taken before those that come are left out.

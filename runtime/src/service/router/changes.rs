@@ -9,7 +9,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
 use crate::backplane::{Backplane, Receiver, To, detach};
-use crate::protocol::subscriptions::change;
+use crate::protocol::subscriptions::listen::change;
 use crate::protocol::subscriptions::{Filter, about};
 
 /// How many changes are kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.

@@ -9,6 +9,11 @@ mod handler;
 mod prompt;
 mod resource;
 mod result;
+#[cfg(feature = "ext-tasks")]
+mod tasks;
+#[cfg(not(feature = "ext-tasks"))]
+#[path = "without_tasks.rs"]
+mod tasks;
 mod templates;
 mod tool;
 
@@ -17,7 +22,6 @@ use std::collections::HashMap;
 use super::server::{McpServer, ServeError, Server};
 use super::{Error, RequestContext};
 use crate::errors::shortened;
-use crate::protocol::server::{TaskOptions, TaskSupport};
 use mcp_protocol::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
@@ -26,6 +30,7 @@ pub use handler::{Handler, NoArguments, OnlyContext};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 
 use handler::Boxed;
+use tasks::AsTask;
 use templates::Templates;
 
 /// A server made of functions, written against the latest release.
@@ -48,14 +53,6 @@ struct Tool {
     tool: mcp::Tool,
     task: Option<AsTask>,
     run: tool::Run,
-}
-
-/// How calls of a tool become tasks.
-#[derive(Clone, Copy)]
-struct AsTask {
-    support: TaskSupport,
-    /// Whether they do before the handler runs.
-    at_once: bool,
 }
 
 struct Resource {
@@ -154,18 +151,9 @@ impl Router {
             return Err(ServeError::Router(problem.clone()));
         }
         let capabilities = self.capabilities();
-        let mut tasks = None;
-        for tool in &self.tools.all {
-            if let Some(AsTask { support, .. }) = tool.task {
-                let options: TaskOptions = tasks.take().unwrap_or_default();
-                tasks = Some(options.with_tool(&tool.tool.name, support));
-            }
-        }
+        let tasks = tasks::of(&self.tools.all);
         let server = server.or_capabilities(&capabilities).build(self)?;
-        Ok(match tasks {
-            Some(tasks) => server.with_tasks(tasks),
-            None => server,
-        })
+        Ok(tasks::with(server, tasks))
     }
 
     fn capabilities(&self) -> mcp::ServerCapabilities {
@@ -233,7 +221,7 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     ) -> Result<mcp::CallToolOutcome, Error> {
         match self.tools.get(&params.name) {
             Some(tool) => {
-                if tool.task.is_some_and(|task| task.at_once) {
+                if tool.task.is_some_and(AsTask::is_at_once) {
                     cx.start_task().await?;
                 }
                 (tool.run)(params.arguments, cx).await

@@ -8,9 +8,8 @@ use serde::de::DeserializeOwned;
 use super::Described;
 use super::handler::{Boxed, Work};
 use super::result::fails;
-use super::{AsTask, Handler, IntoToolResult, Router, Tool};
+use super::{Handler, IntoToolResult, Router, Tool};
 use crate::errors::abridged;
-use crate::protocol::server::TaskSupport;
 
 /// The function of a tool, from the arguments of the request to its answer.
 pub(super) type Run = Boxed<Option<JsonObject>, mcp::CallToolOutcome>;
@@ -66,50 +65,6 @@ impl Router {
         let task = None;
         let free = self.tools.add(&name, Tool { tool, task, run });
         self.taken(free, "tools", &name);
-        self
-    }
-
-    /// Runs the tool that was added last as a task, for clients that have tasks: they are answered at once, and fetch the
-    /// result later. The calls of other clients wait for it. Progress with a message, requests to the client and
-    /// cancellation work as in any tool.
-    ///
-    /// ```
-    /// # use mcp_revisions::Latest;
-    /// # use mcp_revisions::service::{RequestContext, Router};
-    /// async fn build(cx: RequestContext<Latest>) -> &'static str {
-    ///     cx.progress_with(1, None, "compiling").await;
-    ///     "built"
-    /// }
-    ///
-    /// let router = Router::new().tool("build", "Builds it all.", build).as_task();
-    /// # let _ = router;
-    /// ```
-    #[must_use]
-    pub fn as_task(self) -> Self {
-        self.task(TaskSupport::Optional, true, "as_task")
-    }
-
-    /// Runs the tool that was added last as a task, and refuses it to clients without tasks.
-    #[must_use]
-    pub fn only_as_task(self) -> Self {
-        self.task(TaskSupport::Required, true, "only_as_task")
-    }
-
-    /// Lets the handler of the tool that was added last decide: its call becomes a task with
-    /// [`RequestContext::start_task`](crate::service::RequestContext::start_task), for example once it knows enough.
-    #[must_use]
-    pub fn may_start_task(self, support: TaskSupport) -> Self {
-        self.task(support, false, "may_start_task")
-    }
-
-    fn task(mut self, support: TaskSupport, at_once: bool, called: &str) -> Self {
-        match self.tools.all.last_mut() {
-            Some(tool) => tool.task = Some(AsTask { support, at_once }),
-            None => {
-                let problem = format!("`{called}` comes before any tool: add the tool first");
-                self.problems.push(problem);
-            }
-        }
         self
     }
 }

@@ -9,6 +9,7 @@ use mcp_protocol::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, Json, JsonObject, Map, Peeked, Raw, RequestId};
 
+use super::agreement::agree;
 use super::body::HangUp;
 use super::inner::Inner;
 use super::tools::Identity;
@@ -85,7 +86,7 @@ impl Inner {
                 .headers
                 .get(format!("{}{}", params::PREFIX, param.name));
             let header = header.map(|value| value.to_str().unwrap_or(headers::UNREADABLE));
-            param.agree(arguments.as_ref(), header)?;
+            agree(param, arguments.as_ref(), header)?;
         }
         Ok(())
     }

@@ -8,6 +8,11 @@ mod connection;
 mod driver;
 pub(crate) mod event;
 mod outbox;
+mod replicas;
+#[cfg(feature = "ext-tasks")]
+mod tasks;
+#[cfg(not(feature = "ext-tasks"))]
+#[path = "without_tasks.rs"]
 mod tasks;
 
 use std::future::Future;
@@ -31,7 +36,8 @@ pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Shar
 pub use connection::PeerConnection;
 pub(crate) use driver::{ByTicket, Kept, ServerDriver, Taken};
 pub(crate) use outbox::{Item, Next, Outbox, Queue, outbox};
-pub(crate) use tasks::{Replicas, with_tasks};
+pub(crate) use replicas::{Replicas, is_unguessable};
+pub(crate) use tasks::with_tasks;
 use tasks::{Running, Taskable};
 
 /// A server whose clock begins now, and when that is.

@@ -17,20 +17,19 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-pub(crate) use replicas::Replicas;
 pub(crate) use running::Running;
 use running::watched;
 
-use super::{AnyHandler, HandlerFuture, Peer, Session};
+use super::{AnyHandler, HandlerFuture, Peer, Replicas, Session, is_unguessable};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::server::{Owner, Server};
-use crate::protocol::tasks::server::{Starting, notified};
-use crate::protocol::tasks::{
-    Count, Form, MemoryTasks, Task, TaskOptions, TaskStatus, TaskStore, TaskStoreError, millis,
+use crate::protocol::tasks::server::{
+    Count, MemoryTasks, Starting, Task, TaskOptions, TaskStore, TaskStoreError, millis, notified,
     now_ms,
 };
-use crate::protocol::translate::{is_unguessable, unguessable};
+use crate::protocol::tasks::{Form, TaskStatus};
+use crate::protocol::translate::unguessable;
 use crate::protocol::{Event, Fate};
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{spawn, spawn_if_possible};
@@ -89,7 +88,7 @@ pub(crate) fn with_tasks(
     server: &Arc<Server>,
     replicas: Option<Replicas>,
 ) -> Arc<dyn AnyHandler> {
-    let Some(options) = server.tasks.clone() else {
+    let Some(options) = server.tasks.options.clone() else {
         return handler;
     };
     let shared = replicas.as_ref().map(|it| it.backplane.tasks());
@@ -132,7 +131,7 @@ impl AnyHandler for Tasks {
         let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
-            if self.server.has_own_tasks {
+            if self.server.tasks.has_own {
                 start_if_asked(&peer).await?;
             }
             match handled.await {

@@ -20,7 +20,7 @@ use super::inner::Inner;
 use super::{Body, text};
 use crate::backplane::{Receiver, SessionRecord, To, Unavailable, detach, may_be_noted};
 use crate::protocol::server::Owner;
-use crate::protocol::translate::is_unguessable;
+use crate::serve::is_unguessable;
 use crate::serve::{Facts, ServerDriver, outbox};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;

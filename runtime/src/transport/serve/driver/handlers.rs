@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use mcp_protocol::Revision;
-use mcp_wire::{ErrorObject, Json, Map};
+use mcp_wire::Json;
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
 
 use super::ServerDriver;
 use super::streams::Manner;
 #[cfg(feature = "router")]
 use crate::Limits;
-use crate::errors::Refusal;
-use crate::protocol::tasks::server::Starting;
+use crate::protocol::server::Owner;
 use crate::protocol::{Answered, Caller, Fate, OutgoingRequest, Said, To, Token};
 use crate::transport::serve::Facts;
+use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
 
 impl ServerDriver {
@@ -92,77 +90,6 @@ impl ServerDriver {
         self.state().connection.opened_by()
     }
 
-    /// The task that a call may become.
-    pub(in crate::transport) fn starting(&self, call: Token) -> Option<Starting> {
-        self.state().connection.starting(call)
-    }
-
-    /// Answers a call with its task, and returns what works on it: from now on the task alone can give that up. `None` if
-    /// the call is over.
-    pub(in crate::transport) async fn begin_task(
-        &self,
-        call: Token,
-        task: Json,
-    ) -> Option<Option<AbortHandle>> {
-        let answer = || {
-            let mut state = self.state();
-            if !state.connection.answer_with_task(call, task) {
-                return None;
-            }
-            let work = state.work().tasks.remove(&call);
-            self.perform(state, Manner::InTurn);
-            Some(work)
-        };
-        self.in_turn(Some(call), answer).await
-    }
-
-    /// Returns the error of a call that is refused; one that may pass goes out beside its status.
-    pub(in crate::transport) fn refused(&self, call: Token, refusal: Refusal) -> ErrorObject {
-        let error = refusal.error.clone();
-        if refusal.may_pass() {
-            let mut state = self.state();
-            state.connection.refuse(call, refusal);
-            self.perform(state, Manner::InTurn);
-        }
-        error
-    }
-
-    pub(in crate::transport) fn notify_of_task(&self, members: &Map<Json>) {
-        let mut state = self.state();
-        state.connection.notify_of_task(members);
-        self.perform(state, Manner::Unbidden);
-    }
-
-    /// The tasks whose notifications a stream is for, and the revision of its client.
-    pub(in crate::transport) fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
-        self.state().connection.task_ids(stream)
-    }
-
-    pub(in crate::transport) fn agree_to_tasks(&self, stream: Token, ids: Vec<String>) {
-        self.state().connection.agree_to_tasks(stream, ids);
-    }
-
-    /// Tells of a task on a stream, once its reader has room; false if the stream is over.
-    pub(in crate::transport) async fn tell_of_task(&self, stream: Token, task: &Map<Json>) -> bool {
-        let Some(outbox) = self.outbox(stream) else {
-            return false;
-        };
-        let _turn = outbox.turn().await;
-        let mut state = self.state();
-        let is_told = state.connection.tell_of_task(stream, task);
-        self.perform(state, Manner::InTurn);
-        is_told
-    }
-
-    pub(in crate::transport) fn principal_of(&self, request: Token) -> Option<String> {
-        self.state().connection.principal_of(request)
-    }
-
-    /// Whether a handshake opened a session.
-    pub(in crate::transport) fn has_session(&self) -> bool {
-        self.state().connection.session_revision().is_some()
-    }
-
     #[cfg(feature = "router")]
     pub(in crate::transport) fn limits(&self) -> Limits {
         *self.state().connection.role().limits()
@@ -176,5 +103,30 @@ impl ServerDriver {
             state.connection.cancel(ask, None, self.now());
             self.perform(state, Manner::InTurn);
         }
+    }
+
+    /// Ends the streams to which clients of the per-request lifecycle listen, because the server stops.
+    pub(crate) fn end_streams(&self) {
+        let mut state = self.state();
+        state.connection.end_streams(self.now());
+        self.perform(state, Manner::InTurn);
+    }
+
+    pub(in crate::transport) fn owner(&self) -> Owner {
+        self.owner.get().cloned().unwrap_or_default()
+    }
+
+    pub(in crate::transport) fn connection(&self) -> Option<PeerConnection> {
+        self.connection.get().cloned()
+    }
+
+    /// Closes the response of a call in the middle of it; false if its client could not have the rest later.
+    pub(in crate::transport) fn pause(&self, token: Token) -> bool {
+        let mut state = self.state();
+        let exchange = state.connection.exchange_of(token);
+        if let Some(exchange) = exchange {
+            state.leave_will(exchange);
+        }
+        exchange.is_some_and(|exchange| state.streams.pause(exchange))
     }
 }

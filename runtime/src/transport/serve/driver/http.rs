@@ -9,8 +9,8 @@ use super::ServerDriver;
 use super::streams::{Kept, Manner};
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
 use crate::methods;
+use crate::protocol::Exchange;
 use crate::protocol::server::Owner;
-use crate::protocol::{Exchange, Token};
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
 
@@ -138,30 +138,5 @@ impl ServerDriver {
         state.connection.ended(exchange, self.now());
         self.perform(state, Manner::InTurn);
         self.state().streams.end(exchange);
-    }
-
-    /// Ends the streams to which clients of the per-request lifecycle listen, because the server stops.
-    pub(crate) fn end_streams(&self) {
-        let mut state = self.state();
-        state.connection.end_streams(self.now());
-        self.perform(state, Manner::InTurn);
-    }
-
-    pub(in crate::transport) fn owner(&self) -> Owner {
-        self.owner.get().cloned().unwrap_or_default()
-    }
-
-    pub(in crate::transport) fn connection(&self) -> Option<PeerConnection> {
-        self.connection.get().cloned()
-    }
-
-    /// Closes the response of a call in the middle of it; false if its client could not have the rest later.
-    pub(in crate::transport) fn pause(&self, token: Token) -> bool {
-        let mut state = self.state();
-        let exchange = state.connection.exchange_of(token);
-        if let Some(exchange) = exchange {
-            state.leave_will(exchange);
-        }
-        exchange.is_some_and(|exchange| state.streams.pause(exchange))
     }
 }

@@ -1,8 +1,11 @@
 //! Drives one connection of a server: its state is behind a lock that is never held while anybody waits.
 
 mod handlers;
+#[cfg(feature = "server-http")]
 mod http;
 mod streams;
+#[cfg(feature = "ext-tasks")]
+mod tasks;
 mod work;
 
 use std::collections::HashMap;
@@ -21,8 +24,8 @@ use work::Work;
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
 use super::{AnyHandler, Facts, Peer, Replicas, Session};
+use crate::Headers;
 use crate::backplane::To;
-use crate::headers::Headers;
 use crate::protocol::server::{Looked, Owner, Server};
 use crate::protocol::{Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token};
 use crate::transport::panics::{caught, lock};

@@ -1,23 +1,15 @@
 //! Tasks among replicas: which one has changed, and whether the replica that runs one is there.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backplane::{Backplane, To, detach};
+use crate::backplane::{To, detach};
+use crate::transport::serve::Replicas;
 
 /// The first byte of a message about a task: the address of its sender and the id follow.
 const MARK: u8 = b'T';
 
 /// How long a replica may be missed that is there: its own connection to the backplane may have broken.
 const MISSED: Duration = Duration::from_secs(2);
-
-/// The replicas of a server, as its tasks and its suspended requests know them.
-#[derive(Clone)]
-pub(crate) struct Replicas {
-    pub(crate) backplane: Arc<dyn Backplane>,
-    /// The address of this one.
-    pub(crate) address: Arc<str>,
-}
 
 impl Replicas {
     /// Tells the others that a task has changed.

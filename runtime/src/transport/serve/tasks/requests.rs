@@ -7,13 +7,11 @@ use tokio::task::JoinSet;
 
 use super::{Tasks, owner_of, wait};
 use crate::errors::{self, Refusal};
+use crate::headers::TASK_ID;
 use crate::methods;
 use crate::protocol::CustomRequest;
-use crate::protocol::tasks::server::notified;
-use crate::protocol::tasks::{
-    Count, Form, RELATED_TASK, TASK_ID, TASKS_UPDATE, Task, TaskAnswer, TaskQuestion, TaskStatus,
-    now_ms,
-};
+use crate::protocol::tasks::server::{Count, Task, TaskAnswer, TaskQuestion, notified, now_ms};
+use crate::protocol::tasks::{Form, RELATED_TASK, TASKS_UPDATE, TaskStatus};
 use crate::transport::panics::lock;
 use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;

@@ -11,11 +11,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{Tasks, wait};
 use crate::errors;
+use crate::headers::TASK_ID;
 use crate::methods;
-use crate::protocol::input_required::allowed;
-use crate::protocol::tasks::{
-    Form, RELATED_TASK, TASK_ID, Task, TaskQuestion, TaskStatus, TaskStoreError,
-};
+use crate::protocol::input_required::server::allowed;
+use crate::protocol::input_required::too_many_questions;
+use crate::protocol::tasks::server::{Task, TaskQuestion, TaskStoreError};
+use crate::protocol::tasks::{Form, RELATED_TASK, TaskStatus};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Caller, Fate, To};
 use crate::transport::panics::lock;
@@ -71,10 +72,7 @@ impl Running {
             Some(())
         });
         let too_many = || {
-            let why = errors::too_many_questions(
-                limits.max_input_requests + 1,
-                limits.max_input_requests,
-            );
+            let why = too_many_questions(limits.max_input_requests + 1, limits.max_input_requests);
             errors::internal(&why).error
         };
         asked.await?.ok_or_else(too_many)?;

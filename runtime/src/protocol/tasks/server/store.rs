@@ -252,8 +252,8 @@ impl TaskStore for MemoryTasks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::TaskStatus;
     use super::*;
+    use crate::protocol::tasks::TaskStatus;
 
     fn task(id: &str, created_ms: i64) -> Task {
         Task {

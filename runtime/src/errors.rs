@@ -3,7 +3,7 @@
 use mcp_protocol::Lifecycle;
 use mcp_wire::{ErrorObject, Json};
 
-use crate::protocol::revisions::RevisionSet;
+use crate::RevisionSet;
 
 /// A header of a per-request message is missing, or differs from the body.
 pub const HEADER_MISMATCH: i64 = -32020;
@@ -24,14 +24,6 @@ pub struct Refusal {
     pub error: ErrorObject,
     /// The status.
     pub status: u16,
-}
-
-impl Refusal {
-    /// Whether the request may be taken a little later, as it is.
-    #[cfg(any(feature = "server-http", feature = "server-stdio"))]
-    pub(crate) fn may_pass(&self) -> bool {
-        self.status == 503
-    }
 }
 
 /// The refusal that an error is, where another layer knows the status.
@@ -219,20 +211,6 @@ pub fn asked_too_often(limit: u32) -> Box<Refusal> {
     internal(&format!(
         "the server asked back {limit} times without an answer"
     ))
-}
-
-/// Why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
-pub(crate) fn too_many_questions(questions: usize, limit: usize) -> String {
-    format!(
-        "{questions} inputs are asked for at once, at most {limit} are taken: ask for the rest in the next round"
-    )
-}
-
-/// Whether an error says which capabilities a request needs of its client, in the words of the latest revision.
-pub(crate) fn is_missing_capability(error: &ErrorObject) -> bool {
-    let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
-    error.code.as_i64() == Some(MISSING_CLIENT_CAPABILITY)
-        && error.data.as_ref().is_some_and(required)
 }
 
 /// Makes the error of too many subscriptions; see [`Limits::max_subscriptions`](crate::Limits::max_subscriptions).

@@ -1,25 +1,53 @@
 //! A server's end of tasks: which of its calls become tasks, and what their clients get of them.
 
+mod options;
+mod record;
+mod store;
+
 use std::sync::Arc;
 
 use mcp_protocol::Revision;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
-use super::{
-    Count, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TASK_IDS, Task, TaskOptions, TaskQuestion,
-    TaskStatus, TaskSupport, TaskWanted, declares_extension, extension_capability, plain_tools,
-};
+use super::{EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension};
 use crate::errors::{self, Refusal, shortened};
 use crate::meta;
 use crate::methods;
-use crate::protocol::input_required::known;
+use crate::protocol::input_required::server::known;
 use crate::protocol::json::{object, with_members};
 use crate::protocol::lost::Stopped;
 use crate::protocol::revisions::same;
 use crate::protocol::server::{Outgoing, Server};
 use crate::protocol::translate::{Way, no_params};
 use crate::protocol::{Caller, Connection, Token};
+
+pub use options::{TaskOptions, TaskSupport};
+pub use record::{Count, Task, TaskAnswer, TaskQuestion};
+pub(crate) use record::{millis, now_ms};
+#[cfg(feature = "redis")]
+pub(crate) use store::bounds as store_bounds;
+pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
+
+/// The member of what a stream is for that asks for notifications of tasks, by the extension.
+pub(crate) const TASK_IDS: &str = "taskIds";
+
+/// The tasks that a server runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServedTasks {
+    /// `None` if it runs none.
+    pub(crate) options: Option<TaskOptions>,
+    /// Whether the application has tasks of its own, for clients of its revision.
+    pub(crate) has_own: bool,
+}
+
+/// The task that the client of a call takes in the place of its result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TaskWanted {
+    pub(crate) form: Form,
+    /// How long it is to be kept, in milliseconds, if its client says so.
+    pub(crate) ttl: Option<u64>,
+}
 
 /// A call that may become a task, and who made it.
 pub(crate) struct Starting {
@@ -41,11 +69,11 @@ impl Server {
     /// that were set before stay.
     #[must_use]
     pub fn with_tasks(mut self, mut tasks: TaskOptions) -> Self {
-        if let Some(before) = self.tasks.take() {
+        if let Some(before) = self.tasks.options.take() {
             tasks.add_tools_of(&before);
         }
         self.introductions.change_capabilities(declared);
-        self.tasks = Some(tasks);
+        self.tasks.options = Some(tasks);
         self
     }
 
@@ -57,43 +85,34 @@ impl Server {
     /// own task. Tools that only run as tasks are listed to clients without tasks as tools like any other.
     #[must_use]
     pub fn with_own_tasks(self, tasks: TaskOptions) -> Self {
-        Self {
-            has_own_tasks: true,
-            ..self.with_tasks(tasks)
-        }
+        let mut server = self.with_tasks(tasks);
+        server.tasks.has_own = true;
+        server
     }
 
     /// The tasks that the runtime makes of the calls of a client of this revision; `None` if it makes none.
     pub(crate) fn tasks_for(&self, peer: Revision) -> Option<&TaskOptions> {
-        let is_own = self.has_own_tasks && same(peer, self.app());
-        self.tasks.as_ref().filter(|_| !is_own)
+        let is_own = self.tasks.has_own && same(peer, self.app());
+        self.tasks.options.as_ref().filter(|_| !is_own)
+    }
+
+    /// Whether the runtime makes tasks of calls.
+    pub(in crate::protocol) fn runs_tasks(&self) -> bool {
+        self.tasks.options.is_some()
+    }
+
+    /// Whether the runtime makes tasks of the calls of a client of this revision.
+    pub(in crate::protocol) fn runs_tasks_for(&self, peer: Revision) -> bool {
+        self.tasks_for(peer).is_some()
     }
 
     /// How calls of a tool become tasks of the runtime; `None` if they never do.
     fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
         let tasks = self.tasks_for(peer)?;
-        match self.has_own_tasks {
+        match self.tasks.has_own {
             true => Some(TaskSupport::Optional),
             false => tasks.support(tool),
         }
-    }
-
-    /// The application's answer to `tools/list` for a client without the tasks of its revision: a tool that only runs as a
-    /// task is a tool like any other where the server runs tasks for that client, or never offered any.
-    pub(in crate::protocol) fn with_plain_tools(
-        &self,
-        method: &str,
-        result: Json,
-        peer: Revision,
-    ) -> Json {
-        let core = Some(Form::Core);
-        if method != methods::TOOLS_LIST || Form::of(self.app()) != core || Form::of(peer) == core {
-            return result;
-        }
-        let path = ["tasks", "requests", "tools", "call"];
-        let is_plain = !self.declares(&path) || self.tasks.is_some();
-        let plain = is_plain.then(|| plain_tools(&result)).flatten();
-        plain.unwrap_or(result)
     }
 
     /// The tools of a `tools/list` for a client that asks for tasks itself: each says whether it takes one.
@@ -410,6 +429,11 @@ pub(in crate::protocol) fn with_task_ids(params: &Json, ids: &[String]) -> Json 
     with_members(params, &[("notifications", Some(agreed))])
 }
 
+/// What a stream is for, without its tasks.
+pub(in crate::protocol) fn without_task_ids(wanted: &Json) -> Json {
+    with_members(wanted, &[(TASK_IDS, None)])
+}
+
 /// The members of a notification of a task, for clients that ask for tasks themselves.
 pub(crate) fn notified(task: &Task) -> Map<Json> {
     task.members(Form::Core)
@@ -436,9 +460,14 @@ fn declared(revision: Revision, capabilities: &Json) -> Json {
         }
         Some(Form::Extension) if !declares_extension(capabilities) => {
             let extensions = own("extensions").unwrap_or_else(no_params);
-            let extensions = with_members(&extensions, &[(super::EXTENSION, Some(no_params()))]);
+            let extensions = with_members(&extensions, &[(EXTENSION, Some(no_params()))]);
             with_members(capabilities, &[("extensions", Some(extensions))])
         }
         _ => capabilities.clone(),
     }
+}
+
+/// `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
+fn extension_capability() -> Json {
+    object([("extensions", object([(EXTENSION, object([]))]))])
 }

@@ -27,15 +27,15 @@ pub struct Limits {
     /// Suspended calls of one connection, which wait for their client to retry. Default: 1,000.
     pub max_suspended_requests: usize,
     /// Suspended calls of one service over HTTP, where each has a connection of its own. Default: 10,000, of which one
-    /// [`Owner`](crate::sansio::server::Owner) may have a quarter; a call has its place until it is answered.
+    /// `sansio::server::Owner` may have a quarter; a call has its place until it is answered.
     pub max_suspended_requests_in_total: usize,
     /// Streams of one connection with notifications of changes. Default: 100.
     pub max_change_streams: usize,
     /// Resources that one connection, or one stream, is subscribed to. Default: 1,000.
     pub max_subscriptions: usize,
-    /// Sessions at a time, in [`Sessions`](crate::sansio::server::Sessions). Default: 100,000.
+    /// Sessions at a time, in `sansio::server::Sessions`. Default: 100,000.
     pub max_sessions: usize,
-    /// Sessions of one [`Owner`](crate::sansio::server::Owner) at a time. Default: 10,000. Behind a proxy that does not name its clients,
+    /// Sessions of one `sansio::server::Owner` at a time. Default: 10,000. Behind a proxy that does not name its clients,
     /// all of them are one owner.
     pub max_sessions_per_owner: usize,
     /// Bytes of the identities and capabilities of all clients with sessions. Default: 128 MiB.

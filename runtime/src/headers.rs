@@ -9,10 +9,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::errors::{self, Refusal};
-use crate::protocol::revisions::find_method;
-use crate::protocol::tasks::{Form, TASK_ID};
-use mcp_protocol::Revision;
-use mcp_wire::{Direction, MethodKind, Peeked, Raw};
+use mcp_protocol::{Extension, Revision};
+use mcp_wire::{Direction, MethodInfo, MethodKind, Peeked, Raw};
 
 /// The name of the header that says the revision.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
@@ -22,6 +20,9 @@ pub const METHOD: &str = "Mcp-Method";
 pub const NAME: &str = "Mcp-Name";
 /// The name of the header that holds the session, up to 2025-11-25.
 pub const SESSION_ID: &str = "Mcp-Session-Id";
+
+/// The member of the params of a request about a task, which [`NAME`] repeats.
+pub(crate) const TASK_ID: &str = "taskId";
 
 /// What stands for a header whose bytes are no text: nothing that a body could say.
 #[cfg(feature = "server-http")]
@@ -106,11 +107,19 @@ impl<'a> Headers<'a> {
 
 /// The member of a request's params that says what it is about, which [`NAME`] repeats.
 pub(crate) fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
-    let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
-    match find_method(revision, method, sender, kind) {
+    let find = |rows: &'static [MethodInfo]| {
+        rows.iter().find(|row| {
+            row.name == method
+                && row.direction == Direction::ClientToServer
+                && row.kind == MethodKind::Request
+        })
+    };
+    match find(revision.methods()) {
         Some(row) => row.named_by,
-        None => (Form::of(revision)? == Form::Extension && Form::Extension.has(method))
-            .then_some(TASK_ID),
+        // Each request that an extension adds is about one task.
+        None => Extension::of(revision)
+            .find_map(|extension| find(extension.methods))
+            .map(|_| TASK_ID),
     }
 }
 

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use mcp_wire::{Decode, Encode, ErrorObject, Fault, Integer, Json, Map, Reader, Writer};
 
-use super::Form;
+use crate::headers::TASK_ID;
+use crate::protocol::tasks::{Form, TaskStatus};
 
 /// A request that is being worked on, or its outcome: plain data, for a [`TaskStore`](super::TaskStore) to keep; a
 /// store that keeps text writes it as JSON.
@@ -127,39 +128,6 @@ mcp_wire::record! {
     }
 }
 
-/// How far a task has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TaskStatus {
-    /// The client gave it up.
-    Cancelled,
-    /// The handler gave a result, which may be one that tells of an error.
-    Completed,
-    /// The handler gave an error of the protocol.
-    Failed,
-    /// The handler waits for its client.
-    InputRequired,
-    /// The handler works on it.
-    Working,
-}
-
-mcp_wire::strings! {
-    TaskStatus {
-        Cancelled "cancelled";
-        Completed "completed";
-        Failed "failed";
-        InputRequired "input_required";
-        Working "working";
-    }
-}
-
-impl TaskStatus {
-    /// Returns whether the status is final.
-    #[must_use]
-    pub fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-}
-
 impl Task {
     /// Returns how many bytes it takes up.
     #[must_use]
@@ -237,7 +205,7 @@ impl Task {
             Form::Extension => ("ttlMs", "pollIntervalMs"),
         };
         let mut map: Map<Json> = Map::new();
-        map.insert(super::TASK_ID, Json::of(&self.id));
+        map.insert(TASK_ID, Json::of(&self.id));
         map.insert("status", Json::of(&self.status_in(form)));
         if let Some(message) = &self.message {
             map.insert("statusMessage", Json::of(message));

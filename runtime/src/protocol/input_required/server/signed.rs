@@ -10,7 +10,7 @@ use super::seal::{Bound, Broken, Issued, subject};
 use crate::errors;
 use crate::protocol::Token;
 use crate::protocol::json::with_members;
-use crate::protocol::revisions::is_handshake;
+use crate::protocol::negotiate::is_handshake;
 use crate::protocol::server::Server;
 use crate::protocol::server::state::State;
 

@@ -1,0 +1,307 @@
+//! Which revision a message is in: the ladder, rung by rung, as one pure function.
+//!
+//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the latest revision that had
+//! no header to send. Nothing is inferred for a per-request message from an earlier one: the session is not even looked at.
+//! A message that says nothing by itself is [`OfSession`](Settlement::OfSession): a transport learns from that whether
+//! it has to find a session first.
+
+use mcp_protocol::{Lifecycle, ProtocolHeader, ProtocolRule, Revision};
+
+use crate::Headers;
+use crate::RevisionSet;
+use crate::errors::{self, Refusal};
+use crate::meta;
+use crate::methods;
+
+use mcp_wire::{MessageKind, Peeked, Raw};
+
+/// What one look at a message has settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// Its meaning does not depend on earlier messages.
+    Settled(Settled),
+    /// It says nothing of its revision: that is its session's.
+    OfSession {
+        /// The revision where no session is open.
+        otherwise: Option<Revision>,
+        /// Whether a transport that has sessions refuses it without one; else it belongs to a session that it names.
+        is_required: bool,
+        /// Whether it is a batch.
+        is_batch: bool,
+    },
+}
+
+/// What a message is, to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// A message of this revision.
+    Speaks(Revision),
+    /// `initialize`: the revision is settled by its params.
+    Initialize,
+    /// A batch of messages of this revision; each goes through [`settle_element`].
+    Batch(Revision),
+}
+
+/// Settles the revision of a message, as far as it says it; once for each, before its session is known.
+///
+/// `headers` are those of its POST; `None` where there are none, as on stdio.
+///
+/// # Errors
+/// The error to answer with, if the message is a request.
+pub fn settle(
+    message: &Peeked<'_>,
+    headers: Option<&Headers<'_>>,
+    served: RevisionSet,
+) -> Result<Settlement, Box<Refusal>> {
+    let around = Around { headers, served };
+    match message.kind {
+        MessageKind::Batch => settle_batch(around),
+        MessageKind::Request => settle_request(message, around),
+        MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
+            settle_unanswered(message, around)
+        }
+    }
+}
+
+impl Settlement {
+    /// Returns what the message is in a session of this revision, or outside of any.
+    ///
+    /// # Errors
+    /// The error to answer with, if the message is a request.
+    pub fn within(
+        self,
+        session: Option<Revision>,
+        served: RevisionSet,
+    ) -> Result<Settled, Box<Refusal>> {
+        let (otherwise, is_batch) = match self {
+            Self::Settled(settled) => return Ok(settled),
+            Self::OfSession {
+                otherwise,
+                is_batch,
+                ..
+            } => (otherwise, is_batch),
+        };
+        match session.or(otherwise) {
+            Some(revision) if !is_batch => Ok(Settled::Speaks(revision)),
+            Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
+                Ok(Settled::Batch(revision))
+            }
+            _ if is_batch => Err(no_batch()),
+            _ => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
+        }
+    }
+
+    /// Returns whether the message belongs to a session: `has_session` says whether its POST names one.
+    #[must_use]
+    pub fn needs_session(self, has_session: bool) -> bool {
+        match self {
+            Self::Settled(_) => false,
+            Self::OfSession { is_required, .. } => is_required || has_session,
+        }
+    }
+}
+
+fn no_batch() -> Box<Refusal> {
+    let all = Revision::NEGOTIATED.iter().copied();
+    let batching = all.filter(|revision| revision.has_rule(ProtocolRule::Batch));
+    let batching: Vec<_> = batching.map(Revision::protocol_version).collect();
+    errors::invalid_request(&format!(
+        "a batch is for sessions of {} alone",
+        batching.join(", ")
+    ))
+}
+
+/// Returns whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
+/// of the per-request lifecycle, and not if the header names a revision of that.
+#[must_use]
+pub fn takes_session_operations(header: Option<&str>, served: RevisionSet) -> bool {
+    let named = header.and_then(Revision::from_protocol_version);
+    served.has(Lifecycle::Handshake) && named.is_none_or(is_handshake)
+}
+
+/// What is known when a message comes, beside the message and its session.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    headers: Option<&'a Headers<'a>>,
+    served: RevisionSet,
+}
+
+/// Settles a message inside a batch of a revision.
+///
+/// # Errors
+/// A message that may not be in one: `initialize`, and any that claims a revision.
+pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settled, Box<Refusal>> {
+    if message.kind == MessageKind::Batch {
+        return Err(errors::invalid_request("a batch inside a batch"));
+    }
+    if message.meta.protocol_version.is_some() {
+        return Err(errors::invalid_request(
+            "a request that claims a revision in `_meta` comes alone, never in a batch",
+        ));
+    }
+    if message.kind == MessageKind::Request
+        && message.method.as_deref() == Some(methods::INITIALIZE)
+    {
+        return Err(errors::invalid_request(
+            "`initialize` comes alone, never in a batch",
+        ));
+    }
+    Ok(Settled::Speaks(revision))
+}
+
+fn settle_batch(around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+    let named = header_version(around).flatten();
+    let otherwise = settle_handshake(around, None)?;
+    match named.is_none_or(is_handshake) {
+        false => Err(no_batch()),
+        true => Ok(Settlement::OfSession {
+            otherwise,
+            is_required: true,
+            is_batch: true,
+        }),
+    }
+}
+
+fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+    let served = around.served;
+    if let Some(claim) = message.meta.protocol_version {
+        return settle_claim(message, claim, around);
+    }
+    let method = message.method.as_deref().unwrap_or_default();
+    if method == methods::INITIALIZE {
+        return match served.has(Lifecycle::Handshake) {
+            true => Ok(Settlement::Settled(Settled::Initialize)),
+            false => {
+                let asked = message.param("protocolVersion");
+                let asked = asked.and_then(|version| version.read::<String>().ok());
+                Err(errors::unsupported_version(
+                    &asked.unwrap_or_default(),
+                    served,
+                ))
+            }
+        };
+    }
+    // A per-request message that forgot its claim is answered so.
+    if let Some(version) = header_version(around)
+        && version.is_some_and(|version| !is_handshake(version) && served.contains(version))
+    {
+        return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
+    }
+    let otherwise = settle_handshake(around, None)?;
+    Ok(of_session(otherwise))
+}
+
+/// Of the session that it has to have.
+fn of_session(otherwise: Option<Revision>) -> Settlement {
+    Settlement::OfSession {
+        otherwise,
+        is_required: true,
+        is_batch: false,
+    }
+}
+
+/// A request that claims a revision: the body decides, the headers have to agree.
+fn settle_claim(
+    message: &Peeked<'_>,
+    claim: Raw<'_>,
+    around: Around<'_>,
+) -> Result<Settlement, Box<Refusal>> {
+    let served = around.served;
+    let claim = claim
+        .as_str()
+        .ok_or_else(|| errors::missing_meta(meta::PROTOCOL_VERSION, served))?;
+    let revision = Revision::from_protocol_version(&claim);
+    if let Some(revision) = revision.filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
+        && served.contains(revision)
+    {
+        return Ok(match message.method.as_deref() {
+            Some(methods::INITIALIZE) => Settlement::Settled(Settled::Initialize),
+            // Inside a session it is the session's.
+            _ => Settlement::OfSession {
+                otherwise: Some(revision),
+                is_required: false,
+                is_batch: false,
+            },
+        });
+    }
+    if !served.has(Lifecycle::PerRequest) {
+        return Err(errors::unsupported_by_handshake_server(&claim, served));
+    }
+    if let Some(headers) = around.headers {
+        headers.agree_with(message)?;
+    }
+    let Some(revision) = revision.filter(|&revision| served.contains(revision)) else {
+        return Err(errors::unsupported_version(&claim, served));
+    };
+    if message.meta.client_capabilities.is_none() {
+        return Err(errors::missing_meta(meta::CLIENT_CAPABILITIES, served));
+    }
+    Ok(Settlement::Settled(Settled::Speaks(revision)))
+}
+
+/// Settles a notification or a response as far as possible: no peer waits for an error about it.
+fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+    let served = around.served;
+    let claim = message.meta.protocol_version.and_then(Raw::as_str);
+    if let Some(claim) = claim {
+        let revision =
+            Revision::from_protocol_version(&claim).filter(|&revision| served.contains(revision));
+        return match revision {
+            Some(revision) => Ok(Settlement::Settled(Settled::Speaks(revision))),
+            None => Err(errors::unsupported_version(&claim, served)),
+        };
+    }
+    if let Some(Some(version)) = header_version(around)
+        && !is_handshake(version)
+        && served.contains(version)
+    {
+        return Ok(Settlement::Settled(Settled::Speaks(version)));
+    }
+    let otherwise = served.latest(Lifecycle::PerRequest);
+    settle_handshake(around, otherwise).map(of_session)
+}
+
+/// What a message is outside of a session: of the header's revision, else of one that has no such header, else of what
+/// else there is; `None` if nothing is served.
+fn settle_handshake(
+    around: Around<'_>,
+    otherwise: Option<Revision>,
+) -> Result<Option<Revision>, Box<Refusal>> {
+    let served = around.served;
+    let named = match header_version(around) {
+        Some(Some(version)) if served.contains(version) => Some(version),
+        Some(_) => {
+            let text = around.headers.and_then(|headers| headers.protocol_version);
+            let text = text.unwrap_or_default();
+            return Err(match served.has(Lifecycle::PerRequest) {
+                true => errors::unsupported_version(text, served),
+                false => errors::unsupported_by_handshake_server(text, served),
+            });
+        }
+        None => None,
+    };
+    let named = named.filter(|revision| revision.lifecycle() == Lifecycle::Handshake);
+    // Who sends no header is of a revision without it; and on stdio there are none to send.
+    let headless = |revision: &Revision| {
+        revision.lifecycle() == Lifecycle::Handshake
+            && !revision.has_header(ProtocolHeader::McpProtocolVersion)
+    };
+    Ok(named
+        .or_else(|| served.iter().find(headless))
+        .or_else(|| served.latest(Lifecycle::Handshake))
+        .or(otherwise))
+}
+
+/// The revision of the header: `Some(None)` if it names none that is known.
+fn header_version(around: Around<'_>) -> Option<Option<Revision>> {
+    around
+        .headers?
+        .protocol_version
+        .map(Revision::from_protocol_version)
+}
+
+/// Whether the revision is one of the handshake lifecycle.
+#[must_use]
+pub(in crate::protocol) fn is_handshake(revision: Revision) -> bool {
+    revision.lifecycle() == Lifecycle::Handshake
+}

@@ -1,0 +1,88 @@
+//! Tools whose calls become tasks.
+
+use mcp_protocol::Latest;
+
+use super::{Router, Tool};
+use crate::protocol::server::{TaskOptions, TaskSupport};
+use crate::service::McpServer;
+
+/// How calls of a tool become tasks.
+#[derive(Clone, Copy)]
+pub(super) struct AsTask {
+    support: TaskSupport,
+    /// Whether they do before the handler runs.
+    at_once: bool,
+}
+
+impl AsTask {
+    /// Returns whether calls become tasks before the handler runs.
+    pub(super) fn is_at_once(self) -> bool {
+        self.at_once
+    }
+}
+
+/// Returns the options of the tasks that calls of these tools become, if some do.
+pub(super) fn of(tools: &[Tool]) -> Option<TaskOptions> {
+    let mut tasks = None;
+    for tool in tools {
+        if let Some(AsTask { support, .. }) = tool.task {
+            let options: TaskOptions = tasks.take().unwrap_or_default();
+            tasks = Some(options.with_tool(&tool.tool.name, support));
+        }
+    }
+    tasks
+}
+
+/// Returns the server with these tasks.
+pub(super) fn with(server: McpServer<Latest>, tasks: Option<TaskOptions>) -> McpServer<Latest> {
+    match tasks {
+        Some(tasks) => server.with_tasks(tasks),
+        None => server,
+    }
+}
+
+impl Router {
+    /// Runs the tool that was added last as a task, for clients that have tasks: they are answered at once, and fetch the
+    /// result later. The calls of other clients wait for it. Progress with a message, requests to the client and
+    /// cancellation work as in any tool.
+    ///
+    /// ```
+    /// # use mcp_revisions::Latest;
+    /// # use mcp_revisions::service::{RequestContext, Router};
+    /// async fn build(cx: RequestContext<Latest>) -> &'static str {
+    ///     cx.progress_with(1, None, "compiling").await;
+    ///     "built"
+    /// }
+    ///
+    /// let router = Router::new().tool("build", "Builds it all.", build).as_task();
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn as_task(self) -> Self {
+        self.task(TaskSupport::Optional, true, "as_task")
+    }
+
+    /// Runs the tool that was added last as a task, and refuses it to clients without tasks.
+    #[must_use]
+    pub fn only_as_task(self) -> Self {
+        self.task(TaskSupport::Required, true, "only_as_task")
+    }
+
+    /// Lets the handler of the tool that was added last decide: its call becomes a task with
+    /// [`RequestContext::start_task`](crate::service::RequestContext::start_task), for example once it knows enough.
+    #[must_use]
+    pub fn may_start_task(self, support: TaskSupport) -> Self {
+        self.task(support, false, "may_start_task")
+    }
+
+    fn task(mut self, support: TaskSupport, at_once: bool, called: &str) -> Self {
+        match self.tools.all.last_mut() {
+            Some(tool) => tool.task = Some(AsTask { support, at_once }),
+            None => {
+                let problem = format!("`{called}` comes before any tool: add the tool first");
+                self.problems.push(problem);
+            }
+        }
+        self
+    }
+}
