@@ -20,18 +20,14 @@ mod lines;
 mod messages;
 mod methods;
 mod moved;
-mod order;
 mod path;
 mod patterns;
-mod renamed;
-mod roots;
 mod row;
 mod rows;
 mod sample;
 mod settings;
 mod show;
 mod side;
-mod simplify;
 mod site;
 mod summary;
 mod variants;
@@ -58,7 +54,6 @@ pub(crate) use messages::channel;
 pub use path::{Part, WirePath, WirePlace, direction_id};
 pub(crate) use path::{Segment, Trail, bare};
 pub use patterns::texts as pattern_texts;
-use roots::roots;
 pub(crate) use row::refuses_more;
 pub use row::{Met, Prose, Row};
 use rows::Rows;
@@ -178,7 +173,7 @@ fn settled(
 pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(old, new);
-    let roots = roots(&pairs, &mut comparer);
+    let roots = walk::roots(&pairs, &mut comparer);
     let mut rows = Rows::default();
     let mut cut = rows.add(&comparer, &roots, [old, new]);
     rows.list.extend(methods::rows(&pairs));
@@ -189,8 +184,8 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     cut |= rows.add(&comparer, &roots, [old, new]);
     let mut rows = rows.list;
     moved::merge(&mut rows, &moves, &pairs, &comparer);
-    rows.extend(renamed::rows(&pairs, &comparer));
-    order::order(&mut rows, old, new);
+    rows.extend(moved::renamed(&pairs, &comparer));
+    rows::order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     if cut {

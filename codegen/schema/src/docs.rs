@@ -174,15 +174,6 @@ pub struct TypeDocs<'d> {
     pub prose: &'d SortedMap<String, String>,
 }
 
-/// The lines of one type.
-#[derive(Debug)]
-pub struct TypeLines<'d> {
-    /// The line of the type itself, with the link to its page.
-    pub ty: String,
-    source: &'d TypeDocs<'d>,
-    key: String,
-}
-
 /// No schema has prose where it is kept in canonical form.
 static NO_PROSE: SortedMap<String, String> = SortedMap::new();
 
@@ -239,32 +230,27 @@ impl<'d> TypeDocs<'d> {
         (!self.reference.is_empty()).then(|| self.reference.replace("{anchor}", &anchor))
     }
 
-    /// Returns the lines of a type.
+    /// Returns the line of a type, with the link to its page.
     #[must_use]
-    pub fn of(&'d self, def: &TypeDef) -> TypeLines<'d> {
-        let key = def.doc_key.clone();
-        let line = (self.type_line(&key)).or_else(|| self.prose.get(&key).map(String::as_str));
-        let mut ty = match line {
+    pub fn ty(&self, def: &TypeDef) -> String {
+        let key = &def.doc_key;
+        let line = (self.type_line(key)).or_else(|| self.prose.get(key).map(String::as_str));
+        let line = match line {
             Some(line) => line.to_owned(),
             None => format!("`{key}`, which has no doc line yet."),
         };
-        if let Some(link) = self.link(def) {
-            ty.push_str(&format!("\n\n[Reference]({link})"));
-        }
-        TypeLines {
-            ty,
-            source: self,
-            key,
+        match self.link(def) {
+            Some(link) => format!("{line}\n\n[Reference]({link})"),
+            None => line,
         }
     }
-}
 
-impl TypeLines<'_> {
-    /// Returns the line of a member.
+    /// Returns the line of a member of a type.
     #[must_use]
-    pub fn member(&self, wire: &str) -> &str {
-        let prose = || self.source.prose.get(&format!("{}.{wire}", self.key));
-        (self.source.member_line(&self.key, wire))
+    pub fn member(&self, def: &TypeDef, wire: &str) -> &'d str {
+        let key = &def.doc_key;
+        let prose = || self.prose.get(&format!("{key}.{wire}"));
+        (self.member_line(key, wire))
             .or_else(|| prose().map(String::as_str))
             .unwrap_or("No doc line yet.")
     }

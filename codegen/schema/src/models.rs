@@ -123,23 +123,7 @@ impl<'s> Models<'s> {
     /// # Errors
     /// What cannot be typed.
     pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Error> {
-        let rules = Rules::read(&spec.rules)?;
-        let models = Self::by(&rules, spec)?;
-        // A rule can only be called useless once every revision has had a chance to use it.
-        Ok((models, rules.unused()))
-    }
-
-    /// Rules and doc lines that none of the revisions has use for, each an error with its line.
-    ///
-    /// # Errors
-    /// What cannot be typed.
-    pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Error> {
-        let (models, mut errors) = Self::and_idle(spec)?;
-        errors.extend(models.unused_docs());
-        Ok(errors)
-    }
-
-    fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Error> {
+        let rules = &Rules::read(&spec.rules)?;
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
         let stated = ErrorRules::read(spec)?;
@@ -174,13 +158,25 @@ impl<'s> Models<'s> {
             .map(|of| ExtensionModel::build(of, spec, rules, &methods, &areas));
         let extensions = Error::apart(extensions, &mut errors);
         Error::check(errors)?;
-        Ok(Self {
+        let models = Self {
             revisions,
             extensions,
             docs,
             stated,
             changes,
-        })
+        };
+        // A rule can only be called useless once every revision has had a chance to use it.
+        Ok((models, rules.unused()))
+    }
+
+    /// Rules and doc lines that none of the revisions has use for, each an error with its line.
+    ///
+    /// # Errors
+    /// What cannot be typed.
+    pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Error> {
+        let (models, mut errors) = Self::and_idle(spec)?;
+        errors.extend(models.unused_docs());
+        Ok(errors)
     }
 
     /// Returns what is left open for revisions that may leave nothing open, and for extensions.
@@ -272,19 +268,16 @@ impl<'s> Models<'s> {
     #[must_use]
     pub fn shim_pairs(&self) -> Vec<Pair> {
         let chain = self.chain();
-        let pairs = chain.iter().zip(chain.iter().skip(1));
-        let pair = |(old, new): (&&RevisionModel<'_>, &&RevisionModel<'_>)| {
-            Pair::new(&*old.revision.id, &*new.revision.id)
-        };
-        pairs.map(pair).collect()
+        let ids = |at: usize| &*chain[at].revision.id;
+        (1..chain.len())
+            .map(|at| Pair::new(ids(at - 1), ids(at)))
+            .collect()
     }
 
     /// Returns the pairs of adjacent revisions, and after them those of each extension and the last revision whose core had it.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<Pair> {
-        let mut pairs = self.shim_pairs();
-        pairs.extend(self.extension_pairs());
-        pairs
+        [self.shim_pairs(), self.extension_pairs()].concat()
     }
 
     /// Returns the pairs of each extension and the last revision whose core had it.

@@ -6,11 +6,58 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::ops::Index;
+use std::ops::{Deref, Index};
 use std::{slice, vec};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
+
+/// What a map and a set have in common: they take entries one by one, and give them back in order.
+macro_rules! collection {
+    ($of:ident<$first:ident $(, $second:ident)?> of $entry:ty) => {
+        impl<$first $(, $second)?> Default for $of<$first $(, $second)?> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<$first: Ord $(, $second)?> Extend<$entry> for $of<$first $(, $second)?> {
+            fn extend<I: IntoIterator<Item = $entry>>(&mut self, entries: I) {
+                for entry in entries {
+                    self.put(entry);
+                }
+            }
+        }
+
+        impl<$first: Ord $(, $second)?> FromIterator<$entry> for $of<$first $(, $second)?> {
+            fn from_iter<I: IntoIterator<Item = $entry>>(entries: I) -> Self {
+                let mut all = Self::new();
+                all.extend(entries);
+                all
+            }
+        }
+
+        impl<$first: Ord $(, $second)?, const N: usize> From<[$entry; N]>
+            for $of<$first $(, $second)?>
+        {
+            fn from(entries: [$entry; N]) -> Self {
+                entries.into_iter().collect()
+            }
+        }
+
+        impl<$first $(, $second)?> IntoIterator for $of<$first $(, $second)?> {
+            type Item = $entry;
+            type IntoIter = vec::IntoIter<$entry>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                self.0.into_iter()
+            }
+        }
+    };
+}
+
+collection!(SortedMap < K, V > of(K, V));
+collection!(SortedSet<T> of T);
 
 /// A map in the order of its keys.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,11 +104,6 @@ impl<K, V> SortedMap<K, V> {
     /// Returns the values, to change them.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.0.iter_mut().map(|(_, value)| value)
-    }
-
-    /// Returns the keys without the values.
-    pub fn into_keys(self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator {
-        self.0.into_iter().map(|(key, _)| key)
     }
 
     /// Returns the values without the keys.
@@ -135,6 +177,10 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
+    fn put(&mut self, (key, value): (K, V)) {
+        self.insert(key, value);
+    }
+
     /// Removes a key, and returns its value.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
@@ -206,46 +252,9 @@ impl<'m, K, V> Entry<'m, K, V> {
     }
 }
 
-impl<K, V> Default for SortedMap<K, V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for SortedMap<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
-    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
-        for (key, value) in entries {
-            self.insert(key, value);
-        }
-    }
-}
-
-impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
-    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        let mut map = Self::new();
-        map.extend(entries);
-        map
-    }
-}
-
-impl<K: Ord, V, const N: usize> From<[(K, V); N]> for SortedMap<K, V> {
-    fn from(entries: [(K, V); N]) -> Self {
-        entries.into_iter().collect()
-    }
-}
-
-impl<K, V> IntoIterator for SortedMap<K, V> {
-    type Item = (K, V);
-    type IntoIter = vec::IntoIter<(K, V)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 
@@ -308,44 +317,24 @@ impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for Fille
     }
 }
 
-/// A set in the order of its items.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A set in the order of its items, which can be read as a slice.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
 pub struct SortedSet<T>(Vec<T>);
+
+impl<T> Deref for SortedSet<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
 
 impl<T> SortedSet<T> {
     /// Creates an empty set.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
-    }
-
-    /// Returns the number of items.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns whether there are no items.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the items.
-    pub fn iter(&self) -> slice::Iter<'_, T> {
-        self.0.iter()
-    }
-
-    /// Returns the first item.
-    #[must_use]
-    pub fn first(&self) -> Option<&T> {
-        self.0.first()
-    }
-
-    /// Returns the last item.
-    #[must_use]
-    pub fn last(&self) -> Option<&T> {
-        self.0.last()
     }
 
     /// Keeps the items that `keep` approves.
@@ -385,18 +374,17 @@ impl<T: Ord> SortedSet<T> {
         }
     }
 
+    fn put(&mut self, item: T) {
+        self.insert(item);
+    }
+
     /// Removes an item, and returns whether it was there.
     pub fn remove<Q: Ord + ?Sized>(&mut self, item: &Q) -> bool
     where
         T: Borrow<Q>,
     {
-        match self.place(item) {
-            Ok(at) => {
-                self.0.remove(at);
-                true
-            }
-            Err(_) => false,
-        }
+        let place = self.place(item);
+        place.map(|at| self.0.remove(at)).is_ok()
     }
 
     /// Returns whether all items are in another set.
@@ -434,46 +422,9 @@ impl<T: Ord> SortedSet<T> {
     }
 }
 
-impl<T> Default for SortedSet<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T: fmt::Debug> fmt::Debug for SortedSet<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
-    }
-}
-
-impl<T: Ord> Extend<T> for SortedSet<T> {
-    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        for item in items {
-            self.insert(item);
-        }
-    }
-}
-
-impl<T: Ord> FromIterator<T> for SortedSet<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let mut set = Self::new();
-        set.extend(items);
-        set
-    }
-}
-
-impl<T: Ord, const N: usize> From<[T; N]> for SortedSet<T> {
-    fn from(items: [T; N]) -> Self {
-        items.into_iter().collect()
-    }
-}
-
-impl<T> IntoIterator for SortedSet<T> {
-    type Item = T;
-    type IntoIter = vec::IntoIter<T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 
@@ -483,11 +434,5 @@ impl<'s, T> IntoIterator for &'s SortedSet<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
-    }
-}
-
-impl<T: Serialize> Serialize for SortedSet<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
     }
 }

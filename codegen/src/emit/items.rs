@@ -136,8 +136,8 @@ fn item(
     def: &TypeDef,
     docs: &TypeDocs,
 ) -> Result<TokenStream, Error> {
-    let (lines, name) = (docs.of(def), ident(&def.name));
-    let about = doc(&lines.ty);
+    let name = ident(&def.name);
+    let about = doc(&docs.ty(def));
     Ok(match (made, &def.shape) {
         (TypeDetails::Struct(made), Shape::Object(object)) => {
             let types: SortedMap<&str, TypeId> = made.properties().collect();
@@ -147,7 +147,7 @@ fn item(
             };
             let mut fields = Vec::new();
             for (at, member) in fields_of(object).enumerate() {
-                let (about, ty) = (doc(lines.member(&member.wire)), held(&neutral(at))?);
+                let (about, ty) = (doc(docs.member(def, &member.wire)), held(&neutral(at))?);
                 let field = ident(&member.field);
                 fields.push(quote!(#(#about)* pub #field: #ty));
             }

@@ -205,7 +205,7 @@ fn alias(
     beside: &TokenStream,
     docs: &TypeDocs,
 ) -> TokenStream {
-    let attributes = items::doc(&docs.of(def).ty);
+    let attributes = items::doc(&docs.ty(def));
     let name = ty::ident(&def.name);
     quote!(#(#attributes)* pub type #name = #target; #beside)
 }

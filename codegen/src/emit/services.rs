@@ -100,7 +100,7 @@ fn functions<'m>(
         }
         let line = model
             .get(&method.message)
-            .map(|def| docs.of(def).ty)
+            .map(|def| docs.ty(def))
             .unwrap_or_default();
         functions.push(Function {
             name: ident(&name),

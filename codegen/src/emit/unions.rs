@@ -13,7 +13,7 @@ use mcp_schema::schema::JsonType;
 /// The enum.
 pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {
     let name = ident(&def.name);
-    let attributes = doc(&docs.of(def).ty);
+    let attributes = doc(&docs.ty(def));
     let variants = union.variants.iter().map(|variant| {
         let line = variant_doc(model, &variant.ty, docs);
         let attributes = doc(&line);
@@ -40,7 +40,7 @@ fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     match ty {
         Ty::Named(name) => match model.get(name) {
             Some(def) => {
-                let about = docs.of(def).ty;
+                let about = docs.ty(def);
                 about.lines().next().unwrap_or_default().to_owned()
             }
             None => format!("`{name}`."),

@@ -8,7 +8,7 @@ use super::union::{self, Plans};
 use super::{blank, boxes, variants};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::model::{Built, Shape, Ty, TypeDef};
+use crate::model::{Built, Shape, Ty};
 use crate::rules::Rules;
 
 /// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
@@ -43,6 +43,7 @@ pub(crate) fn decide(
     for (name, def) in &mut built.model.types {
         areas.get(name).clone_into(&mut def.area);
         let boxed = boxes.remove(name).unwrap_or_default();
+        let place = def.at();
         match &mut def.shape {
             Shape::Object(object) => {
                 let given = givens.remove(name).unwrap_or_default();
@@ -61,10 +62,12 @@ pub(crate) fn decide(
                     }
                     union.plan = plan;
                     union.start = starts.get(name).copied().filter(|_| !union.open);
-                    let renamed = renamed
-                        .iter()
-                        .filter_map(|one| renamed_variant(scope, def, one));
-                    built.decisions.extend(renamed.collect::<Vec<_>>());
+                    let renamed = renamed.into_iter().map(|(at, wanted)| {
+                        let variant = &union.variants[at];
+                        let of = variant.ty.name().unwrap_or(name);
+                        renamed_variant(scope, &place, of, &variant.name, &wanted)
+                    });
+                    built.decisions.extend(renamed);
                 }
                 // What cannot be decided is kept as it stands.
                 None => def.shape = Shape::Alias(Ty::Json),
@@ -76,31 +79,16 @@ pub(crate) fn decide(
     Ok(built)
 }
 
-/// A variant whose name another one has, or Rust.
-fn renamed_variant(
-    scope: &Scope,
-    def: &TypeDef,
-    (at, wanted): &(usize, String),
-) -> Option<Decision> {
-    let Shape::Union(union) = &def.shape else {
-        return None;
-    };
-    let variant = union.variants.get(*at)?;
-    let of = match &variant.ty {
-        Ty::Named(name) => name.as_str(),
-        _ => &def.name,
-    };
-    Some(Decision {
+/// A variant whose name another one has, or Rust, by the type that the rule would be about.
+fn renamed_variant(scope: &Scope, place: &str, of: &str, name: &str, wanted: &str) -> Decision {
+    Decision {
         scope: scope.clone(),
-        place: def.at(),
+        place: place.to_owned(),
         question: Question::Name,
         open: format!(
             "expected variants whose names differ and are free, found `{wanted}` for one that another has"
         ),
-        answer: format!("the variant of `{of}` is called `{}`", variant.name),
-        settle: Settle::of(
-            "names.toml",
-            format!("[types]\n{of:?} = {:?}\n", variant.name),
-        ),
-    })
+        answer: format!("the variant of `{of}` is called `{name}`"),
+        settle: Settle::of("names.toml", format!("[types]\n{of:?} = {name:?}\n")),
+    }
 }

@@ -36,12 +36,6 @@ impl Profile {
         }
     }
 
-    pub(super) fn requires(&self, member: &str) -> bool {
-        self.members
-            .get(member)
-            .is_some_and(|profile| profile.required)
-    }
-
     /// Whether there is a member at a path joined with `.`, or what lies there is not looked into.
     pub(super) fn has(&self, path: &str) -> bool {
         let mut members = &self.members;
@@ -53,10 +47,6 @@ impl Profile {
             }
         }
         true
-    }
-
-    pub(super) fn knows(&self, member: &str) -> bool {
-        self.members.contains_key(member)
     }
 
     /// The required members.
@@ -116,7 +106,10 @@ fn members(model: &Model, ty: &Ty, depth: usize) -> SortedMap<String, MemberProf
         .map(|member| {
             let values = match &member.presence {
                 Presence::Constant(value) => value.as_str().map(|text| vec![text.to_owned()]),
-                _ => choices(model, &member.ty),
+                _ => match model.shape_of(&member.ty) {
+                    Some(Shape::StringEnum(choices)) => Some(choices.clone()),
+                    _ => None,
+                },
             };
             let profile = MemberProfile {
                 required: member.presence != Presence::Optional,
@@ -126,11 +119,4 @@ fn members(model: &Model, ty: &Ty, depth: usize) -> SortedMap<String, MemberProf
             (member.wire.clone(), profile)
         })
         .collect()
-}
-
-fn choices(model: &Model, ty: &Ty) -> Option<Vec<String>> {
-    match model.shape_of(ty)? {
-        Shape::StringEnum(choices) => Some(choices.clone()),
-        _ => None,
-    }
 }

@@ -65,30 +65,23 @@ fn by_type(union: &str, types: &[Ty]) -> Vec<String> {
 
 /// Named after their tags, where their types share nothing and the tags differ.
 fn by_tag(types: &[Ty], plan: &Plan, names: &[String]) -> Option<Vec<String>> {
-    let bare = |(ty, name): &(&Ty, &String)| matches!(ty, Ty::Named(own) if own == *name);
-    let named = || {
-        types
-            .iter()
-            .zip(names)
-            .filter(|(ty, _)| matches!(ty, Ty::Named(_)))
-    };
-    if named().count() < 2 || !named().all(|pair| bare(&pair)) {
+    let named = types.iter().zip(names);
+    let named = named.filter_map(|(ty, name)| Some(ty.name()? == name));
+    let named: Vec<bool> = named.collect();
+    if named.len() < 2 || named.contains(&false) {
         return None;
     }
     let mut tags: Vec<Option<String>> = vec![None; types.len()];
     collect(plan, &mut tags);
-    let mut tagged: Vec<String> = Vec::new();
-    for ((ty, name), tag) in types.iter().zip(names).zip(&tags) {
-        match tag {
-            Some(tag) => tagged.push(pascal_case(tag)),
-            None if matches!(ty, Ty::Named(_)) => return None,
-            None => tagged.push(name.clone()),
-        }
-    }
-    let mut sorted = tagged.clone();
-    sorted.sort();
-    sorted.dedup();
-    (sorted.len() == tagged.len()).then_some(tagged)
+    let called = |((ty, name), tag): ((&Ty, &String), Option<String>)| match (tag, ty) {
+        (Some(tag), _) => Some(pascal_case(&tag)),
+        (None, Ty::Named(_)) => None,
+        (None, _) => Some(name.clone()),
+    };
+    let tagged = types.iter().zip(names).zip(tags).map(called);
+    let tagged = tagged.collect::<Option<Vec<String>>>()?;
+    let different: SortedSet<&String> = tagged.iter().collect();
+    (different.len() == tagged.len()).then_some(tagged)
 }
 
 /// The tag values that lead straight to one variant.

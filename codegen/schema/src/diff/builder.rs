@@ -22,6 +22,7 @@ impl Graph {
             graph: Self::default(),
             elsewhere: HashMap::new(),
             refined: Vec::new(),
+            depth: 0,
         };
         for name in schema.definitions.keys() {
             let id = builder.push(Shape::Any, &Node::default());
@@ -35,7 +36,7 @@ impl Graph {
         } = builder;
         graph.check_aliases(schema)?;
         graph.refine(&refined);
-        graph.flatten_unions();
+        (0..graph.len()).for_each(|id| graph.flatten_union(id));
         graph.simplify();
         Ok(graph)
     }
@@ -68,20 +69,19 @@ impl Graph {
 
     fn check_aliases(&self, schema: &Schema) -> Result<(), Error> {
         for (name, start) in &self.definitions {
-            let mut id = *start;
-            let mut steps = 0;
-            while let Shape::Alias(target) = self.nodes[id].shape {
-                id = target;
-                steps += 1;
-                if steps > self.nodes.len() {
-                    return Err(Error::schema(
-                        &schema.file,
-                        &format!("/$defs/{name}"),
-                        "a definition that says something",
-                        "references that go round in a circle",
-                        "mend it with an erratum",
-                    ));
-                }
+            let next = |id: &NodeId| match self.nodes[*id].shape {
+                Shape::Alias(target) => Some(target),
+                _ => None,
+            };
+            let mut way = std::iter::successors(Some(*start), next);
+            if way.nth(self.nodes.len() + 1).is_some() {
+                return Err(Error::schema(
+                    &schema.file,
+                    &format!("/$defs/{name}"),
+                    "a definition that says something",
+                    "references that go round in a circle",
+                    "mend it with an erratum",
+                ));
             }
         }
         Ok(())
@@ -95,6 +95,8 @@ struct Builder<'s> {
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,
+    /// How many schemas stand around the one that is read.
+    depth: usize,
 }
 
 impl Builder<'_> {
@@ -112,7 +114,7 @@ impl Builder<'_> {
 
     fn definition(&mut self, name: &str, node: &Node) -> Result<(), Error> {
         let id = self.graph.definitions[name];
-        let inner = self.node(node, 0)?;
+        let inner = self.node(node)?;
         // What was just made becomes the definition itself, unless it is a reference to another one.
         let mut made = self.graph.nodes[inner].clone();
         if node.reference.is_some() && !says_more(node) {
@@ -130,8 +132,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn node(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
-        if depth > MAX_DEPTH {
+    fn node(&mut self, node: &Node) -> Result<NodeId, Error> {
+        if self.depth > MAX_DEPTH {
             return Err(Error::schema(
                 &self.schema.file,
                 &node.pointer,
@@ -140,6 +142,14 @@ impl Builder<'_> {
                 "give the inner ones definitions of their own",
             ));
         }
+        self.depth += 1;
+        let made = self.referred(node);
+        self.depth -= 1;
+        made
+    }
+
+    /// Reads a schema, or the one that it refers to.
+    fn referred(&mut self, node: &Node) -> Result<NodeId, Error> {
         if let Some(target) = &node.reference {
             // `Schema::parse` has refused references to nothing.
             let target = self.graph.definitions[target];
@@ -150,20 +160,20 @@ impl Builder<'_> {
                 reference: None,
                 ..node.clone()
             };
-            let id = self.node(&beside, depth + 1)?;
+            let id = self.node(&beside)?;
             self.apply(id, "$ref", node.reference.clone().into(), target);
             self.refined.push(id);
             return Ok(id);
         }
-        let id = self.shaped(node, depth)?;
+        let id = self.shaped(node)?;
         // What was there before says nothing new: it is a definition, or was joined from one.
         if self.graph.nodes[id].pointer == node.pointer {
-            self.limits(id, depth)?;
+            self.limits(id)?;
         }
         Ok(id)
     }
 
-    fn shaped(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+    fn shaped(&mut self, node: &Node) -> Result<NodeId, Error> {
         if !node.all_of.is_empty() {
             let mut whole = match flatten(self.schema, node) {
                 Ok(whole) => whole,
@@ -176,12 +186,17 @@ impl Builder<'_> {
                         all_of: Vec::new(),
                         ..node.clone()
                     };
-                    let id = self.node(&beside, depth + 1)?;
-                    return self.beside(id, "allOf", &node.all_of, depth);
+                    let id = self.node(&beside)?;
+                    for (index, part) in node.all_of.iter().enumerate() {
+                        let made = self.node(part)?;
+                        let raw = self.raw(&self.graph.nodes[id].pointer, "allOf");
+                        self.apply(id, &format!("allOf/{index}"), raw, made);
+                    }
+                    return Ok(id);
                 }
             };
             whole.pointer.clone_from(&node.pointer);
-            return self.node(&whole, depth + 1);
+            return self.node(&whole);
         }
         if !node.any_of.is_empty() {
             let mut rest = Node {
@@ -190,19 +205,19 @@ impl Builder<'_> {
             };
             if !rest.says_more_than(|rest| rest.unsupported = None) {
                 let variants = (node.any_of.iter())
-                    .map(|variant| self.node(variant, depth + 1))
+                    .map(|variant| self.node(variant))
                     .collect::<Result<_, _>>()?;
                 return Ok(self.push(Shape::Union(variants), node));
             }
             let one = rest.unsaid.remove_entry("oneOf");
-            let id = self.node(&rest, depth + 1)?;
+            let id = self.node(&rest)?;
             let choices = Node {
                 pointer: node.pointer.clone(),
                 any_of: node.any_of.clone(),
                 unsaid: one.into_iter().collect(),
                 ..Node::default()
             };
-            let choices = self.node(&choices, depth + 1)?;
+            let choices = self.node(&choices)?;
             self.apply(id, "anyOf", self.raw(&node.pointer, "anyOf"), choices);
             return Ok(id);
         }
@@ -211,12 +226,12 @@ impl Builder<'_> {
         }
         let of_lists = node.items.is_some();
         let of_objects = node.has_members();
-        let structured = |ty: &&JsonType| matches!(ty, JsonType::Object | JsonType::Array);
+        let structured = |ty: &JsonType| matches!(ty, JsonType::Object | JsonType::Array);
         let types = match of_lists && of_objects && node.types.is_empty() {
             true => JsonType::ALL,
             false => node.types.as_slice(),
         };
-        if types.len() > 1 && types.iter().any(|ty| structured(&ty)) {
+        if types.len() > 1 && types.iter().any(structured) {
             let mut variants = Vec::new();
             for ty in types {
                 let one = Node {
@@ -226,17 +241,17 @@ impl Builder<'_> {
                     unsupported: None,
                     ..node.clone()
                 };
-                variants.push(self.node(&one, depth + 1)?);
+                variants.push(self.node(&one)?);
             }
             return Ok(self.push(Shape::Union(variants), node));
         }
         match types {
-            [JsonType::Array] => self.array(node, depth),
-            [JsonType::Object] => self.object(node, depth),
+            [JsonType::Array] => self.array(node),
+            [JsonType::Object] => self.object(node),
             [] if of_objects || of_lists => {
                 let id = match of_objects {
-                    true => self.object(node, depth)?,
-                    false => self.array(node, depth)?,
+                    true => self.object(node)?,
+                    false => self.array(node)?,
                 };
                 self.graph.nodes[id].untyped = true;
                 Ok(id)
@@ -250,7 +265,7 @@ impl Builder<'_> {
     }
 
     /// Reads the schemas within the limits of a node.
-    fn limits(&mut self, id: NodeId, depth: usize) -> Result<(), Error> {
+    fn limits(&mut self, id: NodeId) -> Result<(), Error> {
         let WireNode {
             limits, pointer, ..
         } = &self.graph.nodes[id];
@@ -263,8 +278,8 @@ impl Builder<'_> {
                 continue;
             }
             let node = match applied::target(&place, &value) {
-                Some(target) => self.elsewhere(&target, depth)?,
-                None => self.subschema(&value, pointer, depth)?,
+                Some(target) => self.elsewhere(&target)?,
+                None => self.subschema(&value, pointer)?,
             };
             self.graph.nodes[id].applied.insert(place, node);
         }
@@ -272,39 +287,23 @@ impl Builder<'_> {
     }
 
     /// Reads a schema that stands within a keyword.
-    fn subschema(&mut self, value: &Value, at: String, depth: usize) -> Result<NodeId, Error> {
+    fn subschema(&mut self, value: &Value, at: String) -> Result<NodeId, Error> {
         let node = subschema(&self.schema.root, &self.schema.file, value, at)?;
-        self.node(&node, depth + 1)
+        self.node(&node)
     }
 
     /// Returns the schema at a place that has no definition of its own.
-    fn elsewhere(&mut self, target: &str, depth: usize) -> Result<NodeId, Error> {
+    fn elsewhere(&mut self, target: &str) -> Result<NodeId, Error> {
         if let Some(known) = self.elsewhere.get(target) {
             return Ok(*known);
         }
         let id = self.graph.push_raw(WireNode::default());
         self.elsewhere.insert(target.to_owned(), id);
         if let Some(value) = self.schema.root.pointer(target) {
-            let made = self.subschema(value, target.to_owned(), depth)?;
+            let made = self.subschema(value, target.to_owned())?;
             self.apply(id, "$ref", Value::from(target), made);
             self.graph.nodes[id].pointer = target.to_owned();
             self.refined.push(id);
-        }
-        Ok(id)
-    }
-
-    /// Further schemas that the values of a node have to meet.
-    fn beside(
-        &mut self,
-        id: NodeId,
-        keyword: &str,
-        nodes: &[Node],
-        depth: usize,
-    ) -> Result<NodeId, Error> {
-        for (index, node) in nodes.iter().enumerate() {
-            let made = self.node(node, depth + 1)?;
-            let raw = self.raw(&self.graph.nodes[id].pointer, keyword);
-            self.apply(id, &format!("{keyword}/{index}"), raw, made);
         }
         Ok(id)
     }
@@ -323,21 +322,21 @@ impl Builder<'_> {
         at(keyword).or_else(|| at(other)).unwrap_or_default()
     }
 
-    fn array(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+    fn array(&mut self, node: &Node) -> Result<NodeId, Error> {
         let says_something = |items: &&Node| {
             !items.is_any() || !items.constraints.is_empty() || !items.unsaid.is_empty()
         };
         let items = node.items.as_deref().filter(says_something);
-        let items = items.map(|items| self.node(items, depth + 1));
+        let items = items.map(|items| self.node(items));
         let items = items.transpose()?;
         Ok(self.push(Shape::Array(items), node))
     }
 
-    fn object(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+    fn object(&mut self, node: &Node) -> Result<NodeId, Error> {
         let mut members = SortedMap::new();
         for (name, property) in &node.properties {
             let member = Member {
-                node: self.node(property, depth + 1)?,
+                node: self.node(property)?,
                 required: node.required.contains(name),
             };
             members.insert(name.clone(), member);
@@ -355,7 +354,7 @@ impl Builder<'_> {
             Additional::Any => Rest::Open,
             Additional::Forbidden => Rest::Closed,
             // `additionalProperties: {type: object, properties: {}}` and the like stay as they are.
-            Additional::Schema(each) => Rest::Each(self.node(each, depth + 1)?),
+            Additional::Schema(each) => Rest::Each(self.node(each)?),
         };
         Ok(self.push(Shape::Object { members, rest }, node))
     }

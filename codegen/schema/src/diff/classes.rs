@@ -6,7 +6,9 @@
 use crate::sorted::SortedMap;
 use std::collections::HashMap;
 
-use super::graph::{Graph, NodeId, Rest, Shape};
+use serde_json::Value;
+
+use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::applied::is_applied;
 
 /// The classes of the nodes of two graphs, by the index of each node.
@@ -17,8 +19,9 @@ pub(crate) fn classes(old: &Graph, new: &Graph) -> [Vec<usize>; 2] {
     for (graph, offset) in [(old, 0), (new, old.len())] {
         for id in 0..graph.len() {
             let next = table.len();
-            class.push(*table.entry(own_facts(graph, id)).or_insert(next));
-            parts.push(Parts::of(graph, id, offset));
+            let (own, of) = taken_apart(graph, id, offset);
+            class.push(*table.entry(own).or_insert(next));
+            parts.push(of);
         }
     }
     let mut class = settle(class, &parts, table.len());
@@ -88,55 +91,42 @@ impl Parts {
         key.extend(others.iter().map(|part| class[*part]));
         key
     }
-
-    fn of(graph: &Graph, id: NodeId, offset: usize) -> Self {
-        let node = graph.node(id);
-        let at = |part: &NodeId| graph.resolve(*part) + offset;
-        let (mut nodes, unordered) = match &node.shape {
-            Shape::Object { members, rest } => {
-                let mut nodes: Vec<_> = members.values().map(|one| at(&one.node)).collect();
-                nodes.extend(rest.each().map(|each| at(&each)));
-                (nodes, 0)
-            }
-            Shape::Array(Some(items)) => (vec![at(items)], 0),
-            Shape::Union(variants) => (variants.iter().map(at).collect(), variants.len()),
-            _ => (Vec::new(), 0),
-        };
-        nodes.extend(node.applied.values().map(at));
-        Self { nodes, unordered }
-    }
 }
 
-/// What a node says without its parts.
-fn own_facts(graph: &Graph, id: NodeId) -> String {
-    let node = graph.node(id);
-    let shape = match &node.shape {
-        Shape::Alias(_) => "alias".to_owned(),
-        Shape::Any => "any".to_owned(),
-        Shape::Scalar(kinds) => format!("{kinds:?}"),
-        Shape::Choice(values) => {
-            let mut values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            values.sort_unstable();
-            format!("choice {values:?}")
-        }
-        Shape::Object { members, rest } => {
-            let members = members.iter().map(|(name, member)| (name, member.required));
-            let members: Vec<(&String, bool)> = members.collect();
-            let rest = match rest {
-                Rest::Open => "open",
-                Rest::Closed => "closed",
-                Rest::Each(_) => "each",
-            };
-            format!("object {members:?} {rest}")
-        }
-        Shape::Array(items) => format!("array {}", items.is_some()),
-        Shape::Union(_) => "union".to_owned(),
+/// What a node says without its parts, and these.
+fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (String, Parts) {
+    let mut node = graph.node(id).clone();
+    let mut parts = Parts {
+        nodes: Vec::new(),
+        unordered: 0,
     };
-    let limits = node.limits.iter().filter(|(name, _)| !is_applied(name));
-    let limits: Vec<(&String, &serde_json::Value)> = limits.collect();
-    let applied: Vec<&String> = node.applied.keys().collect();
-    format!(
-        "{shape} {limits:?} {applied:?} {} {}",
-        node.untyped, node.deprecated
-    )
+    match &mut node.shape {
+        Shape::Object { members, rest } => {
+            let members = members.values_mut().map(|member| &mut member.node);
+            parts.nodes.extend(members.map(std::mem::take));
+            if let Rest::Each(each) = rest {
+                parts.nodes.push(std::mem::take(each));
+            }
+        }
+        Shape::Array(items) => parts.nodes.extend(items.as_mut().map(std::mem::take)),
+        Shape::Union(variants) => {
+            parts.nodes = std::mem::take(variants);
+            parts.unordered = parts.nodes.len();
+        }
+        Shape::Choice(values) => values.sort_by_cached_key(Value::to_string),
+        Shape::Alias(_) | Shape::Any | Shape::Scalar(_) => {}
+    }
+    parts
+        .nodes
+        .extend(node.applied.values_mut().map(std::mem::take));
+    for part in &mut parts.nodes {
+        *part = graph.resolve(*part) + offset;
+    }
+    node.limits.retain(|name, _| !is_applied(name));
+    let own = WireNode {
+        pointer: String::new(),
+        definition: None,
+        ..node
+    };
+    (format!("{own:?}"), parts)
 }

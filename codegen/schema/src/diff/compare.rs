@@ -110,15 +110,14 @@ impl<'g> Comparer<'g> {
         &mut self,
         kind: Kind,
         at: &Spot,
-        [old, new]: [Option<NodeId>; 2],
+        nodes: [Option<NodeId>; 2],
         required: [Option<bool>; 2],
         detail: Detail,
     ) {
         self.sites[at.site].findings.push(Finding {
             kind,
             segments: at.segments.clone(),
-            old,
-            new,
+            nodes,
             required,
             detail,
         });
@@ -246,15 +245,14 @@ impl<'g> Comparer<'g> {
         old: &SortedMap<String, NodeId>,
         new: &SortedMap<String, NodeId>,
     ) -> bool {
-        let is_own = |(place, _): &(&String, &NodeId)| {
+        let mut places = old.keys().chain(new.keys()).filter(|place| {
             let rest = place.strip_prefix(keyword);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let [old, new] = [old, new].map(|parts| parts.iter().filter(is_own).collect::<Vec<_>>());
-        let alike = |((at, o), (place, n)): (&(&String, &NodeId), &(&String, &NodeId))| {
-            at == place && self.same(**o, **n)
-        };
-        old.len() == new.len() && old.iter().zip(&new).all(alike)
+        });
+        places.all(|place| {
+            let both = old.get(place).zip(new.get(place));
+            both.is_some_and(|(old, new)| self.same(*old, *new))
+        })
     }
 
     fn choices(&mut self, at: &Spot, pair: [Option<NodeId>; 2], old: &[Value], new: &[Value]) {
@@ -342,8 +340,7 @@ impl<'g> Comparer<'g> {
                 }
                 (old, new) => old.or(new).unwrap_or_default(),
             };
-            let [old, new] = nodes;
-            let at = &at.with(Segment::Choice(Selector { text, old, new }));
+            let at = &at.with(Segment::Choice(Selector { text, nodes }));
             match nodes {
                 [Some(old), Some(new)] => self.value(at, old, new),
                 [_, None] => self.find(Kind::UnionMemberRemoved, at, nodes),
@@ -353,32 +350,22 @@ impl<'g> Comparer<'g> {
     }
 }
 
-/// Whether a scalar shape admits all values of another one.
+/// Whether a scalar shape admits all values of another one; a number may be an integer.
 fn covers(wide: &Shape, narrow: &Shape) -> bool {
-    let is_choice = matches!(wide, Shape::Choice(_));
-    let both = kinds(wide).zip(kinds(narrow));
-    !is_choice && both.is_some_and(|(wide, narrow)| wide.is_superset(&narrow))
-}
-
-/// The JSON kinds of a scalar shape; a number may be an integer.
-fn kinds(shape: &Shape) -> Option<SortedSet<JsonType>> {
-    let mut kinds: SortedSet<JsonType> = match shape {
-        Shape::Scalar(kinds) => kinds.clone(),
-        Shape::Choice(values) => values
-            .iter()
-            .map(|value| match value {
-                Value::Null => Some(JsonType::Null),
-                Value::Bool(_) => Some(JsonType::Boolean),
-                Value::Number(number) if number.is_f64() => Some(JsonType::Number),
-                Value::Number(_) => Some(JsonType::Integer),
-                Value::String(_) => Some(JsonType::String),
-                Value::Array(_) | Value::Object(_) => None,
-            })
-            .collect::<Option<_>>()?,
-        _ => return None,
+    let Shape::Scalar(wide) = wide else {
+        return false;
     };
-    if kinds.contains(&JsonType::Number) {
-        kinds.insert(JsonType::Integer);
+    let is_wide = |kind: JsonType| wide.contains(&kind);
+    let whole = is_wide(JsonType::Integer) || is_wide(JsonType::Number);
+    match narrow {
+        Shape::Scalar(kinds) => {
+            (kinds.iter()).all(|kind| is_wide(*kind) || whole && *kind == JsonType::Integer)
+        }
+        Shape::Choice(values) => values.iter().all(|value| match value {
+            Value::Number(number) if !number.is_f64() => whole,
+            Value::Number(_) => is_wide(JsonType::Number),
+            value => wide.iter().any(|kind| kind.admits(value)),
+        }),
+        _ => false,
     }
-    Some(kinds)
 }

@@ -80,28 +80,19 @@ type Codes = SortedMap<String, ErrorCode>;
 /// The codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
 /// if the other side has it at all.
 fn stated(before: &ErrorRules, after: &ErrorRules) -> (Codes, Codes) {
-    let sent = |facts: &ErrorRules| -> Codes {
-        let sent = facts.errors.iter().filter(|error| error.send);
-        sent.map(|error| (error.name.clone(), error.clone()))
-            .collect()
-    };
-    let replaced = |facts: &ErrorRules, other: &Codes| -> Codes {
-        let gone = facts.errors.iter().filter_map(|error| {
-            let code = error.replaced_by?;
-            other.get(&error.name)?;
-            let now = ErrorCode {
-                code,
-                ..error.clone()
-            };
-            Some((error.name.clone(), now))
+    let codes = |own: &ErrorRules, other: &ErrorRules| -> Codes {
+        let is_sent = |name: &str| (other.errors.iter()).any(|one| one.send && one.name == name);
+        let sent = own.errors.iter().filter(|error| error.send);
+        let sent = sent.map(|error| (error.code, error));
+        let replaced = own.errors.iter().filter(|error| is_sent(&error.name));
+        let replaced = replaced.filter_map(|error| Some((error.replaced_by?, error)));
+        let all = sent.chain(replaced).map(|(code, error)| ErrorCode {
+            code,
+            ..error.clone()
         });
-        gone.collect()
+        all.map(|error| (error.name.clone(), error)).collect()
     };
-    let (mut old, mut new) = (sent(before), sent(after));
-    let (of_old, of_new) = (replaced(before, &new), replaced(after, &old));
-    old.extend(of_old);
-    new.extend(of_new);
-    (old, new)
+    (codes(before, after), codes(after, before))
 }
 
 fn from_schema(side: &Side) -> Codes {

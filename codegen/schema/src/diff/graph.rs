@@ -1,4 +1,5 @@
-//! A schema as a graph of shapes: what a value may be, without what its parts are called.
+//! A schema as a graph of shapes: what a value may be, without what its parts are called, and in one spelling for what
+//! schemas spell in several ways: unions in unions, and "any JSON" by its kinds.
 //!
 //! The comparison reads the schema here and not the model, because the model keeps some values as
 //! opaque text on purpose (`Tool.outputSchema`), and what changes inside them is on the wire all the same.
@@ -155,5 +156,125 @@ impl Graph {
     pub(super) fn push_raw(&mut self, node: WireNode) -> NodeId {
         self.nodes.push(node);
         self.nodes.len() - 1
+    }
+
+    /// What admits any JSON is `Any`, however the schema spells it: by its kinds, and by itself inside them.
+    pub(super) fn simplify(&mut self) {
+        let mut any: Vec<bool> = (0..self.nodes.len())
+            .map(|id| {
+                let node = self.node(id);
+                matches!(node.shape, Shape::Any | Shape::Union(_)) && node.limits.is_empty()
+            })
+            .collect();
+        // Assume the most, and take back what does not hold until the rest holds.
+        loop {
+            let assumed = (0..any.len()).filter(|id| any[*id]);
+            let wrong: Vec<NodeId> = assumed.filter(|id| !self.admits_any(*id, &any)).collect();
+            if wrong.is_empty() {
+                break;
+            }
+            wrong.into_iter().for_each(|id| any[id] = false);
+        }
+        for id in 0..any.len() {
+            let within = match &self.nodes[id].shape {
+                Shape::Array(items) => *items,
+                Shape::Object { rest, .. } => rest.each(),
+                _ => None,
+            };
+            let holds_any = within.is_some_and(|within| any[self.resolve(within)]);
+            match &mut self.nodes[id].shape {
+                shape @ Shape::Union(_) if any[id] => *shape = Shape::Any,
+                Shape::Array(items) if holds_any => *items = None,
+                Shape::Object { rest, .. } if holds_any => *rest = Rest::Open,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a node admits any JSON, if those do that are assumed to.
+    fn admits_any(&self, id: NodeId, any: &[bool]) -> bool {
+        let is_any = |node: &NodeId| any[self.resolve(*node)];
+        let Shape::Union(variants) = &self.node(id).shape else {
+            return matches!(self.node(id).shape, Shape::Any);
+        };
+        let (mut object, mut array) = (false, false);
+        let mut scalars: SortedSet<JsonType> = SortedSet::new();
+        for variant in variants {
+            let node = self.node(*variant);
+            if !node.limits.is_empty() {
+                continue;
+            }
+            match &node.shape {
+                Shape::Any => return true,
+                Shape::Array(items) => array |= items.as_ref().is_none_or(is_any),
+                Shape::Object { members, rest } if members.is_empty() => {
+                    let is_open = matches!(rest, Rest::Open);
+                    object |= is_open || rest.each().as_ref().is_some_and(is_any);
+                }
+                Shape::Scalar(kinds) => scalars.extend(kinds.iter().copied()),
+                _ => {}
+            }
+        }
+        let all = [
+            JsonType::String,
+            JsonType::Number,
+            JsonType::Boolean,
+            JsonType::Null,
+        ];
+        object && array && all.iter().all(|kind| scalars.contains(kind))
+    }
+
+    /// A union inside a union is one union, and scalars side by side are one scalar of several kinds.
+    pub(super) fn flatten_union(&mut self, id: NodeId) {
+        let WireNode { shape, limits, .. } = &self.nodes[id];
+        // One of them alone: what is the same in two of them is in neither.
+        if !matches!(shape, Shape::Union(_)) || limits.contains_key("oneOf") {
+            return;
+        }
+        let mut variants = Vec::new();
+        let mut scalars = SortedSet::new();
+        let mut first_scalar = None;
+        let mut seen = SortedSet::from([id]);
+        let mut open = vec![id];
+        while let Some(next) = open.pop() {
+            let node = self.node(next);
+            match &node.shape {
+                // The limits of a union within go with it.
+                Shape::Union(inner) if next == id || node.limits.is_empty() => {
+                    for variant in inner.iter().rev() {
+                        let resolved = self.resolve(*variant);
+                        let nested = matches!(self.nodes[resolved].shape, Shape::Union(_));
+                        if !nested || seen.insert(resolved) {
+                            open.push(*variant);
+                        }
+                    }
+                }
+                Shape::Scalar(kinds) if node.limits.is_empty() => {
+                    first_scalar.get_or_insert((variants.len(), next));
+                    scalars.extend(kinds.iter().copied());
+                }
+                _ => variants.push(next),
+            }
+        }
+        if let Some((at, scalar)) = first_scalar {
+            let merged = match &self.node(scalar).shape {
+                Shape::Scalar(kinds) if *kinds == scalars => scalar,
+                _ => {
+                    let pointer = self.nodes[id].pointer.clone();
+                    self.push_raw(WireNode {
+                        shape: Shape::Scalar(scalars),
+                        pointer,
+                        ..WireNode::default()
+                    })
+                }
+            };
+            variants.insert(at, merged);
+        }
+        let bare = self.nodes[id].limits.is_empty();
+        self.nodes[id].shape = match variants.as_slice() {
+            // It keeps the name of the one: the only request of an extension is not called like the list of requests.
+            [only] if bare => Shape::Alias(*only),
+            _ => Shape::Union(variants),
+        };
     }
 }

@@ -49,17 +49,13 @@ pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<His
     let settings = Settings::read(sources.spec)?;
     let sides = names.iter().map(|name| sources.open(name, raw));
     let sides = sides.collect::<Result<Vec<Side>, Error>>()?;
-    let mut diffs = Vec::new();
     let mut errors = Vec::new();
-    for (names, pair) in names.windows(2).zip(sides.windows(2)) {
-        let ([from, to], [old, new]) = (names, pair) else {
-            continue;
-        };
-        match settled(sources, [from, to], [old, new], raw, &settings) {
-            Ok(diff) => diffs.push(diff),
-            Err(error) => errors.push(error),
-        }
-    }
+    let steps = (1..sides.len()).map(|at| {
+        let ends = [at - 1, at];
+        let (names, sides) = (ends.map(|end| &*names[end]), ends.map(|end| &sides[end]));
+        settled(sources, names, sides, raw, &settings)
+    });
+    let diffs = Error::apart(steps, &mut errors);
     Error::check(errors)?;
     Ok(History {
         methods: methods(&sides.iter().collect::<Vec<_>>()),

@@ -23,10 +23,8 @@ pub struct WirePath {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trail {
     /// The printed form: paths are sorted by it, and it is never parsed.
-    text: String,
-    segments: Vec<Segment>,
-    /// Whether the next segment is not written: the one into `params`, at the top of a message.
-    hides_next: bool,
+    pub(crate) text: String,
+    pub(crate) segments: Vec<Segment>,
 }
 
 impl Trail {
@@ -35,13 +33,7 @@ impl Trail {
         Self {
             text: "$".to_owned(),
             segments: Vec::new(),
-            hides_next: false,
         }
-    }
-
-    /// The same, without its next segment.
-    pub(crate) fn hiding_next(self, hides_next: bool) -> Self {
-        Self { hides_next, ..self }
     }
 
     /// What is found by its name alone: a header, a rule.
@@ -49,7 +41,6 @@ impl Trail {
         Self {
             text: name.to_owned(),
             segments: vec![Segment::Member(name.to_owned())],
-            hides_next: false,
         }
     }
 
@@ -60,27 +51,14 @@ impl Trail {
         trail
     }
 
-    /// One segment further; the one that is hidden is not written.
+    /// One segment further.
     pub(crate) fn push(&mut self, segment: &Segment) {
-        if std::mem::take(&mut self.hides_next) {
-            return;
-        }
         segment.push_to(&mut self.text);
         self.segments.push(match segment {
             // A path names the same value under every name that a schema has for its type.
             Segment::Choice(choice) => Segment::choice(&choice.text),
             segment => segment.clone(),
         });
-    }
-
-    /// As it is printed.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the segments.
-    pub(crate) fn segments(&self) -> &[Segment] {
-        &self.segments
     }
 
     /// The members on the way, outermost first; items, values of maps and choices have no name.
@@ -233,8 +211,7 @@ pub(crate) enum Segment {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Selector {
     pub(crate) text: String,
-    pub(crate) old: Option<usize>,
-    pub(crate) new: Option<usize>,
+    pub(crate) nodes: [Option<usize>; 2],
 }
 
 impl Part {
@@ -288,8 +265,7 @@ impl Segment {
     pub(crate) fn choice(text: &str) -> Self {
         Self::Choice(Selector {
             text: text.to_owned(),
-            old: None,
-            new: None,
+            nodes: [None; 2],
         })
     }
 

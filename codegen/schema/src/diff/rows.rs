@@ -1,4 +1,5 @@
-//! Findings as rows: the wire paths of each, the texts that show it, and what stood and stands there.
+//! Findings as rows: the wire paths of each, the texts that show it, and what stood and stands there. Then the order of
+//! all rows, and their fingerprints: the same for as long as a change is.
 
 use crate::sorted::SortedMap;
 
@@ -8,11 +9,11 @@ use super::compare::Comparer;
 use super::kind::Kind;
 use super::path::{Part, Segment, WirePath};
 use super::row::{self, Row};
-use super::show::View;
+use super::show::{self, View};
 use super::side::Side;
 use super::site::{Detail, Finding, Place, SiteId, place};
 use super::verdict::End;
-use super::walk::{self, Reached, Root};
+use super::walk::{self, Root, Ways};
 use super::witness::Forge;
 use crate::schema::applied;
 
@@ -34,10 +35,10 @@ impl Rows {
     ) -> bool {
         let graphs = sides.map(|side| &side.graph);
         let (reached, cut) = walk::walk(&comparer.sites, roots);
-        for (id, (site, reached)) in comparer.sites.iter().zip(&reached).enumerate() {
+        for (id, (site, ways)) in comparer.sites.iter().zip(&reached).enumerate() {
             for (number, finding) in site.findings.iter().enumerate() {
                 let mut row = Row::new(finding.kind);
-                reach(&mut row, roots, reached, finding);
+                reach(&mut row, roots, ways, finding);
                 if row.paths.is_empty() || is_code_of_an_error(&row.paths, finding) {
                     continue;
                 }
@@ -52,9 +53,9 @@ impl Rows {
                 if let Detail::Limit(name, before, after) = &finding.detail {
                     row.judged(row::of_limit(name, before.as_ref(), after.as_ref()));
                 }
-                let witnesses = [End::Old, End::New].into_iter().filter_map(|sender| {
-                    Forge::new(graphs, sender).witness(roots, &reached.routes, finding)
-                });
+                let witnesses = [End::Old, End::New]
+                    .into_iter()
+                    .filter_map(|sender| Forge::new(graphs, sender).witness(roots, ways, finding));
                 let mut row = row.with_witnesses(witnesses.collect());
                 let places = site.places.iter();
                 row.places = places.map(|place| place_of(place, finding)).collect();
@@ -68,13 +69,14 @@ impl Rows {
 }
 
 /// Gives a row the wire paths of its finding: all of them, and for what lies inside a value that moved those of each end.
-fn reach(row: &mut Row, roots: &[Root], reached: &Reached, finding: &Finding) {
-    let stands = [finding.old.is_some(), finding.new.is_some()];
-    for (root, trail) in &reached.paths {
+fn reach(row: &mut Row, roots: &[Root], ways: &Ways, finding: &Finding) {
+    let stands = finding.nodes.map(|node| node.is_some());
+    for (root, way) in ways {
         let root = &roots[*root];
         let mut path = root.path.clone();
-        path.trail.clone_from(trail);
-        (finding.segments.iter()).for_each(|segment| path.trail.push(segment));
+        let segments = way.iter().chain(&finding.segments);
+        let written = segments.skip(usize::from(root.hides_first));
+        written.for_each(|segment| path.trail.push(segment));
         if is_inside_an_envelope(&path) {
             continue;
         }
@@ -98,8 +100,7 @@ fn is_inside_an_envelope(path: &WirePath) -> bool {
     let is_part = |segment: &Segment| matches!(segment, Segment::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
         && path.part == Part::Message
-        && (path.trail.segments().split_last())
-            .is_some_and(|(_, around)| around.iter().any(is_part))
+        && (path.trail.segments.split_last()).is_some_and(|(_, around)| around.iter().any(is_part))
 }
 
 /// Returns whether the finding is the code of an error, which `error-code-renumbered` reports.
@@ -120,9 +121,9 @@ fn place_of(places: &Place, finding: &Finding) -> Place {
 
 /// What stood there, what stands there, and what the row is about.
 fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
-    let [was_required, is_required] = finding.required;
-    row.before = finding.old.map(|id| View::of(old, id, was_required));
-    row.after = finding.new.map(|id| View::of(new, id, is_required));
+    let ([o, n], [was_required, is_required]) = (finding.nodes, finding.required);
+    row.before = o.map(|id| View::of(old, id, was_required));
+    row.after = n.map(|id| View::of(new, id, is_required));
     row.subject = match (&finding.detail, finding.segments.last()) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {
@@ -141,4 +142,71 @@ fn describe(row: &mut Row, finding: &Finding, [old, new]: [&Side; 2]) {
         (Detail::None, Some(Segment::Choice(choice))) => Some(choice.text.clone()),
         (Detail::None, _) => None,
     };
+}
+
+/// Sorts the rows and signs them. Rows that would have the same fingerprint are distinguished by the whole of their
+/// shapes, and by a number only where these are the same, too.
+pub(super) fn order(rows: &mut [Row], old: &Side, new: &Side) {
+    rows.sort_by_cached_key(|row| {
+        let names = format!("{:?}", row.places);
+        (row.paths.clone(), row.kind, row.subject.clone(), names)
+    });
+    let whole = |row: &Row| {
+        let of = |side: &Side, view: &Option<View>| {
+            let node = view.as_ref().and_then(|view| view.node);
+            node.map_or_else(String::new, |node| show::spelled(&side.graph, node))
+        };
+        format!("{}\n{}", of(old, &row.before), of(new, &row.after))
+    };
+    let facet = |row: &Row| match row.subject.as_deref() {
+        // Lists are told apart by nothing but their items.
+        Some("array") => format!("{}\n{}", facet(row), whole(row)),
+        _ => facet(row),
+    };
+    for row in rows.iter_mut() {
+        row.sign(&facet(row));
+    }
+    sign_apart(rows, |row, _| format!("{}\n{}", facet(row), whole(row)));
+    sign_apart(rows, |row, count| format!("{}\n{count}", row.fingerprint));
+}
+
+/// Signs again the rows that have one fingerprint, each by what it says of the row and how many came before.
+fn sign_apart(rows: &mut [Row], says: impl Fn(&Row, usize) -> String) {
+    let mut counts: SortedMap<String, [usize; 2]> = SortedMap::new();
+    for row in rows.iter() {
+        counts.entry(row.fingerprint.clone()).or_default()[0] += 1;
+    }
+    for row in rows {
+        if let Some([all, seen]) = counts.get_mut(&row.fingerprint)
+            && *all > 1
+        {
+            *seen += 1;
+            let facet = says(row, *seen);
+            row.sign(&facet);
+        }
+    }
+}
+
+/// What tells a row from others of its kind at the same path, without the names of definitions.
+fn facet(row: &Row) -> String {
+    let brief = |view: &Option<View>| {
+        view.as_ref()
+            .map_or_else(String::new, |it| it.brief.clone())
+    };
+    let subject = row.subject.clone().unwrap_or_default();
+    match row.kind {
+        Kind::TypeChanged
+        | Kind::TypeNarrowed
+        | Kind::TypeWidened
+        | Kind::ConstChanged
+        | Kind::ConstraintChanged => {
+            format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
+        }
+        Kind::DefinitionRenamed => {
+            let names = row.places.iter();
+            let names = names.map(|place| format!("{} {}", place.old, place.new));
+            show::joined(names, "\n")
+        }
+        _ => subject,
+    }
 }

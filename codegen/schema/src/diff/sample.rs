@@ -53,16 +53,8 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
 
 /// One of each kind of JSON.
 pub(super) fn anything() -> Vec<Value> {
-    [
-        json!("x"),
-        json!({}),
-        json!([]),
-        json!(1),
-        json!(1.5),
-        json!(true),
-        json!(null),
-    ]
-    .into()
+    let all = json!(["x", {}, [], 1, 1.5, true, null]);
+    all.as_array().cloned().unwrap_or_default()
 }
 
 /// Returns the smallest values of a shape, without regard to its limits.
@@ -125,12 +117,12 @@ fn strings(limits: &SortedMap<String, Value>) -> Vec<Value> {
         Some("byte") => "AA==",
         _ => "x",
     };
-    let mut all = vec![text.to_owned()];
-    let lengths = ["minLength", "maxLength"].map(|name| limit(limits, name));
-    let lengths = lengths.into_iter().flatten();
+    let lengths = ["minLength", "maxLength"].into_iter();
+    let lengths = lengths.filter_map(|name| limit(limits, name));
     let lengths = lengths.filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length));
-    all.extend(lengths.map(|length| "x".repeat(count(length, MAX_TEXT))));
-    all.into_iter().map(Value::from).collect()
+    let long = lengths.map(|length| "x".repeat(count(length, MAX_TEXT)));
+    let all = [text.to_owned()].into_iter().chain(long);
+    all.map(Value::from).collect()
 }
 
 /// The whole number that is a limit, or the next one above it, but no more than the `most`.
@@ -165,27 +157,20 @@ fn around(at: &Value) -> Vec<Value> {
 }
 
 /// Values that a limit of the other side may refuse.
-pub(crate) fn beside_limits(limits: &SortedMap<String, Value>) -> Vec<Value> {
+pub(crate) fn beside_limit(name: &str, limit: &Value) -> Vec<Value> {
     let mut all = Vec::new();
-    for (name, limit) in limits {
-        match (name.as_str(), limit) {
-            (name, at) if BOUNDS.contains(&name) => {
-                all.extend(around(at));
-                if let Some(at) = at.as_f64() {
-                    all.extend([json!(at - 0.5), json!(at + 0.5)]);
-                }
-            }
-            ("minLength" | "maxLength", at) => {
-                if let Some(at) = at.as_u64().filter(|at| *at < u64::from(MAX_TEXT)) {
-                    let length = usize::try_from(at).unwrap_or(0);
-                    all.extend([
-                        json!("x".repeat(length.saturating_sub(1))),
-                        json!("x".repeat(length + 1)),
-                    ]);
-                }
-            }
-            _ => {}
+    if BOUNDS.contains(&name) {
+        all.extend(around(limit));
+        if let Some(at) = limit.as_f64() {
+            all.extend([json!(at - 0.5), json!(at + 0.5)]);
         }
+    }
+    if matches!(name, "minLength" | "maxLength")
+        && let Some(at) = limit.as_u64().filter(|at| *at < u64::from(MAX_TEXT))
+    {
+        let length = usize::try_from(at).unwrap_or(0);
+        let lengths = [length.saturating_sub(1), length + 1];
+        all.extend(lengths.map(|length| json!("x".repeat(length))));
     }
     all
 }
@@ -329,10 +314,7 @@ impl Mentioned {
                 }
             }
             (_, schema @ Value::Object(_)) => self.schema(schema, depth + 1),
-            (bound, value) => {
-                let one = SortedMap::from([(bound.to_owned(), value.clone())]);
-                self.values.extend(beside_limits(&one));
-            }
+            (bound, value) => self.values.extend(beside_limit(bound, value)),
         }
     }
 

@@ -32,8 +32,6 @@ pub struct Side {
     pub errata: Vec<Erratum>,
     /// What the reader should know about this side.
     pub notes: Vec<String>,
-    /// URL of the reference page of a definition, with `{anchor}`; empty where there is none.
-    pub reference: String,
     pub(crate) graph: Graph,
     pub(crate) messages: Vec<Message>,
     /// Where the parts of a file stand in it.
@@ -147,7 +145,6 @@ impl<'s> Sources<'s> {
         side.facts = Some(self.errors.of(&revision.id));
         side.revision = Some(revision.id.clone());
         side.errata = errata;
-        side.reference.clone_from(&revision.reference);
         Ok(side)
     }
 
@@ -164,7 +161,6 @@ impl<'s> Sources<'s> {
         let mut side = self.side(&extension.name, &file, schema, &extension.revision)?;
         side.errata = errata;
         side.feature = Some(Feature::of(extension, self.spec));
-        side.reference.clone_from(&extension.reference);
         Ok(side)
     }
 

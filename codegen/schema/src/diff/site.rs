@@ -47,9 +47,8 @@ pub(crate) struct Finding {
     pub(crate) kind: Kind,
     /// From the site to what differs.
     pub(crate) segments: Vec<Segment>,
-    /// What stands there; `None` if nothing does.
-    pub(crate) old: Option<NodeId>,
-    pub(crate) new: Option<NodeId>,
+    /// What stands there on each side; `None` if nothing does.
+    pub(crate) nodes: [Option<NodeId>; 2],
     /// Whether it must be there, of a member of each side that has it.
     pub(crate) required: [Option<bool>; 2],
     pub(crate) detail: Detail,

@@ -38,7 +38,11 @@ pub(crate) struct Profile<'g> {
 
 impl<'g> Profile<'g> {
     fn of(graph: &'g Graph, id: NodeId) -> Self {
-        let mut profile = Self::bare(kind(graph, id), graph.name(id));
+        let mut profile = Self {
+            kind: kind(graph, id),
+            name: graph.name(id),
+            ..Self::default()
+        };
         let object = graph.node(id).shape.object();
         for (name, member) in object.into_iter().flat_map(|(members, _)| members) {
             let values = match &graph.node(member.node).shape {
@@ -61,7 +65,11 @@ impl<'g> Profile<'g> {
             (Ty::Json, _) => "any",
             _ => "scalar",
         };
-        let mut profile = Self::bare(kind, ty.named());
+        let mut profile = Self {
+            kind,
+            name: ty.named(),
+            ..Self::default()
+        };
         let object = shape.and_then(Typed::object);
         for member in object.iter().flat_map(|it| &it.members) {
             let values = match &member.presence {
@@ -71,14 +79,6 @@ impl<'g> Profile<'g> {
             profile.member(&member.wire, member.presence != Presence::Optional, values);
         }
         profile
-    }
-
-    fn bare(kind: &'static str, name: Option<&'g str>) -> Self {
-        Profile {
-            kind,
-            name,
-            ..Self::default()
-        }
     }
 
     fn member(&mut self, name: &'g str, required: bool, fixed: Option<&[Value]>) {
@@ -137,7 +137,7 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> SortedSet<&'g str> {
         }
     }
     values.retain(|_, values| values.len() > 1);
-    values.into_keys().collect()
+    values.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Pairs the choices of two unions, by their places; `same` says of which it is known that they are one.

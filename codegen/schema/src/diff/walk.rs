@@ -1,9 +1,13 @@
-//! Which wire paths reach a site: every way from a root, cut where a shape contains itself.
+//! Which wire paths reach a site: every way from a root, where they begin, cut where a shape contains itself.
 
+use super::compare::Comparer;
+use super::facts;
 use super::graph::NodeId;
+use super::methods::Pairs;
 use super::path::{Part, Segment, Trail, WirePath};
-use super::site::{Site, SiteId};
+use super::site::{Place, Site, SiteId};
 use super::verdict::End;
+use crate::model::Direction;
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
@@ -11,14 +15,13 @@ const MAX_PATHS: usize = 50_000;
 /// How many sites are entered on the way to them.
 const MAX_VISITS: usize = 1_000_000;
 
-/// How many ways to a site are kept segment by segment; witnesses are made along them.
-const MAX_ROUTES: usize = 6;
-
 /// Where wire paths begin.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     /// The path of the site's value.
     pub(crate) path: WirePath,
+    /// Whether the first segment of each way is not written: the one into `params`, at the top of a message.
+    pub(crate) hides_first: bool,
     /// The site of the comparison.
     pub(crate) site: SiteId,
     /// What the whole texts are that begin or end here, and what they are by either side: witnesses are made of them.
@@ -28,31 +31,51 @@ pub(crate) struct Root {
     pub(crate) moved: Option<End>,
 }
 
-/// The ways to one site.
-#[derive(Debug, Default)]
-pub(crate) struct Reached {
-    /// Wire paths of the site's value, by root, without the finding's own segments.
-    pub(crate) paths: Vec<(usize, Trail)>,
-    /// The first few of them segment by segment.
-    pub(crate) routes: Vec<(usize, Vec<Segment>)>,
+/// The ways to one site, by root and segment by segment, without the finding's own segments.
+pub(crate) type Ways = Vec<(usize, Vec<Segment>)>;
+
+/// A step of the walk, which goes depth first over a stack of its own: a chain of definitions may be long.
+enum Task<'s> {
+    /// Enters a site over these segments.
+    Enter(SiteId, &'s [Segment]),
+    /// Leaves a site: the way there had so many segments.
+    Leave(SiteId, usize),
 }
 
-/// All wire paths, and whether there were more than could be followed.
-pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Reached>, bool) {
-    let mut walker = Walker {
-        useful: useful(sites),
-        sites,
-        on_way: vec![false; sites.len()],
-        reached: sites.iter().map(|_| Reached::default()).collect(),
-        segments: Vec::new(),
-        paths: 0,
-        visits: 0,
-    };
-    for (index, root) in roots.iter().enumerate() {
-        walker.visit(index, root.site, root.path.trail.clone());
+/// The ways to each site with a finding, and whether there were more than could be followed.
+pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Ways>, bool) {
+    let useful = useful(sites);
+    let mut reached = vec![Ways::new(); sites.len()];
+    let mut on_way = vec![false; sites.len()];
+    let mut way: Vec<Segment> = Vec::new();
+    let (mut paths, mut visits) = (0, 0);
+    let is_spent = |paths, visits| paths >= MAX_PATHS || visits >= MAX_VISITS;
+    for (number, root) in roots.iter().enumerate() {
+        let mut tasks = vec![Task::Enter(root.site, &[])];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Leave(id, length) => {
+                    on_way[id] = false;
+                    way.truncate(length);
+                }
+                Task::Enter(id, _) if !useful[id] || is_spent(paths, visits) => {}
+                Task::Enter(id, segments) => {
+                    visits += 1;
+                    on_way[id] = true;
+                    tasks.push(Task::Leave(id, way.len()));
+                    way.extend_from_slice(segments);
+                    if !sites[id].findings.is_empty() {
+                        paths += 1;
+                        reached[id].push((number, way.clone()));
+                    }
+                    let edges = sites[id].edges.iter().rev();
+                    let ahead = edges.filter(|(_, child)| useful[*child] && !on_way[*child]);
+                    tasks.extend(ahead.map(|(segments, child)| Task::Enter(*child, segments)));
+                }
+            }
+        }
     }
-    let cut = walker.is_spent();
-    (walker.reached, cut)
+    (reached, is_spent(paths, visits))
 }
 
 /// Sites that lead to a finding.
@@ -75,70 +98,74 @@ fn useful(sites: &[Site]) -> Vec<bool> {
     useful
 }
 
-struct Walker<'s> {
-    sites: &'s [Site],
-    useful: Vec<bool>,
-    on_way: Vec<bool>,
-    reached: Vec<Reached>,
-    segments: Vec<Segment>,
-    paths: usize,
-    visits: usize,
-}
-
-impl Walker<'_> {
-    /// Goes depth first over a stack of its own: a chain of definitions may be long.
-    fn visit(&mut self, root: usize, start: SiteId, trail: Trail) {
-        enum Task<'s> {
-            /// Enters a site over these segments.
-            Enter(SiteId, &'s [Segment], Trail),
-            /// Leaves a site: the way there had so many segments.
-            Leave(SiteId, usize),
-        }
-        let mut tasks = vec![Task::Enter(start, &[], trail)];
-        let sites = self.sites;
-        while let Some(task) = tasks.pop() {
-            match task {
-                Task::Leave(site, length) => {
-                    self.on_way[site] = false;
-                    self.segments.truncate(length);
-                }
-                Task::Enter(site, segments, trail) => {
-                    if !self.useful[site] || self.is_spent() {
-                        continue;
-                    }
-                    self.visits += 1;
-                    self.on_way[site] = true;
-                    tasks.push(Task::Leave(site, self.segments.len()));
-                    self.segments.extend_from_slice(segments);
-                    self.arrive(root, site, &trail);
-                    let edges = sites[site].edges.iter().rev();
-                    let ahead: Vec<_> = edges
-                        .filter(|(_, child)| self.useful[*child] && !self.on_way[*child])
-                        .collect();
-                    // The last one takes the trail itself: a chain of sites copies none.
-                    let trails = vec![trail; ahead.len()];
-                    for ((segments, child), mut trail) in ahead.into_iter().zip(trails) {
-                        segments.iter().for_each(|segment| trail.push(segment));
-                        tasks.push(Task::Enter(*child, segments, trail));
-                    }
-                }
-            }
+/// Returns where wire paths begin: params and results of the messages that both sides have, results of an extension, the
+/// envelope, errors.
+pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
+    let (old, new) = (pairs.old, pairs.new);
+    let mut roots = Vec::new();
+    let mut add = |path: WirePath, hides_first, site, whole: [NodeId; 2]| {
+        // Params are sent in the message around them.
+        let part = match path.part {
+            Part::Params => Part::Message,
+            part => part,
+        };
+        roots.push(Root {
+            part,
+            whole,
+            path,
+            hides_first,
+            site,
+            moved: None,
+        });
+    };
+    let named = |[o, n]: [NodeId; 2]| Place::of(old.name_of(o), new.name_of(n));
+    for (o, n) in &pairs.both {
+        let nodes = [o.node, n.node];
+        let site = comparer.root(named(nodes), "params", [o.params, n.params]);
+        let path = WirePath::whole(o.direction, &o.name, Part::Params);
+        add(path, true, site, nodes);
+        if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
+            let nodes = [o_result, n_result];
+            let site = comparer.whole(named(nodes), o_result, n_result);
+            let path = WirePath::whole(o.direction.back(), &o.name, Part::Result);
+            add(path, false, site, nodes);
         }
     }
-
-    fn is_spent(&self) -> bool {
-        self.paths >= MAX_PATHS || self.visits >= MAX_VISITS
-    }
-
-    fn arrive(&mut self, root: usize, site: SiteId, trail: &Trail) {
-        if self.sites[site].findings.is_empty() {
-            return;
-        }
-        self.paths += 1;
-        let reached = &mut self.reached[site];
-        reached.paths.push((root, trail.clone()));
-        if reached.routes.len() < MAX_ROUTES {
-            reached.routes.push((root, self.segments.clone()));
+    let defined = |name: &str| {
+        let [o, n] = [old, new].map(|side| side.graph.definitions.get(name).copied());
+        Some([o?, n?])
+    };
+    let [of_old, of_new] = [old, new].map(|side| side.feature.iter().flat_map(|it| &it.results));
+    for row in of_old.filter(|row| of_new.clone().any(|other| other == *row)) {
+        let (sender, method, result) = row;
+        if let Some([o, n]) = defined(result) {
+            let site = comparer.whole(named([o, n]), o, n);
+            let path = WirePath::whole(sender.back(), method, Part::Result);
+            add(path, false, site, [o, n]);
         }
     }
+    if let Some([o, n]) = defined("JSONRPCMessage") {
+        let site = comparer.whole(named([o, n]), o, n);
+        for direction in Direction::ALL {
+            let path = WirePath::whole(direction, "*", Part::Message);
+            add(path, false, site, [o, n]);
+        }
+    }
+    let twins = facts::carried(new);
+    for error in facts::carried(old) {
+        let Some(twin) = twins.iter().find(|other| other.name == error.name) else {
+            continue;
+        };
+        let places = Place::of(error.definition, &twin.definition);
+        let nodes = [error.node, twin.node];
+        let (site, hides_first) = match [error.error, twin.error] {
+            both @ [Some(_), Some(_)] => (comparer.root(places, "error", both), true),
+            _ => (comparer.whole(places, error.node, twin.node), false),
+        };
+        for direction in Direction::ALL {
+            let path = WirePath::new(direction, "*", Part::Error, Trail::error(&error.name));
+            add(path, hides_first, site, nodes);
+        }
+    }
+    roots
 }

@@ -12,11 +12,14 @@ use super::graph::{Graph, NodeId, Rest, Shape};
 use super::judge::{refused, valid};
 use super::kind::Kind;
 use super::path::{Part, Segment};
-use super::sample::{Mentioned, anything, beside_limits, minimal, samples, variations};
+use super::sample::{Mentioned, anything, beside_limit, minimal, samples, variations};
 use super::site::{Detail, Finding};
 use super::variants::choices;
 use super::verdict::End;
-use super::walk::Root;
+use super::walk::{Root, Ways};
+
+/// How many ways to what differs are tried.
+const MAX_WAYS: usize = 6;
 
 /// How deep a text may be.
 const MAX_DEPTH: usize = 24;
@@ -74,19 +77,19 @@ impl<'g> Forge<'g> {
         }
     }
 
-    /// A text from the sender that shows the finding, along one of its routes.
+    /// A text from the sender that shows the finding, along one of the ways to it.
     pub(crate) fn witness(
         &self,
         roots: &[Root],
-        routes: &[(usize, Vec<Segment>)],
+        ways: &Ways,
         finding: &Finding,
     ) -> Option<Witness> {
         let puts = self.puts(finding);
         if puts.is_empty() {
             return None;
         }
-        // Every route shows the same; the shortest text shows it best.
-        let found = routes.iter().filter_map(|(root, segments)| {
+        // Every way shows the same; the shortest text shows it best.
+        let found = ways.iter().take(MAX_WAYS).filter_map(|(root, segments)| {
             let way = [segments.as_slice(), &finding.segments].concat();
             puts.iter()
                 .find_map(|put| self.along(&roots[*root], &way, put))
@@ -112,9 +115,8 @@ impl<'g> Forge<'g> {
     /// What the sender may put there and the receiver, seen at that place alone, refuses.
     fn puts(&self, finding: &Finding) -> Vec<Put> {
         let (sender, receiver) = (self.sender, self.sender.other());
-        let nodes = [finding.old, finding.new];
-        let (graph, node) = (sender.at(self.graphs), sender.at(nodes));
-        let (other, other_node) = (receiver.at(self.graphs), receiver.at(nodes));
+        let (graph, node) = (sender.at(self.graphs), sender.at(finding.nodes));
+        let (other, other_node) = (receiver.at(self.graphs), receiver.at(finding.nodes));
         let left_out = || match receiver.at(finding.required) {
             Some(true) => vec![Put::Nothing],
             _ => Vec::new(),
@@ -139,8 +141,8 @@ impl<'g> Forge<'g> {
                 let mut values = node.map_or_else(anything, |node| samples(graph, node));
                 if let (Some(node), Some(other_node)) = (node, other_node) {
                     let (own, theirs) = (graph.node(node), other.node(other_node));
-                    values.extend(beside_limits(&own.limits));
-                    values.extend(beside_limits(&theirs.limits));
+                    let limits = own.limits.iter().chain(&theirs.limits);
+                    values.extend(limits.flat_map(|(name, at)| beside_limit(name, at)));
                     let limited = !own.limits.is_empty() || !theirs.limits.is_empty();
                     let mentioned = Mentioned::of(&[(graph, own), (other, theirs)]);
                     if limited || own.untyped || theirs.untyped {
@@ -243,7 +245,7 @@ impl<'g> Forge<'g> {
         let inner = [End::Old, End::New].map(|end| {
             let (graph, id) = (end.at(self.graphs), end.at(nodes)?);
             match (segment, &graph.node(id).shape) {
-                (Segment::Choice(choice), _) => end.of(choice.old, choice.new),
+                (Segment::Choice(choice), _) => end.at(choice.nodes),
                 (Segment::Item, Shape::Array(items)) => *items,
                 (Segment::Each, Shape::Object { rest, .. }) => rest.each(),
                 (Segment::Member(name), Shape::Object { members, rest }) => {

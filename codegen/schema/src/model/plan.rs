@@ -53,6 +53,16 @@ pub struct Case {
     pub plan: Plan,
 }
 
+impl Case {
+    /// The answer that leads straight to a variant.
+    pub(crate) fn take(value: impl Into<String>, index: usize) -> Self {
+        Self {
+            value: value.into(),
+            plan: Plan::Take(index),
+        }
+    }
+}
+
 /// A kind of JSON value and what follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindCase {
@@ -98,31 +108,29 @@ impl Plan {
         }
     }
 
-    fn simplified(self) -> Self {
+    fn simplified(mut self) -> Self {
+        if let Self::Present {
+            cases,
+            otherwise: Some(otherwise),
+        } = &mut self
+        {
+            while cases.last().is_some_and(|case| case.plan == **otherwise) {
+                cases.pop();
+            }
+        }
         match self {
             Self::Present {
-                mut cases,
+                cases,
                 otherwise: Some(otherwise),
-            } => {
-                while cases.last().is_some_and(|case| case.plan == *otherwise) {
-                    cases.pop();
-                }
-                match cases.is_empty() {
-                    true => *otherwise,
-                    false => Self::Present {
-                        cases,
-                        otherwise: Some(otherwise),
-                    },
-                }
-            }
+            } if cases.is_empty() => *otherwise,
             Self::First(cases)
             | Self::Present {
                 cases,
                 otherwise: None,
-            } if cases.windows(2).all(|pair| pair[0].plan == pair[1].plan) => cases
-                .into_iter()
-                .next()
-                .map_or(Self::Take(0), |case| case.plan),
+            } if cases.windows(2).all(|pair| pair[0].plan == pair[1].plan) => {
+                let first = cases.into_iter().next();
+                first.map_or(Self::Take(0), |case| case.plan)
+            }
             plan => plan,
         }
     }

@@ -50,35 +50,21 @@ const MAX_NAMES: usize = 6;
 /// From how many methods on their number says more than their names.
 const MANY: usize = 3;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Head {
-    Gone,
-    Asked,
-    Moved,
-    ClientsMust,
-    ServersMust,
-    New,
-    May,
-    Changed,
-    Rules,
-    Leaving,
-}
+/// The place of a line among the others, and what its items have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Head(u8, &'static str);
 
 impl Head {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Gone => "Removed",
-            Self::Asked => "Sent differently",
-            Self::Moved => "Moved",
-            Self::ClientsMust => "Clients must send",
-            Self::ServersMust => "Servers must send",
-            Self::New => "New",
-            Self::May => "New optional",
-            Self::Changed => "Changed",
-            Self::Rules => "Spec rules",
-            Self::Leaving => "Deprecated",
-        }
-    }
+    const GONE: Self = Self(0, "Removed");
+    const ASKED: Self = Self(1, "Sent differently");
+    const MOVED: Self = Self(2, "Moved");
+    const CLIENTS_MUST: Self = Self(3, "Clients must send");
+    const SERVERS_MUST: Self = Self(4, "Servers must send");
+    const NEW: Self = Self(5, "New");
+    const MAY: Self = Self(6, "New optional");
+    const CHANGED: Self = Self(7, "Changed");
+    const RULES: Self = Self(8, "Spec rules");
+    const LEAVING: Self = Self(9, "Deprecated");
 }
 
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
@@ -90,9 +76,9 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     for change in changes(diff) {
         let row = change.lead();
         let head = match row.kind {
-            Kind::MethodRemoved => Head::Gone,
-            Kind::MethodAdded => Head::New,
-            Kind::MethodRechanneled => Head::Asked,
+            Kind::MethodRemoved => Head::GONE,
+            Kind::MethodAdded => Head::NEW,
+            Kind::MethodRechanneled => Head::ASKED,
             _ => {
                 for (head, item) in items(&change) {
                     all.entry(head).or_default().push((row.level, item));
@@ -103,13 +89,13 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
         for path in change.main() {
             let mut extensions = diff.extensions.iter();
             let left = |of: &&Extracted| of.methods.contains(&path.method);
-            if let (Head::Gone, Some(of)) = (head, extensions.find(left)) {
+            if let (Head::GONE, Some(of)) = (head, extensions.find(left)) {
                 let methods = extracted.entry(of.extension.as_str()).or_default();
                 methods.insert(&path.method);
                 continue;
             }
             let sender = match (head, path.direction) {
-                (Head::Asked, _) => "",
+                (Head::ASKED, _) => "",
                 (_, Direction::ClientToServer) => "from clients",
                 (_, Direction::ServerToClient) => "from servers",
             };
@@ -120,12 +106,12 @@ pub fn brief(diff: &Diff) -> Vec<Line> {
     for (extension, methods) in extracted {
         let after = format!("from the core to the extension {extension}");
         let item = Item::new("", braced(&methods), after);
-        let moved = all.entry(Head::Moved).or_default();
+        let moved = all.entry(Head::MOVED).or_default();
         moved.push((Level::Breaking, item));
     }
     for ((head, sender), methods) in messages.into_iter().rev() {
         let (before, after) = match head {
-            Head::Asked => ("", "in the result of another request"),
+            Head::ASKED => ("", "in the result of another request"),
             _ => (sender, ""),
         };
         let item = Item::new(before, braced(&methods), after);
@@ -162,7 +148,7 @@ fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
         }
     }
     Line {
-        head: head.words(),
+        head: head.1,
         items: all,
         more,
     }
@@ -190,34 +176,34 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
     let member = |head| one(head, "", name(row, &paths), here());
     let changed = |how: String| {
         let after = format!("{how} {}", here());
-        one(Head::Changed, "", name(row, &paths), after)
+        one(Head::CHANGED, "", name(row, &paths), after)
     };
     match row.kind {
         Kind::MethodAdded
         | Kind::MethodRemoved
         | Kind::MethodRechanneled
         | Kind::DefinitionRenamed => Vec::new(),
-        Kind::HeaderRemoved => about(Head::Gone, "headers", subject),
+        Kind::HeaderRemoved => about(Head::GONE, "headers", subject),
         Kind::HeaderAdded | Kind::HeaderChanged
             if !row.verdicts.old_to_new.valid
                 || (is_required(&row.after) && !is_required(&row.before)) =>
         {
-            about(Head::ClientsMust, "headers", subject)
+            about(Head::CLIENTS_MUST, "headers", subject)
         }
-        Kind::HeaderAdded => about(Head::May, "headers", subject),
-        Kind::HeaderChanged => about(Head::Changed, "headers", subject),
-        Kind::ErrorCodeAdded => error(Head::New, &row.after),
-        Kind::ErrorCodeRemoved => error(Head::Gone, &row.before),
+        Kind::HeaderAdded => about(Head::MAY, "headers", subject),
+        Kind::HeaderChanged => about(Head::CHANGED, "headers", subject),
+        Kind::ErrorCodeAdded => error(Head::NEW, &row.after),
+        Kind::ErrorCodeRemoved => error(Head::GONE, &row.before),
         Kind::ErrorCodeRenumbered => {
             let name = format!("{subject} {} -> {}", code(&row.before), code(&row.after));
-            about(Head::Changed, "errors", name)
+            about(Head::CHANGED, "errors", name)
         }
-        Kind::ErrorCodeChanged => error(Head::Changed, &row.after),
-        Kind::RuleAdded => about(Head::Rules, "new:", subject),
-        Kind::RuleRemoved => about(Head::Rules, "removed:", subject),
-        Kind::RuleChanged => about(Head::Rules, "changed:", subject),
-        Kind::Deprecated => about(Head::Leaving, "", subject),
-        Kind::Undeprecated => about(Head::Changed, "no longer deprecated:", subject),
+        Kind::ErrorCodeChanged => error(Head::CHANGED, &row.after),
+        Kind::RuleAdded => about(Head::RULES, "new:", subject),
+        Kind::RuleRemoved => about(Head::RULES, "removed:", subject),
+        Kind::RuleChanged => about(Head::RULES, "changed:", subject),
+        Kind::Deprecated => about(Head::LEAVING, "", subject),
+        Kind::Undeprecated => about(Head::CHANGED, "no longer deprecated:", subject),
         Kind::Moved => {
             let from: Vec<&WirePath> = change.from().collect();
             let old = subject.split(" -> ").next().unwrap_or_default().to_owned();
@@ -234,15 +220,15 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
                 };
             }
             let [here, there] = ends;
-            one(Head::Moved, "", old, format!("from {here} to {there}"))
+            one(Head::MOVED, "", old, format!("from {here} to {there}"))
         }
         Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths),
-        Kind::MemberAddedOptional => member(Head::May),
-        Kind::UnionMemberAdded => one(Head::May, "", shape(&row.after), here()),
-        Kind::EnumValueAdded => one(Head::May, "the value", subject, here()),
-        Kind::MemberRemoved => member(Head::Gone),
-        Kind::UnionMemberRemoved => one(Head::Gone, "", shape(&row.before), here()),
-        Kind::EnumValueRemoved => one(Head::Gone, "the value", subject, here()),
+        Kind::MemberAddedOptional => member(Head::MAY),
+        Kind::UnionMemberAdded => one(Head::MAY, "", shape(&row.after), here()),
+        Kind::EnumValueAdded => one(Head::MAY, "the value", subject, here()),
+        Kind::MemberRemoved => member(Head::GONE),
+        Kind::UnionMemberRemoved => one(Head::GONE, "", shape(&row.before), here()),
+        Kind::EnumValueRemoved => one(Head::GONE, "the value", subject, here()),
         Kind::BecameOptional => changed("may be left out".to_owned()),
         Kind::TypeWidened => changed(format!("may be {}", shape(&row.after))),
         Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
@@ -258,7 +244,7 @@ fn required(row: &Row, paths: &[&WirePath]) -> Vec<(Head, Item)> {
     let mut items = Vec::new();
     for (direction, head) in Direction::ALL
         .into_iter()
-        .zip([Head::ClientsMust, Head::ServersMust])
+        .zip([Head::CLIENTS_MUST, Head::SERVERS_MUST])
     {
         let mut own = paths.to_vec();
         own.retain(|path| path.direction == direction);
@@ -286,7 +272,7 @@ fn name(row: &Row, paths: &[&WirePath]) -> String {
 fn way(path: &WirePath) -> Vec<String> {
     const SHOWN: usize = 3;
     let mut segments: Vec<String> = Vec::new();
-    for segment in path.trail.segments() {
+    for segment in &path.trail.segments {
         match (segment, segments.last_mut()) {
             (Segment::Member(name), _) => segments.push(bare(name).to_owned()),
             (Segment::Each, _) => segments.push("*".to_owned()),
@@ -313,7 +299,7 @@ fn within(paths: &[&WirePath]) -> String {
 
 /// The kind of message that all these places are in, where it is one: `error`.
 fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
-    let choice = |path: &&'p WirePath| match path.trail.segments() {
+    let choice = |path: &&'p WirePath| match path.trail.segments.as_slice() {
         [Segment::Choice(choice), _, ..] => Some(choice.text.as_str()),
         _ => None,
     };

@@ -9,14 +9,10 @@ use crate::diff::{Diff, History, MethodLine, Summary};
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
-struct Document<D> {
-    format: u32,
-    #[serde(flatten)]
-    of: D,
-}
-
-#[derive(Serialize)]
 struct One<'d> {
+    /// Of a document that is this diff alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<u32>,
     summary: Summary,
     #[serde(flatten)]
     diff: &'d Diff,
@@ -24,6 +20,7 @@ struct One<'d> {
 
 #[derive(Serialize)]
 struct All<'d> {
+    format: u32,
     revisions: &'d [String],
     methods: &'d [MethodLine],
     diffs: Vec<One<'d>>,
@@ -34,7 +31,7 @@ struct All<'d> {
 /// # Errors
 /// What cannot be written as JSON, which would be a defect.
 pub fn diff(diff: &Diff) -> Result<String, Error> {
-    written(one(diff))
+    written(&one(diff, Some(FORMAT)))
 }
 
 /// Renders the document of a history: every adjacent pair.
@@ -42,22 +39,24 @@ pub fn diff(diff: &Diff) -> Result<String, Error> {
 /// # Errors
 /// As [`diff`].
 pub fn history(history: &History) -> Result<String, Error> {
-    written(All {
+    written(&All {
+        format: FORMAT,
         revisions: &history.revisions,
         methods: &history.methods,
-        diffs: history.diffs.iter().map(one).collect(),
+        diffs: history.diffs.iter().map(|diff| one(diff, None)).collect(),
     })
 }
 
-fn one(diff: &Diff) -> One<'_> {
+fn one(diff: &Diff, format: Option<u32>) -> One<'_> {
+    let summary = diff.summary();
     One {
-        summary: diff.summary(),
+        format,
+        summary,
         diff,
     }
 }
 
-fn written(of: impl Serialize) -> Result<String, Error> {
-    let format = FORMAT;
-    let text = serde_json::to_string_pretty(&Document { format, of });
+fn written(document: &impl Serialize) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(document);
     Ok(text.map_err(|error| Error::defect("serde_json", error))? + "\n")
 }

@@ -78,15 +78,16 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
     }
     let levels = summary.levels.iter();
     let levels = levels.map(|count| format!("{} {}", count.rows, count.id));
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
     format!(
-        "{old} -> {new}{raw}: {} change{} on {} wire path{}: {}{hidden}",
-        summary.rows,
-        plural(summary.rows),
-        summary.wire_paths,
-        plural(summary.wire_paths),
+        "{old} -> {new}{raw}: {} on {}: {}{hidden}",
+        counted(summary.rows, "change"),
+        counted(summary.wire_paths, "wire path"),
         joined(levels, ", ")
     )
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the second line: what it comes to, on both axes.
@@ -95,10 +96,7 @@ pub fn conclusion(summary: &Summary) -> String {
     let (Some(wire), Some(of_crate)) = (summary.wire, summary.crate_change) else {
         return String::new();
     };
-    let rows = |count: usize| match count {
-        1 => "1 change".to_owned(),
-        count => format!("{count} changes"),
-    };
+    let rows = |count: usize| counted(count, "change");
     let mut text = format!(
         "wire: {wire} (new receivers reject old senders in {}, old receivers reject new senders in {}); generated crate: {} ({})",
         rows(summary.old_sender_refused),

@@ -93,9 +93,8 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     let part = row.paths.first().map(|path| path.part);
     let mut key = vec![row.kind.id().to_owned(), row.level.id().to_owned()];
     match (row.kind, part) {
-        (Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled, _) => {
-            let paths: Vec<&WirePath> = row.paths.iter().collect();
-            key.extend(areas(diff, &paths).into_iter().cloned());
+        (kind, _) if is_of_messages(kind) => {
+            key.extend(areas(diff, row.paths.iter()).into_iter().cloned());
         }
         (Kind::Moved, _)
         | (_, None | Some(Part::Header | Part::Rule | Part::Error | Part::Message)) => {
@@ -110,8 +109,16 @@ fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     key
 }
 
-fn areas<'d>(diff: &'d Diff, paths: &[&'d WirePath]) -> SortedSet<&'d String> {
-    let methods = paths.iter().map(|path| &path.method);
+/// Whether a change of this kind is about messages as a whole.
+fn is_of_messages(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled
+    )
+}
+
+fn areas<'d>(diff: &'d Diff, paths: impl Iterator<Item = &'d WirePath>) -> SortedSet<&'d String> {
+    let methods = paths.map(|path| &path.method);
     let methods = methods.filter(|method| *method != "*");
     methods
         .map(|method| diff.areas.get(method).unwrap_or(method))
@@ -123,7 +130,7 @@ fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
         return about.clone();
     }
     let paths: Vec<&WirePath> = change.main().collect();
-    let areas = areas(diff, &paths);
+    let areas = areas(diff, change.main());
     let parts: SortedSet<Part> = paths.iter().map(|path| path.part).collect();
     let only = |part: Part| parts.len() == 1 && parts.contains(&part);
     if let (Some(area), 1) = (areas.first(), areas.len()) {
@@ -195,10 +202,7 @@ impl<'d> Change<'d> {
     /// Returns whether it is about messages as a whole.
     #[must_use]
     pub fn is_of_messages(&self) -> bool {
-        matches!(
-            self.lead().kind,
-            Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled
-        )
+        is_of_messages(self.lead().kind)
     }
 
     /// Returns the fingerprints of its rows.

@@ -177,7 +177,7 @@ fn is_text(ty: &Ty) -> bool {
 /// there, that it is one value, and what each part of it has to be.
 fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<String> {
     let finding = &difference.finding;
-    let [_, node] = way.ends([finding.old, finding.new]);
+    let [_, node] = way.ends(finding.nodes);
     if let Detail::Limit(name, old, new) = &finding.detail {
         let [before, now] = way.ends([old.as_ref(), new.as_ref()]);
         let items = difference

@@ -53,7 +53,7 @@ fn adapters(plan: &PairPlan, found: &mut Found) {
                 from: one.from.clone(),
                 to: one.to.clone(),
             };
-            let shown = |trail: Trail| format!("{} {}", one.from.name(), trail.text());
+            let shown = |trail: Trail| format!("{} {}", one.from.name(), trail.text);
             walk(plan, way, &transfer, &mut more, &shown);
         }
     }

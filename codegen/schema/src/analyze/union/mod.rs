@@ -36,7 +36,7 @@ pub(crate) fn plans(model: &Model, scope: &Scope, rules: &Rules) -> Result<Plans
     // What is opaque may be any JSON, which may leave a union open that holds it.
     loop {
         let found = done.opaque.len();
-        let mut plans = SortedMap::new();
+        done.plans = SortedMap::new();
         for (name, def) in &model.types {
             let Shape::Union(union) = &def.shape else {
                 continue;
@@ -45,21 +45,17 @@ pub(crate) fn plans(model: &Model, scope: &Scope, rules: &Rules) -> Result<Plans
                 continue;
             }
             match plan(model, &done.opaque, rules, &def.doc_key, union) {
-                Ok(plan) => drop(plans.insert(name.clone(), plan)),
+                Ok(plan) => drop(done.plans.insert(name.clone(), plan)),
                 Err(problem) => {
                     match rules.union_error(&def.doc_key, &problem) {
                         Some(ruled) => errors.push(ruled),
-                        None => {
-                            let decision = open(model, scope, def, union, &problem);
-                            done.decisions.push(decision);
-                        }
+                        None => (done.decisions).push(open(model, scope, def, union, &problem)),
                     }
                     done.opaque.insert(name.clone());
                 }
             }
         }
         if done.opaque.len() == found {
-            done.plans = plans;
             break;
         }
     }
@@ -166,18 +162,14 @@ fn ruled_rows(
                 "the row of `{name}` comes twice, or after the one for the rest"
             ));
         }
-        let take = Plan::Take(index);
         if row.member.is_empty() {
-            otherwise = Some(Box::new(take));
+            otherwise = Some(Box::new(Plan::Take(index)));
         } else {
             let profile = Profile::of(model, opaque, &union.variants[index].ty);
             if !profile.has(&row.member) {
                 return Err(format!("`{}` has no member `{}`", row.variant, row.member));
             }
-            cases.push(Case {
-                value: row.member.clone(),
-                plan: take,
-            });
+            cases.push(Case::take(row.member.as_str(), index));
         }
     }
     if let Some(index) = open.first() {
@@ -208,29 +200,26 @@ impl<'d> Decider<'d> {
     }
 
     fn by_kind(&self) -> Result<Plan, String> {
-        let mut by_kind: SortedMap<JsonType, Vec<usize>> = SortedMap::new();
-        for (index, profile) in self.profiles.iter().enumerate() {
-            for kind in &profile.kinds {
-                by_kind.entry(*kind).or_default().push(index);
-            }
-        }
-        // A whole number is an integer where one is offered, and any number otherwise.
-        if let Some(integers) = by_kind.get_mut(&JsonType::Integer) {
-            let exact = |index: &usize| !self.profiles[*index].kinds.contains(&JsonType::Number);
-            if integers.iter().any(exact) {
-                integers.retain(exact);
-            }
-            // A whole number may be spelled `5.0`: where no other number is offered, the integer's reader looks.
-            let integers = integers.clone();
-            by_kind.entry(JsonType::Number).or_insert(integers);
-        }
+        let admits = |index: &usize, kind| self.profiles[*index].kinds.contains(&kind);
+        let mut integers = Vec::new();
         let mut by_variants: Vec<(Vec<JsonType>, Vec<usize>)> = Vec::new();
         for kind in JsonType::KINDS {
-            let Some(variants) = by_kind.remove(&kind) else {
-                continue;
-            };
+            let mut variants: Vec<usize> = (0..self.profiles.len()).collect();
+            variants.retain(|index| admits(index, kind));
+            if kind == JsonType::Integer {
+                // A whole number is an integer where one is offered, and any number otherwise.
+                let exact = |index: &usize| !admits(index, JsonType::Number);
+                if variants.iter().any(exact) {
+                    variants.retain(exact);
+                }
+                integers.clone_from(&variants);
+            } else if kind == JsonType::Number && variants.is_empty() {
+                // A whole number may be spelled `5.0`: where no other number is offered, the integer's reader looks.
+                variants.clone_from(&integers);
+            }
             match by_variants.iter_mut().find(|(_, other)| *other == variants) {
                 Some((kinds, _)) => kinds.push(kind),
+                None if variants.is_empty() => {}
                 None => by_variants.push((vec![kind], variants)),
             }
         }
@@ -313,8 +302,7 @@ impl<'d> Decider<'d> {
             .iter()
             .flat_map(|index| self.profiles[*index].members.keys().map(String::as_str))
             .collect();
-        let mut best: Option<((bool, usize), &str)> = None;
-        for member in members {
+        let worth = |member: &str| {
             let groups = self.groups(variants, member);
             let shrinks = groups.values().all(|group| group.len() < variants.len());
             let free = self.free(variants, member);
@@ -323,16 +311,16 @@ impl<'d> Decider<'d> {
             // A choice is there to be made, and says less about what the object is than a constant.
             let worth = (!self.is_choice(variants, member), worth);
             let splits = groups.len() > 1 || (groups.len() == 1 && !free.is_empty());
-            if splits && shrinks && best.is_none_or(|(most, _)| worth > most) {
-                best = Some((worth, member));
-            }
-        }
-        let Some((_, member)) = best else {
+            (splits && shrinks).then_some(worth)
+        };
+        let able = members.into_iter().rev();
+        let able = able.filter_map(|member| Some((worth(member)?, member)));
+        let Some((_, member)) = able.max_by_key(|(worth, _)| *worth) else {
             return Ok(None);
         };
         let free = self.free(variants, member);
         let optional: Vec<usize> = (variants.iter().copied())
-            .filter(|index| !self.profiles[*index].requires(member))
+            .filter(|index| !self.profiles[*index].required().any(|name| name == member))
             .collect();
         if free.len() == variants.len() || optional.len() == variants.len() {
             return Ok(None);
@@ -394,15 +382,10 @@ impl<'d> Decider<'d> {
             member.required && name.as_str() != "jsonrpc" && member.values.is_some()
         };
         let member = members.keys().find(fixed)?;
-        let cases = (members[member].values.iter().flatten())
-            .map(|value| Case {
-                value: value.clone(),
-                plan: Plan::Take(0),
-            })
-            .collect();
+        let cases = members[member].values.iter().flatten();
         Some(Plan::Tag {
             member: member.clone(),
-            cases,
+            cases: cases.map(|value| Case::take(value, 0)).collect(),
             other: None,
             absent: None,
         })

@@ -23,17 +23,11 @@ impl Decider<'_> {
     /// By the member that each variant demands and no other one knows.
     pub(super) fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
         let case = |&index: &usize| {
-            self.sole_member(index, &others(variants, index))
-                .map(|member| Case {
-                    value: member,
-                    plan: Plan::Take(index),
-                })
+            let member = self.sole_member(index, &others(variants, index))?;
+            Some(Case::take(member, index))
         };
-        variants
-            .iter()
-            .map(case)
-            .collect::<Option<_>>()
-            .map(Plan::First)
+        let cases = variants.iter().map(case).collect::<Option<_>>();
+        cases.map(Plan::First)
     }
 
     pub(super) fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
@@ -61,20 +55,14 @@ impl Decider<'_> {
                     self.names(&remaining)
                 ));
             };
-            cases.push(Case {
-                value: path,
-                plan: Plan::Take(remaining.remove(at)),
-            });
+            cases.push(Case::take(path, remaining.remove(at)));
         }
         let last = remaining[0];
         let others = others(variants, last);
         // The last one takes the rest, unless it too has a member that must be there.
         let otherwise = match self.nested_path(last, &others) {
             Some(path) => {
-                cases.push(Case {
-                    value: path,
-                    plan: Plan::Take(last),
-                });
+                cases.push(Case::take(path, last));
                 None
             }
             None => Some(Box::new(Plan::Take(last))),
@@ -94,9 +82,8 @@ impl Decider<'_> {
         members: impl Iterator<Item = &'m str>,
     ) -> Option<String> {
         let known = |member: &&str| {
-            others
-                .iter()
-                .any(|other| self.profiles[*other].knows(member))
+            let mut others = others.iter().map(|other| &self.profiles[*other]);
+            others.any(|other| other.members.contains_key(*member))
         };
         let mut unknown = members.filter(is_step).filter(|member| !known(member));
         unknown.next().map(str::to_owned)
