@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::definitions::Builder;
 use super::flatten::flatten;
 use super::open::erratum;
-use crate::decision::{Decision, Question};
+use crate::decision::Question;
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
 use crate::schema::{Node, Unsupported};
@@ -111,16 +111,13 @@ impl Builder<'_> {
         };
         let at = format!("{}/enum", node.pointer);
         let expect = Value::from(strings.clone()).to_string();
-        self.decide(Decision {
-            scope: self.scope.clone(),
-            place: node.pointer.clone(),
-            question: Question::Name,
-            open: format!(
-                "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
-            ),
-            answer: "it is any string".to_owned(),
-            settle: erratum(self.scope, &at, Some(&expect), "remove = true"),
-        });
+        let open = format!(
+            "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
+        );
+        let answer = "it is any string".to_owned();
+        let settle = erratum(self.scope, &at, Some(&expect), "remove = true");
+        let place = node.pointer.clone();
+        self.decide(self.scope.asks(Question::Name, place, open, answer, settle));
         Shape::Newtype(Ty::String)
     }
 }

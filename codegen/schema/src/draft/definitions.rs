@@ -117,12 +117,25 @@ impl<'s> Builder<'s> {
         };
         let done = std::mem::replace(&mut self.open, asked_by);
         self.settled.extend(done.decisions);
+        let own = || definition.clone();
+        self.put(node, name, (Some(own()), own()), own(), shape);
+    }
+
+    /// Adds a type that stands at a place, as a definition or inline.
+    fn put(
+        &mut self,
+        node: &Node,
+        name: String,
+        (definition, place): (Option<String>, String),
+        doc_key: String,
+        shape: Shape,
+    ) {
         let new = TypeDef {
             name: name.clone(),
-            definition: Some(definition.clone()),
-            places: vec![definition.clone()],
+            definition,
+            places: vec![place],
             pointer: node.pointer.clone(),
-            doc_key: definition.clone(),
+            doc_key,
             area: String::new(),
             deprecated: node.deprecated,
             shape,

@@ -28,14 +28,15 @@ impl Unsupported {
             found,
             endless: _,
         } = self;
-        Decision {
-            scope: scope.clone(),
-            place: pointer,
-            question: Question::Shape,
-            open: format!("expected {expected}, found {found}"),
-            answer: format!("`{place}` is any JSON, kept as text"),
-            settle: opaque_rule(place, "json"),
-        }
+        let open = format!("expected {expected}, found {found}");
+        let answer = format!("`{place}` is any JSON, kept as text");
+        scope.asks(
+            Question::Shape,
+            pointer,
+            open,
+            answer,
+            opaque_rule(place, "json"),
+        )
     }
 }
 
@@ -53,14 +54,9 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
         let mut settle = erratum(scope, pointer, Some(&value.to_string()), "remove = true");
         let teach = "# or teach codegen/schema/src/schema/parse.rs what it means\n";
         settle.stub.insert_str(0, teach);
-        Decision {
-            scope: scope.clone(),
-            place: pointer.clone(),
-            question: Question::Shape,
-            open: format!("expected {KNOWN}, found the keyword `{keyword}`"),
-            answer: format!("`{keyword}` says nothing of what is valid"),
-            settle,
-        }
+        let open = format!("expected {KNOWN}, found the keyword `{keyword}`");
+        let answer = format!("`{keyword}` says nothing of what is valid");
+        scope.asks(Question::Shape, pointer.clone(), open, answer, settle)
     };
     schema.unknown.iter().map(of).collect()
 }
@@ -74,14 +70,12 @@ pub(super) fn renamed(
     given: &str,
     stub: String,
 ) -> Decision {
-    Decision {
-        scope: scope.clone(),
-        place: pointer.to_owned(),
-        question: Question::Name,
-        open: format!("`{taken}` {why}"),
-        answer: format!("it is called `{given}`"),
-        settle: Settle::of("names.toml", stub),
-    }
+    let (open, answer) = (
+        format!("`{taken}` {why}"),
+        format!("it is called `{given}`"),
+    );
+    let settle = Settle::of("names.toml", stub);
+    scope.asks(Question::Name, pointer.to_owned(), open, answer, settle)
 }
 
 /// The file of the errata of a schema: one for all revisions, one for each extension.

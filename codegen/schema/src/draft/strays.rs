@@ -39,13 +39,10 @@ pub(super) fn no_messages(
             erratum(scope, &list, Some(&references(&stands)), &replace)
         }
     };
-    let decision = |(place, open): (String, String)| Decision {
-        scope: scope.clone(),
-        place,
-        question: Question::Direction,
-        open: format!("{open}, and `{union}` lists it"),
-        answer: "it is a type, and no method of either side".to_owned(),
-        settle: settle.clone(),
+    let decision = |(place, open): (String, String)| {
+        let open = format!("{open}, and `{union}` lists it");
+        let answer = "it is a type, and no method of either side".to_owned();
+        scope.asks(Question::Direction, place, open, answer, settle.clone())
     };
     odd.into_iter().map(decision).collect()
 }
@@ -96,29 +93,27 @@ pub(super) fn unlisted(
         let replace = format!("replace-json = '''{replace}'''");
         erratum(scope, &at, expect.as_deref(), &replace)
     };
-    let decision = |(def, method): &(&TypeDef, String)| Decision {
-        scope: scope.clone(),
-        place: def.at(),
-        question: Question::Direction,
-        open: match scope {
-            Scope::Extension { .. } => {
+    let decision = |(def, method): &(&TypeDef, String)| {
+        let (open, settle) = match scope {
+            Scope::Extension { name, .. } => (
                 format!(
                     "expected client or server as `sender` of `{method}`, found no row with one"
-                )
-            }
-            _ => format!(
-                "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
-                roles.join(", ")
+                ),
+                Settle::of(
+                    format!("{FOLDER}/{name}/{FACTS}"),
+                    format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+                ),
             ),
-        },
-        answer: format!("`{}` is a type, and no method of either side", name(def)),
-        settle: match scope {
-            Scope::Extension { name, .. } => Settle::of(
-                format!("{FOLDER}/{name}/{FACTS}"),
-                format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+            _ => (
+                format!(
+                    "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
+                    roles.join(", ")
+                ),
+                settle(union(def)),
             ),
-            _ => settle(union(def)),
-        },
+        };
+        let answer = format!("`{}` is a type, and no method of either side", name(def));
+        scope.asks(Question::Direction, def.at(), open, answer, settle)
     };
     strays.iter().map(decision).collect()
 }

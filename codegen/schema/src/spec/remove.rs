@@ -51,7 +51,9 @@ pub(super) fn remove(directory: &mut Directory, id: &str) -> Result<Removed, Err
         ..Removed::default()
     };
 
-    let heir = heir(directory, &rows, at);
+    // The draft that follows and is not the revision before: what begins with the revision is the draft's, too.
+    let heir = own_draft(directory, &rows, at).filter(|_| !row.is_draft());
+    let heir = heir.map(Row::id);
     let mut kept = match heir {
         Some(draft) => handed_on(directory, id, draft)?,
         None => Vec::new(),
@@ -117,15 +119,8 @@ pub(super) fn remove(directory: &mut Directory, id: &str) -> Result<Removed, Err
     // What is gone may have been all that another rule was there for.
     let needless = prune(directory, needless)?;
     let unused = gone.into_iter().chain(needless);
-    removed.unused = unused.map(|left| left.fact.0).collect();
+    removed.unused = unused.map(|left| left.fact).collect();
     Ok(removed)
-}
-
-/// The draft that follows a revision and is not the one before it: what begins with the revision is the draft's, too.
-fn heir<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r str> {
-    let here = rows.get(at).filter(|row| !row.is_draft());
-    here.and_then(|_| own_draft(directory, rows, at))
-        .map(Row::id)
 }
 
 /// The revision after one, if it is a draft with another schema than the revision before.
@@ -183,7 +178,7 @@ fn without_names(directory: &mut Directory, id: &str) -> Result<(), Error> {
         let entries = entries.filter(|entry| facts::names(entry, id));
         named.extend(entries.map(|entry| (file.clone(), entry)));
     }
-    without(directory, &named)
+    without(directory, named.iter().map(|(file, entry)| (file, entry)))
 }
 
 /// Gives the rules of conversions to a revision, and the rows that name it, to another one that has its place.
@@ -220,7 +215,7 @@ pub(super) fn handed_on(
             let text = text.replacen(&heading(from), &heading(to), 1);
             let target_file = directory.files.entry(format!("{target}.toml"));
             target_file.or_insert(text);
-            handed.push(Fact(target));
+            handed.push(target);
         }
     }
     Ok(handed)
@@ -259,7 +254,7 @@ pub(super) fn entries_of(
             let Some(entry) = line.and_then(|line| at_line(text, &entries, line)) else {
                 continue;
             };
-            let fact = Fact(format!("{file}: {}", entry.label()));
+            let fact = format!("{file}: {}", entry.label());
             if !found.iter().any(|other| other.left.fact == fact) {
                 let why = diagnostic.problem.to_string();
                 found.push(Named {
@@ -284,18 +279,19 @@ pub(super) fn prune(
         if gone.is_empty() {
             return Ok(left);
         }
-        let entries: Vec<_> =
-            (gone.iter().map(|one| (one.file.clone(), one.entry.clone()))).collect();
+        without(directory, gone.iter().map(|one| (&one.file, &one.entry)))?;
         left.extend(gone.into_iter().map(|one| one.left));
-        without(directory, &entries)?;
     }
 }
 
 /// Takes entries out of their files.
-fn without(directory: &mut Directory, gone: &[(String, Entry)]) -> Result<(), Error> {
+fn without<'e>(
+    directory: &mut Directory,
+    gone: impl Iterator<Item = (&'e String, &'e Entry)> + Clone,
+) -> Result<(), Error> {
     let Directory { root, files, .. } = directory;
     for (file, text) in files {
-        let own = gone.iter().filter(|(of, _)| of == file);
+        let own = gone.clone().filter(|(of, _)| *of == file);
         let own = own.map(|(_, entry)| entry);
         if own.clone().next().is_some() {
             *text = sheet::without(&format!("{root}/{file}"), text, own)?;

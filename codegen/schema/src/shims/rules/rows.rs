@@ -416,42 +416,30 @@ impl Action {
 
     /// Whether it says what becomes of a member that the target does not have.
     pub(crate) fn drops(&self) -> bool {
-        matches!(
-            self,
-            Self::Drop
-                | Self::InSession
-                | Self::Pass
-                | Self::Implied(_)
-                | Self::Only(_)
-                | Self::RequiresState(_)
-                | Self::Reject(_)
-                | Self::Custom(_)
-        )
+        self.does()[0]
+    }
+
+    /// Whether it says what a member that must be there gets, where the source has none.
+    pub(crate) fn fills(&self) -> bool {
+        self.does()[1]
     }
 
     /// Returns whether a conversion ends by it.
     #[must_use]
     pub fn stops(&self) -> bool {
-        matches!(
-            self,
-            Self::RequiresState(_) | Self::Reject(_) | Self::Swallow
-        )
+        self.does()[2]
     }
 
-    /// Whether it says what a member that must be there gets, where the source has none.
-    pub(crate) fn fills(&self) -> bool {
-        matches!(
-            self,
-            Self::Default(_)
-                | Self::Empty
-                | Self::Session(_)
-                | Self::Swallow
-                | Self::Implied(_)
-                | Self::Only(_)
-                | Self::RequiresState(_)
-                | Self::Reject(_)
-                | Self::Custom(_)
-        )
+    /// Whether it drops, fills and stops.
+    fn does(&self) -> [bool; 3] {
+        match self {
+            Self::Drop | Self::InSession | Self::Pass => [true, false, false],
+            Self::Implied(_) | Self::Only(_) | Self::Custom(_) => [true, true, false],
+            Self::RequiresState(_) | Self::Reject(_) => [true, true, true],
+            Self::Default(_) | Self::Empty | Self::Session(_) => [false, true, false],
+            Self::Swallow => [false, true, true],
+            Self::Adopt | Self::Filter(_) | Self::Before(_) | Self::After(_) => [false; 3],
+        }
     }
 }
 

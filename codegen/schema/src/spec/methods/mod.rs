@@ -26,12 +26,16 @@ pub struct MethodRules {
     results: Vec<ResultRule>,
     pub(crate) order: Order,
     areas: SortedMap<String, String>,
-    input_required: Option<String>,
-    named_by: SortedMap<String, String>,
-    capabilities: SortedMap<String, String>,
-    capability_parts: SortedMap<String, Vec<CapabilityPart>>,
+    /// The definition of the result that asks for input first.
+    pub(crate) input_required: Option<String>,
+    /// The member of the params of each method that says what the request is about.
+    pub(crate) named_by: SortedMap<String, String>,
+    /// The capability that the receiver of each method has to have declared.
+    pub(crate) capabilities: SortedMap<String, String>,
+    /// The parts of that capability which some params need besides.
+    pub(crate) capability_parts: SortedMap<String, Vec<CapabilityPart>>,
     /// Who sends a message, where that is said beside the schema: for those of an extension.
-    senders: SortedMap<String, Direction>,
+    pub(crate) senders: SortedMap<String, Direction>,
 }
 
 /// The facts of methods, by name.
@@ -46,17 +50,6 @@ pub struct CapabilityPart {
     pub member: String,
     /// The value of that member which does; `None` for any.
     pub value: Option<String>,
-}
-
-/// What a method is to endpoints, where the schema does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MethodFacts<'r> {
-    /// The member of the params that says what the request is about.
-    pub named_by: Option<&'r str>,
-    /// The capability that the receiver has to have declared.
-    pub capability: Option<&'r str>,
-    /// The parts of that capability which some params need besides.
-    pub capability_parts: &'r [CapabilityPart],
 }
 
 #[derive(Default, Deserialize)]
@@ -212,22 +205,15 @@ impl MethodRules {
                 rules.senders.insert(name.clone(), sender);
             }
             rules.results.retain(|rule| rule.method != *name);
-            rules
-                .results
-                .extend(method.result.iter().map(|result| ResultRule {
-                    method: name.clone(),
-                    result: result.clone(),
-                    task_result: None,
-                    revisions: None,
-                }));
+            let own = method.result.iter().map(|result| ResultRule {
+                method: name.clone(),
+                result: result.clone(),
+                task_result: None,
+                revisions: None,
+            });
+            rules.results.extend(own);
         }
         rules
-    }
-
-    /// Returns who sends a message, where that is said beside the schema.
-    #[must_use]
-    pub fn sender(&self, method: &str) -> Option<Direction> {
-        self.senders.get(method).copied()
     }
 
     /// Returns the rule for a request of a revision.
@@ -248,22 +234,6 @@ impl MethodRules {
             rule.method == method && rule.results().all(|result| defined(result))
         };
         self.results.iter().rev().find(fits)
-    }
-
-    /// Returns the definition of the result that asks for input first.
-    #[must_use]
-    pub fn input_required(&self) -> Option<&str> {
-        self.input_required.as_deref()
-    }
-
-    /// Returns what a method is to endpoints.
-    #[must_use]
-    pub fn facts(&self, method: &str) -> MethodFacts<'_> {
-        MethodFacts {
-            named_by: self.named_by.get(method).map(String::as_str),
-            capability: self.capabilities.get(method).map(String::as_str),
-            capability_parts: self.capability_parts.get(method).map_or(&[], Vec::as_slice),
-        }
     }
 
     /// Returns the area of a method: the source file that its types live in.
