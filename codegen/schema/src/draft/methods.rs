@@ -80,11 +80,8 @@ pub(super) fn pair(built: &mut Built, scope: &Scope, rules: &MethodRules) {
         .filter(|(def, _)| !listed.contains(&def.name))
         .collect();
     decisions.extend(unlisted(schema, scope, &strays));
-    decisions.extend(
-        methods
-            .iter()
-            .filter_map(|method| pairing.without_area(method)),
-    );
+    let without_area = methods.iter().map(|method| pairing.without_area(method));
+    decisions.extend(without_area.flatten());
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
     let outcomes = pairing.outcomes.into_iter();
     (built.model.types).extend(outcomes.map(|def| (def.name.clone(), def)));
@@ -175,10 +172,8 @@ impl<'m> Pairing<'m> {
                 Some(task) => {
                     let name = free(model, &format!("{}Outcome", roles::stem(request)));
                     let results = vec![rule.result.clone(), task.clone()];
-                    let types = results
-                        .iter()
-                        .filter_map(|result| self.ty(result))
-                        .collect();
+                    let types = results.iter().filter_map(|result| self.ty(result));
+                    let types: Vec<Ty> = types.collect();
                     self.outcomes.push(TypeDef {
                         name: name.clone(),
                         definition: None,

@@ -11,32 +11,16 @@ use crate::spec::extensions::FOLDER;
 impl Unsupported {
     /// The failure that it is where there is no such answer; `file` is the schema.
     pub(crate) fn refused(&self, file: &str) -> Error {
-        Error::schema(
-            file,
-            &self.pointer,
-            &self.expected,
-            &self.found,
-            "mend it with an erratum",
-        )
+        let (at, help) = (&self.pointer, "mend it with an erratum");
+        Error::schema(file, at, &self.expected, &self.found, help)
     }
 
     /// It is read as opaque JSON instead.
     pub(super) fn opaque(self, scope: &Scope, place: &str) -> Decision {
-        let Self {
-            pointer,
-            expected,
-            found,
-            endless: _,
-        } = self;
-        let open = format!("expected {expected}, found {found}");
+        let open = format!("expected {}, found {}", self.expected, self.found);
         let answer = format!("`{place}` is any JSON, kept as text");
-        scope.asks(
-            Question::Shape,
-            pointer,
-            open,
-            answer,
-            opaque_rule(place, "json"),
-        )
+        let settle = opaque_rule(place, "json");
+        scope.asks(Question::Shape, self.pointer, open, answer, settle)
     }
 }
 

@@ -99,7 +99,7 @@ impl Builder<'_> {
 
     fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
         self.keep_prose(node, doc_key.clone());
-        self.names.give(name);
+        self.names.given.entry(name.to_owned()).or_default();
         self.hoisted(place, name, true);
         self.put(
             node,
@@ -128,7 +128,7 @@ impl Builder<'_> {
             // A definition that was read ahead may have found its use for it.
             if made && def.places.is_empty() {
                 self.types.remove(&name);
-                self.names.take_back(&name);
+                self.names.given.remove(&name);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{
     Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Transfer,
 };
-use super::super::rules::{Action, Offer, Rule, SessionFact};
+use super::super::rules::{Action, Offer, SessionFact};
 use super::words::{self, MAX_WITHIN};
 use super::{End, Planner, Reject, hook};
 use crate::diff::refused_by;
@@ -218,7 +218,16 @@ impl<'m> Planner<'m> {
             return self.unfilled(place);
         }
         self.fills(place, &offer, target);
-        missing(offer.rule, offer.action)
+        Missing {
+            rule: offer.rule.id.clone(),
+            // What is implied on the way down is the default on the way up.
+            action: match offer.action {
+                Action::Implied(value) => Action::Default(value.clone()),
+                Action::Only(only) => Action::Default(only.value.clone()),
+                action => action.clone(),
+            },
+            empty: None,
+        }
     }
 
     /// A value that a rule gives to a member has to be one of the member.
@@ -250,22 +259,16 @@ impl<'m> Planner<'m> {
         open: &str,
         row: fn(String) -> Row,
     ) -> Missing {
-        match words::default(self.to, target) {
-            Some(value) => {
-                let action = format!("{{ default = {value} }}");
-                let answer = format!("an absent one becomes {value}, the default of the schema");
-                self.notes(place, open, &answer, row(action));
-                Missing {
-                    action: Action::Default(value.clone()),
-                    ..self.unfilled(place)
-                }
-            }
-            None => {
-                let answer = "a message without it is refused";
-                self.notes(place, open, answer, row("{ default = \"\" }".to_owned()));
-                self.unfilled(place)
-            }
+        let mut missing = self.unfilled(place);
+        let mut answer = "a message without it is refused".to_owned();
+        let mut action = "{ default = \"\" }".to_owned();
+        if let Some(value) = words::default(self.to, target) {
+            missing.action = Action::Default(value.clone());
+            answer = format!("an absent one becomes {value}, the default of the schema");
+            action = format!("{{ default = {value} }}");
         }
+        self.notes(place, open, &answer, row(action));
+        missing
     }
 
     /// Nothing: a message without the member is refused.
@@ -293,57 +296,44 @@ impl<'m> Planner<'m> {
         alike: Option<&str>,
     ) -> DroppedPlan {
         let question = "what becomes of a member that the target does not have";
-        let plan = DroppedPlan {
+        let optional = source.presence == Presence::Optional;
+        let plan = |rule: &str, action: Action, carried: bool| DroppedPlan {
             wire: source.wire.clone(),
             field: source.field.clone(),
-            optional: source.presence == Presence::Optional,
-            rule: UNDECIDED.to_owned(),
-            action: Action::Drop,
-            carried: source.presence == Presence::Optional,
+            optional,
+            rule: rule.to_owned(),
+            action,
+            carried,
         };
-        let offered = (self.rules).offer(place, self.way).is_some();
-        match self.rule(place, Action::drops, question) {
-            Some((rule, action)) => DroppedPlan {
-                rule: rule.id.clone(),
-                action: action.clone(),
-                // What the source always has is made anew on the way back, unless nothing can make it.
-                carried: rule.carry
-                    && (plan.optional || rule.action(self.way.back()).is_some_and(Action::stops)),
-                ..plan
-            },
-            None if offered => plan,
-            None => {
-                let (before, now) = (self.before, self.now);
-                let (ty, presence) = (&source.ty, words::presence(&source.presence));
-                let alike = alike.map(|new| {
-                    format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
-                });
-                let alike = alike.unwrap_or_default();
-                // What the way back fills in goes without saying.
-                let default = words::default(self.from, source);
-                if let (Presence::Required, Some(value)) = (&source.presence, default) {
-                    let open = format!(
-                        "{now} has no such member; it is {ty}, required in {before}{alike}"
-                    );
-                    let answer = format!(
-                        "{value}, the default of the schema, is left out, and another value is recorded"
-                    );
-                    self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
-                    return DroppedPlan {
-                        action: Action::Implied(value.clone()),
-                        ..plan
-                    };
-                }
-                let open =
-                    format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
-                self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
-                // Nothing can make it anew on the way back.
-                DroppedPlan {
-                    carried: true,
-                    ..plan
-                }
-            }
+        let offered = self.rules.offer(place, self.way).is_some();
+        if let Some((rule, action)) = self.rule(place, Action::drops, question) {
+            // What the source always has is made anew on the way back, unless nothing can make it.
+            let stops = || rule.action(self.way.back()).is_some_and(Action::stops);
+            let carried = rule.carry && (optional || stops());
+            return plan(&rule.id, action.clone(), carried);
         }
+        if offered {
+            return plan(UNDECIDED, Action::Drop, optional);
+        }
+        let (before, now) = (self.before, self.now);
+        let (ty, presence) = (&source.ty, words::presence(&source.presence));
+        let alike = alike.map(|new| {
+            format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
+        });
+        let alike = alike.unwrap_or_default();
+        let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
+        // What the way back fills in goes without saying.
+        let default = words::default(self.from, source);
+        if let (Presence::Required, Some(value)) = (&source.presence, default) {
+            let answer = format!(
+                "{value}, the default of the schema, is left out, and another value is recorded"
+            );
+            self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
+            return plan(UNDECIDED, Action::Implied(value.clone()), optional);
+        }
+        self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
+        // Nothing can make it anew on the way back.
+        plan(UNDECIDED, Action::Drop, true)
     }
 
     /// A member that was a constant, and is one value of several now: of the rest of the source, where a rule says so at
@@ -415,19 +405,5 @@ impl<'m> Planner<'m> {
             let [before, after] = self.way.ends([old, new]);
             from == before && to == after
         })
-    }
-}
-
-fn missing(rule: &Rule, action: &Action) -> Missing {
-    // What is implied on the way down is the default on the way up.
-    let action = match action {
-        Action::Implied(value) => Action::Default(value.clone()),
-        Action::Only(only) => Action::Default(Value::clone(&only.value)),
-        action => action.clone(),
-    };
-    Missing {
-        rule: rule.id.clone(),
-        action,
-        empty: None,
     }
 }

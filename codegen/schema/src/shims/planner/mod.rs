@@ -18,7 +18,7 @@ use super::limits::Limits;
 use super::open::{Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Hook, PairPlan, StringPlan, Transfer};
-use super::rules::{Action, Also, Offer, PairRules, Reject, Rule};
+use super::rules::{Action, Also, Offer, PairRules, Reject, Rule, placed};
 use crate::Error;
 use crate::diff::Graph;
 use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
@@ -80,12 +80,10 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let mut fault = |offset: usize, row: &Also, problem: &str| {
         errors.push(rules.error(offset, &row.r#type, problem, &row.reason));
     };
-    for (offset, row) in rules.also() {
+    for (offset, row) in placed(&rules.rows.also) {
         let end = End::Type(row.r#type.clone());
-        match [old, new]
-            .iter()
-            .all(|side| side.model.get(&row.r#type).is_some())
-        {
+        let has = |side: Side<'_>| side.model.get(&row.r#type).is_some();
+        match has(old) && has(new) {
             true => also.push((offset, row, (end.clone(), end))),
             false => fault(offset, row, "both revisions must have a type of that name"),
         }
@@ -94,11 +92,8 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     ways.iter_mut().for_each(Planner::run);
     for (offset, row, pair) in &also {
         if ways.iter().all(|way| way.known.contains(pair)) {
-            fault(
-                *offset,
-                row,
-                "a method of both revisions reaches it as it is",
-            );
+            let problem = "a method of both revisions reaches it as it is";
+            fault(*offset, row, problem);
         }
     }
     for (.., (from, to)) in also {
@@ -352,7 +347,8 @@ impl<'m> Planner<'m> {
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
         if plain(self.from, &from.name) && plain(self.to, to) {
             // A newtype around the same scalar is the same text.
-            if !words::same_text(self.from, &from.name, self.to, to) {
+            let shapes = (&from.shape, self.to.shape(to));
+            if !matches!(shapes, (Shape::Newtype(a), Some(Shape::Newtype(b))) if a == b) {
                 let answer = "the value is read again, and refused if it does not fit";
                 self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
             }

@@ -121,18 +121,11 @@ impl<'m> Planner<'m> {
             let mut ids = rules.fit(from_key, &limit.place, way);
             ids.extend(rules.fit(to_key, &limit.place, way));
             if ids.is_empty() {
-                let row = Row::Covers {
-                    owner: to_key.to_owned(),
-                    member: limit.place.clone(),
-                };
+                let row = Row::Covers([to_key.to_owned(), limit.place.clone()]);
                 let answer =
                     "the value is passed on as it is, and may be refused by who receives it";
-                self.notes(
-                    &format!("{to_key}.{}", limit.place),
-                    &limit.asks,
-                    answer,
-                    row,
-                );
+                let place = format!("{to_key}.{}", limit.place);
+                self.notes(&place, &limit.asks, answer, row);
                 ids.insert(UNDECIDED.to_owned());
             }
             fitted.extend(ids.into_iter().map(|rule| Fitted {

@@ -30,13 +30,11 @@ impl<'m> Planner<'m> {
         union: &'u Union,
         from: &str,
     ) -> impl Iterator<Item = (&'u Variant, &'u String)> {
-        union
-            .variants
-            .iter()
-            .filter_map(move |variant| match &variant.ty {
-                Ty::Named(name) if self.is_one(from, name) => Some((variant, name)),
-                _ => None,
-            })
+        let variants = union.variants.iter();
+        variants.filter_map(move |variant| match &variant.ty {
+            Ty::Named(name) if self.is_one(from, name) => Some((variant, name)),
+            _ => None,
+        })
     }
 
     /// Tells the variants that a type became apart by a member that each has as another constant, one for every value
@@ -100,10 +98,27 @@ impl<'m> Planner<'m> {
         let pairs = target.map_or_else(|_| Vec::new(), |target| self.pairs(union, target));
         for (at, variant) in union.variants.iter().enumerate() {
             let place = format!("{}|{}", def.doc_key, variant.name);
-            let found = pairs.iter().find(|(from, _)| *from == at);
-            let to = target.map(|target| found.map(|(_, to)| &target.variants[*to]));
-            let arm = match self.same_arm(&variant.ty, to) {
-                Some(arm) => arm,
+            // It stays as the variant of a union, or as the one type that is left of it.
+            let becomes = match target {
+                Ok(target) => {
+                    let to = pairs.iter().find(|(from, _)| *from == at);
+                    to.map(|(_, to)| &target.variants[*to]).and_then(|to| {
+                        let transfer = self.transfer(&variant.ty, &to.ty).ok()?;
+                        Some(into(to, transfer))
+                    })
+                }
+                Err(name) => {
+                    let own = self.from.resolve(&variant.ty).name();
+                    let own = own.filter(|own| self.is_one(own, name));
+                    own.map(|own| Becomes {
+                        variant: None,
+                        boxed: false,
+                        transfer: self.call(End::Type(own.to_owned()), End::Type(name.to_owned())),
+                    })
+                }
+            };
+            let arm = match becomes {
+                Some(becomes) => Arm::Same(becomes),
                 None => {
                     let held = match &variant.ty {
                         Ty::Named(name) => format!("variant that holds `{name}`"),
@@ -173,27 +188,6 @@ impl<'m> Planner<'m> {
                     rule: UNDECIDED.to_owned(),
                     error,
                 }
-            }
-        }
-    }
-
-    /// A variant that stays: as the variant of a union, or as the one type that is left of it.
-    fn same_arm(&mut self, ty: &Ty, to: Result<Option<&Variant>, &str>) -> Option<Arm> {
-        match to {
-            Err(name) => {
-                let own = self.from.resolve(ty).name()?;
-                let ends = [own, name].map(|name| End::Type(name.to_owned()));
-                let [from, to] = self.is_one(own, name).then_some(ends)?;
-                Some(Arm::Same(Becomes {
-                    variant: None,
-                    boxed: false,
-                    transfer: self.call(from, to),
-                }))
-            }
-            Ok(variant) => {
-                let variant = variant?;
-                let transfer = self.transfer(ty, &variant.ty).ok()?;
-                Some(Arm::Same(into(variant, transfer)))
             }
         }
     }

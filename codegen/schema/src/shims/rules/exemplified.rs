@@ -54,38 +54,34 @@ pub(in crate::shims) struct Told<'r> {
 
 impl Rows {
     /// All rows with an id, in the order of the file within their kind.
-    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
+    pub(in crate::shims) fn told(&self) -> impl Iterator<Item = Told<'_>> {
         macro_rules! told {
-            ($rows:expr, $says:expr, $row:ident, $at:expr, $rule:expr, $method:expr) => {
-                placed($rows).map(move |(offset, $row)| Told {
+            ($rows:expr, $says:ident, |$row:ident| $at:expr, $rule:expr, $method:expr) => {
+                placed($rows).map(|(offset, $row)| Told {
                     offset,
                     id: &$row.id,
                     at: $at,
                     rule: $rule,
                     method: $method,
-                    says: says(|way| $says($row, way)),
+                    says: says(|way| $row.$says(way)),
                     reason: &$row.reason,
                     source: &$row.source,
                     examples: &$row.example,
                 })
             };
         }
-        let (by_rule, by_method, by_code) = (Rule::action, MethodRule::action, ErrorRule::fate);
-        let at = |row: &ErrorRule| match &row.method {
-            Some(methods) => format!("error {} of {}", row.code, methods.all().join(", ")),
-            None => format!("error {}", row.code),
-        };
-        let list = |names: &OneOrMany<String>| names.all().join(", ");
-        let rules = told!(&self.rule, by_rule, row, list(&row.at), Some(row), None);
-        let methods = told!(
-            &self.method,
-            by_method,
-            row,
-            list(&row.name),
-            None,
-            Some(row)
-        );
-        let errors = told!(&self.error, by_code, row, at(row), None, None);
+        fn list(names: &OneOrMany<String>) -> String {
+            names.all().join(", ")
+        }
+        fn code(row: &ErrorRule) -> String {
+            match &row.method {
+                Some(methods) => format!("error {} of {}", row.code, list(methods)),
+                None => format!("error {}", row.code),
+            }
+        }
+        let rules = told!(&self.rule, action, |row| list(&row.at), Some(row), None);
+        let methods = told!(&self.method, action, |row| list(&row.name), None, Some(row));
+        let errors = told!(&self.error, fate, |row| code(row), None, None);
         rules.chain(methods).chain(errors)
     }
 }

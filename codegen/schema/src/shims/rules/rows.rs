@@ -14,8 +14,8 @@ use mcp_convert::Adapter;
 /// All rows of a file, with their places in it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Rows {
-    pub(super) also: Vec<Spanned<Also>>,
+pub(in crate::shims) struct Rows {
+    pub(in crate::shims) also: Vec<Spanned<Also>>,
     pub(super) rename: Vec<Spanned<Rename>>,
     pub(super) rule: Vec<Spanned<Rule>>,
     pub(super) method: Vec<Spanned<MethodRule>>,
@@ -23,7 +23,7 @@ pub(super) struct Rows {
 }
 
 /// Rows with their byte offsets.
-pub(super) fn placed<T>(rows: &[Spanned<T>]) -> impl Iterator<Item = (usize, &T)> {
+pub(in crate::shims) fn placed<T>(rows: &[Spanned<T>]) -> impl Iterator<Item = (usize, &T)> {
     rows.iter().map(|row| (row.span().start, row.get_ref()))
 }
 
@@ -382,9 +382,8 @@ impl MethodRule {
     /// Returns its action for one way.
     #[must_use]
     pub fn action(&self, way: Way) -> Option<&MethodAction> {
-        self.action
-            .as_ref()
-            .or_else(|| way.of(&self.up, &self.down).as_ref())
+        let of_way = way.of(&self.up, &self.down);
+        self.action.as_ref().or(of_way.as_ref())
     }
 }
 

@@ -22,9 +22,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     for row in &told {
         let mut fault = |problem: &str| fault(row.offset, row.id, problem, row.reason);
         match (row.rule, row.method) {
-            (Some(rule), _) => problems(rows, rule)
-                .iter()
-                .for_each(|problem| fault(problem)),
+            (Some(rule), _) => (problems(rows, rule).iter()).for_each(|problem| fault(problem)),
             (_, Some(rule)) => {
                 for name in &rule.with {
                     if !placed(&rows.also).any(|(_, also)| also.r#type == *name) {
@@ -45,11 +43,8 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
                 "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter",
             );
         }
-        let hooks = row
-            .rule
-            .into_iter()
-            .flat_map(Rule::actions)
-            .filter_map(Action::function);
+        let hooks = row.rule.into_iter().flat_map(Rule::actions);
+        let hooks = hooks.filter_map(Action::function);
         for hook in hooks.filter(|hook| !hook.split("::").all(is_identifier)) {
             fault(&format!(
                 "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
@@ -144,17 +139,12 @@ fn problems(rows: &Rows, rule: &Rule) -> Vec<String> {
     ];
     let by_itself = by_itself.into_iter().filter(|(is_wrong, _)| *is_wrong);
     let mut problems: Vec<String> = by_itself.map(|(_, problem)| problem.to_owned()).collect();
-    for (place, way) in rule
-        .with
-        .iter()
-        .flat_map(|place| Way::BOTH.map(|way| (place, way)))
-    {
+    let places = rule.with.iter();
+    for (place, way) in places.flat_map(|place| Way::BOTH.map(|way| (place, way))) {
         let mut hooks = placed(&rows.rule).filter(|(_, hook)| labels(hook).any(|it| it == *place));
         let is_there = |(_, hook): (usize, &Rule)| hook.action(way).is_some_and(Action::is_hook);
-        let leans = rule
-            .action(way)
-            .is_some_and(|action| *action != Action::Adopt);
-        if leans && !hooks.any(is_there) {
+        let leans = |action: &Action| *action != Action::Adopt;
+        if rule.action(way).is_some_and(leans) && !hooks.any(is_there) {
             problems.push(format!(
                 "it relies on a hook `{place}` on the way {way}, which is not there"
             ));
