@@ -98,6 +98,27 @@ impl Decision {
     }
 }
 
+impl Scope {
+    /// A question about a place in its schema, with the answer that stands in.
+    pub(crate) fn asks(
+        &self,
+        question: Question,
+        place: String,
+        open: String,
+        answer: String,
+        settle: Settle,
+    ) -> Decision {
+        Decision {
+            scope: self.clone(),
+            place,
+            question,
+            open,
+            answer,
+            settle,
+        }
+    }
+}
+
 impl Settle {
     pub(crate) fn of(file: impl Into<String>, stub: impl Into<String>) -> Self {
         let (file, stub) = (file.into(), stub.into());

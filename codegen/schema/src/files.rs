@@ -90,13 +90,6 @@ impl FileSet {
         Ok(below)
     }
 
-    /// Returns path and bytes of each file, sorted by path.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.files
-            .iter()
-            .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
-    }
-
     /// Returns the number of files.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -209,17 +202,12 @@ impl Comparison {
     /// Describes what differs, with the command that mends it as the last line.
     #[must_use]
     pub fn report(&self, command: &str) -> String {
-        let Self {
-            changed,
-            missing,
-            orphan,
-            unchanged,
-        } = self;
+        let (missing, orphan, unchanged) = (&self.missing, &self.orphan, self.unchanged);
         if self.is_clean() {
             return format!("{unchanged} files up to date\n");
         }
         let mut out = String::new();
-        for Changed { path, diff } in changed {
+        for Changed { path, diff } in &self.changed {
             out.push_str(&format!("changed: {path}\n"));
             out.extend(diff.lines().map(|line| format!("    {line}\n")));
         }
@@ -227,7 +215,7 @@ impl Comparison {
         out.extend(orphan.iter().map(|path| format!("orphan:  {path}\n")));
         out.push_str(&format!(
             "{} changed, {} missing, {} orphan, {unchanged} up to date\nrun: {command}\n",
-            changed.len(),
+            self.changed.len(),
             missing.len(),
             orphan.len(),
         ));
@@ -347,10 +335,9 @@ fn walk(root: &Path, directory: &str, found: &mut SortedSet<String>) -> Result<(
 fn diff_of(found: &[u8], wanted: &[u8]) -> String {
     match (std::str::from_utf8(found), std::str::from_utf8(wanted)) {
         (Ok(found), Ok(wanted)) => diff::lines(found, wanted, SHOWN_LINES),
-        _ => format!(
-            "not text: {} bytes on disk, {} bytes wanted\n",
-            found.len(),
-            wanted.len()
-        ),
+        _ => {
+            let (found, wanted) = (found.len(), wanted.len());
+            format!("not text: {found} bytes on disk, {wanted} bytes wanted\n")
+        }
     }
 }

@@ -41,12 +41,9 @@ impl Open {
                 return open;
             }
         };
-        for of in &models.revisions {
-            open.decisions.extend(of.decisions.iter().cloned());
-        }
-        for of in &models.extensions {
-            open.decisions.extend(of.decisions.iter().cloned());
-        }
+        let revisions = models.revisions.iter().flat_map(|of| &of.decisions);
+        let extensions = models.extensions.iter().flat_map(|of| &of.decisions);
+        open.decisions = revisions.chain(extensions).cloned().collect();
         for pair in models.all_pairs() {
             match models.plan_pair(&pair, spec.rules.get(&pair.file())) {
                 Ok(plan) => open.decisions.extend(plan.open),

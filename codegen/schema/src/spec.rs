@@ -111,18 +111,21 @@ impl Spec {
         let names = extensions::names(directory);
         let load = |name: &String| Extension::load(directory, name, &revisions);
         let extensions = Error::all(names.iter().map(load))?;
-        let mut rules = RuleTexts::new(&directory.root, order);
-        for (name, text) in &directory.files {
+        let is_shared = |name: &&String| {
             let folder = name.split('/').next();
             let of_revision = rows.iter().any(|row| folder == Some(row.id()));
-            if name.ends_with(".toml") && name != REVISIONS && !of_revision {
-                rules.insert(name, text.clone());
-            }
-        }
+            name.ends_with(".toml") && *name != REVISIONS && !of_revision
+        };
+        let files = directory.files.keys().filter(is_shared);
+        let files = files.map(|name| (name.clone(), directory.file(name)));
         Ok(Self {
             revisions,
             extensions,
-            rules,
+            rules: RuleTexts {
+                root: directory.root.clone(),
+                order,
+                files: files.collect(),
+            },
         })
     }
 

@@ -37,11 +37,8 @@ pub(super) fn settle(built: &mut Built, file: &str, scope: &Scope) -> Result<(),
         })
         .collect();
     for group in cycles(&variants) {
-        let first = group
-            .iter()
-            .filter_map(|name| built.model.get(name))
-            .map(TypeDef::at)
-            .min();
+        let defs = group.iter().filter_map(|name| built.model.get(name));
+        let first = defs.map(TypeDef::at).min();
         let found = format!(
             "a union that holds itself as a variant: {}",
             group.join(", ")
@@ -89,11 +86,7 @@ fn has_list(ty: &Ty) -> bool {
 }
 
 fn endless(file: &str, place: &str, found: &str) -> Error {
-    Error::schema(
-        file,
-        place,
-        "a definition that ends in a type",
-        found,
-        "mend one of them with an erratum, or read it as opaque JSON in spec/shapes.toml",
-    )
+    let expected = "a definition that ends in a type";
+    let help = "mend one of them with an erratum, or read it as opaque JSON in spec/shapes.toml";
+    Error::schema(file, place, expected, found, help)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::definitions::Builder;
 use super::flatten::flatten;
 use super::open::erratum;
-use crate::decision::{Decision, Question};
+use crate::decision::Question;
 use crate::model::{Shape, Ty, Union};
 use crate::naming::{is_identifier, pascal_case};
 use crate::schema::{Node, Unsupported};
@@ -44,11 +44,10 @@ impl Builder<'_> {
         if variants.len() < 2 || variants.iter().any(|variant| variant.reference.is_some()) {
             return Vec::new();
         }
-        let whole: Result<Vec<Node>, Unsupported> = variants
-            .iter()
-            .map(|variant| flatten(self.schema, variant))
-            .collect();
-        let Ok(whole) = whole else { return Vec::new() };
+        let whole = variants.iter().map(|variant| flatten(self.schema, variant));
+        let Ok(whole) = whole.collect::<Result<Vec<Node>, Unsupported>>() else {
+            return Vec::new();
+        };
         let constants = |member: &String| -> Option<Vec<String>> {
             let constant = |object: &Node| {
                 let constant = object.properties.get(member)?.constant.as_ref()?;
@@ -59,10 +58,8 @@ impl Builder<'_> {
             let names: SortedSet<String> = constants.iter().map(|text| pascal_case(text)).collect();
             (names.len() == constants.len()).then_some(constants)
         };
-        let mut members = whole
-            .iter()
-            .take(1)
-            .flat_map(|object| object.properties.keys());
+        let first = whole.iter().take(1);
+        let mut members = first.flat_map(|object| object.properties.keys());
         members.find_map(constants).unwrap_or_default()
     }
 
@@ -82,17 +79,15 @@ impl Builder<'_> {
         let Some(choices) = &node.choices else {
             return Ok(None);
         };
-        let strings: Option<Vec<String>> = choices
+        let strings = choices
             .iter()
-            .map(|choice| choice.as_str().map(str::to_owned))
-            .collect();
-        match strings {
+            .map(|choice| choice.as_str().map(str::to_owned));
+        match strings.collect::<Option<Vec<String>>>() {
             Some(strings) if !strings.is_empty() => Ok(Some(self.named_choices(node, strings))),
-            _ => Err(Unsupported::new(
-                node,
-                "an `enum` of strings",
-                Value::Array(choices.clone()).to_string(),
-            )),
+            _ => {
+                let found = Value::Array(choices.clone()).to_string();
+                Err(Unsupported::new(node, "an `enum` of strings", found))
+            }
         }
     }
 
@@ -100,27 +95,20 @@ impl Builder<'_> {
         let mut names: Vec<String> = strings.iter().map(|text| pascal_case(text)).collect();
         names.sort();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        let twice = twice.map(|pair| pair[0].as_str());
-        let odd = || {
-            names
-                .iter()
-                .find(|name| *name == "ALL" || !is_identifier(name))
-        };
-        let Some(name) = twice.or_else(|| odd().map(String::as_str)) else {
+        let mut all = names.iter();
+        let odd = || all.find(|name| *name == "ALL" || !is_identifier(name));
+        let Some(name) = twice.map(|pair| &pair[0]).or_else(odd) else {
             return Shape::StringEnum(strings);
         };
         let at = format!("{}/enum", node.pointer);
         let expect = Value::from(strings.clone()).to_string();
-        self.decide(Decision {
-            scope: self.scope.clone(),
-            place: node.pointer.clone(),
-            question: Question::Name,
-            open: format!(
-                "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
-            ),
-            answer: "it is any string".to_owned(),
-            settle: erratum(self.scope, &at, Some(&expect), "remove = true"),
-        });
+        let open = format!(
+            "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
+        );
+        let answer = "it is any string".to_owned();
+        let settle = erratum(self.scope, &at, Some(&expect), "remove = true");
+        let place = node.pointer.clone();
+        self.decide(self.scope.asks(Question::Name, place, open, answer, settle));
         Shape::Newtype(Ty::String)
     }
 }

@@ -52,11 +52,8 @@ pub(crate) fn cycles(edges: &SortedMap<String, SortedSet<String>>) -> Vec<Vec<St
             if low[at] != order[at] {
                 continue;
             }
-            let start = stack
-                .iter()
-                .rposition(|member| *member == at)
-                .unwrap_or_default();
-            let group = stack.split_off(start);
+            let start = stack.iter().rposition(|member| *member == at);
+            let group = stack.split_off(start.unwrap_or_default());
             group.iter().for_each(|member| on_stack[*member] = false);
             if group.len() > 1 || targets[at].contains(&at) {
                 groups.push(group.iter().map(|member| names[*member].clone()).collect());

@@ -117,12 +117,25 @@ impl<'s> Builder<'s> {
         };
         let done = std::mem::replace(&mut self.open, asked_by);
         self.settled.extend(done.decisions);
+        let own = || definition.clone();
+        self.put(node, name, (Some(own()), own()), own(), shape);
+    }
+
+    /// Adds a type that stands at a place, as a definition or inline.
+    fn put(
+        &mut self,
+        node: &Node,
+        name: String,
+        (definition, place): (Option<String>, String),
+        doc_key: String,
+        shape: Shape,
+    ) {
         let new = TypeDef {
             name: name.clone(),
-            definition: Some(definition.clone()),
-            places: vec![definition.clone()],
+            definition,
+            places: vec![place],
             pointer: node.pointer.clone(),
-            doc_key: definition.clone(),
+            doc_key,
             area: String::new(),
             deprecated: node.deprecated,
             shape,
@@ -161,11 +174,8 @@ impl<'s> Builder<'s> {
                 types => (types.iter().map(Ty::to_string).collect::<Vec<_>>()).join(" or "),
             };
             let ty = self.ruled(node, definition).unwrap_or_else(|| {
-                let expected = format!(
-                    "{}, for which names.toml has `{}`",
-                    words(&stands_for),
-                    runtime.path
-                );
+                let (kinds, path) = (words(&stands_for), &runtime.path);
+                let expected = format!("{kinds}, for which names.toml has `{path}`");
                 let unsupported = Unsupported::new(node, expected, words(&said));
                 self.decide(unsupported.opaque(self.scope, definition));
                 Ty::Json
@@ -228,21 +238,15 @@ impl<'s> Builder<'s> {
     /// What a value at a place is; an inline schema that needs a name is hoisted, one that no type holds is opaque.
     pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
         self.open.depth += 1;
+        let (expected, found) = ("inline schemas that are at most 64 deep", "deeper ones");
         let ty = match self.open.depth > MAX_DEPTH {
-            true => Err(Unsupported::new(
-                node,
-                "inline schemas that are at most 64 deep",
-                "deeper ones",
-            )),
+            true => Err(Unsupported::new(node, expected, found)),
             false => self.ty_inner(node, place),
         };
         self.open.depth -= 1;
+        let expected = || format!("at most {MAX_WRAPS} lists, maps and `null`s around one value");
         let fits = ty.and_then(|ty| match wraps(&ty) > MAX_WRAPS {
-            true => Err(Unsupported::new(
-                node,
-                format!("at most {MAX_WRAPS} lists, maps and `null`s around one value"),
-                "more",
-            )),
+            true => Err(Unsupported::new(node, expected(), "more")),
             false => Ok(ty),
         });
         fits.unwrap_or_else(|unsupported| {

@@ -71,10 +71,9 @@ fn needs(shape: &Shape) -> (SortedSet<&str>, usize) {
 /// Makes opaque what no finite value has, since each would hold another one.
 pub(super) fn open_endless(built: &mut Built, scope: &Scope) {
     let ranks = ranks(&built.model);
-    let endless: Vec<String> = (built.model.types.keys())
-        .filter(|name| !ranks.contains_key(name.as_str()))
-        .cloned()
-        .collect();
+    let names = built.model.types.keys();
+    let endless = names.filter(|name| !ranks.contains_key(name.as_str()));
+    let endless: Vec<String> = endless.cloned().collect();
     for name in endless {
         let expected = "expected a type that some finite JSON can have, found one whose every value holds another of it";
         opaque(built, scope, &name, Ty::Json, expected.to_owned());

@@ -26,22 +26,17 @@ impl Join<'_> {
     fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Unsupported> {
         self.parts += 1;
         if depth > MAX_DEPTH {
+            let expected = "a `$ref` or `allOf` that ends";
+            let found = "a cycle, or more than 64 of them";
             return Err(Unsupported {
                 endless: true,
-                ..Unsupported::new(
-                    node,
-                    "a `$ref` or `allOf` that ends",
-                    "a cycle, or more than 64 of them",
-                )
+                ..Unsupported::new(node, expected, found)
             });
         }
         if self.parts > MAX_PARTS {
             let expected = format!("an `allOf` of at most {MAX_PARTS} schemas");
-            return Err(Unsupported::new(
-                node,
-                expected,
-                "more, counting those of its parts",
-            ));
+            let found = "more, counting those of its parts";
+            return Err(Unsupported::new(node, expected, found));
         }
         if let Some(unsupported) = &node.unsupported {
             return Err(Unsupported::clone(unsupported));
@@ -232,9 +227,12 @@ fn narrows(narrow: &Node, wide: &Node) -> bool {
 
 /// Whether two nodes say the same; where they stand does not matter.
 pub(super) fn same_facts(left: &Node, right: &Node) -> bool {
-    let same_list = |left: &[Node], right: &[Node]| {
-        left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same_facts(l, r))
-    };
+    fn same<'n>(
+        left: impl ExactSizeIterator<Item = &'n Node>,
+        right: impl ExactSizeIterator<Item = &'n Node>,
+    ) -> bool {
+        left.len() == right.len() && left.zip(right).all(|(left, right)| same_facts(left, right))
+    }
     left.reference == right.reference
         && left.unsupported.is_none()
         && right.unsupported.is_none()
@@ -243,19 +241,14 @@ pub(super) fn same_facts(left: &Node, right: &Node) -> bool {
         && left.choices == right.choices
         && left.required == right.required
         && left.constraints == right.constraints
-        && left.properties.len() == right.properties.len()
-        && left
-            .properties
-            .iter()
-            .zip(&right.properties)
-            .all(|((ln, l), (rn, r))| ln == rn && same_facts(l, r))
-        && same_list(&left.any_of, &right.any_of)
-        && same_list(&left.all_of, &right.all_of)
-        && match (&left.items, &right.items) {
-            (None, None) => true,
-            (Some(left), Some(right)) => same_facts(left, right),
-            _ => false,
-        }
+        && left.properties.keys().eq(right.properties.keys())
+        && same(left.properties.values(), right.properties.values())
+        && same(left.any_of.iter(), right.any_of.iter())
+        && same(left.all_of.iter(), right.all_of.iter())
+        && same(
+            left.items.iter().map(|it| &**it),
+            right.items.iter().map(|it| &**it),
+        )
         && match (&left.additional, &right.additional) {
             (Additional::Schema(left), Additional::Schema(right)) => same_facts(left, right),
             (left, right) => left == right,

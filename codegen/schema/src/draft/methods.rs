@@ -16,43 +16,25 @@ use crate::spec::extensions::{FACTS, FOLDER};
 use crate::spec::methods::{Answer, MethodRules, ResultRule, answer, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
-/// Pairs each method with what answers it; `rule` names what answers a request that the schema does not pair.
+/// Pairs each method with what answers it, by a rule where the schema does not pair it.
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
 /// One that nothing answers is answered by the result of the generic kind; a message that no union lists, or that has
 /// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
 /// decision.
-pub(super) fn pair<'r>(
-    built: &mut Built,
-    scope: &Scope,
-    rules: &MethodRules,
-    rule: impl Fn(&str) -> Option<&'r ResultRule>,
-) {
+pub(super) fn pair(built: &mut Built, scope: &Scope, rules: &MethodRules) {
     let (model, schema) = (&built.model, &built.model.schema);
+    let named = |def: &TypeDef| Some((def.definition.clone()?, def.name.clone()));
+    let mut pairing = Pairing {
+        model,
+        scope,
+        rules,
+        definitions: model.types.values().filter_map(named).collect(),
+        outcomes: Vec::new(),
+    };
     let mut decisions = Vec::new();
     let mut methods = Vec::new();
-    let mut outcomes = SortedMap::new();
-    let definitions = Definitions::of(model);
     let mut listed = SortedSet::new();
-    let mut result = |message: &str, method: &str| {
-        let request = model.get(message)?.definition.as_deref()?;
-        let response = |response: &str| {
-            let object = model.shape(definitions.name(response)?)?.object()?;
-            Some(object.member("result")?.ty.clone())
-        };
-        match answer(request, response, || rule(method)) {
-            Answer::Response(ty) => Some(ty),
-            Answer::Named(result) => definitions.ty(&result),
-            Answer::Ruled(rule) => match &rule.task_result {
-                None => definitions.ty(&rule.result),
-                Some(task) => {
-                    let name = free(model, &format!("{}Outcome", roles::stem(request)));
-                    outcomes.insert(name.clone(), [rule.result.clone(), task.clone()]);
-                    Some(Ty::Named(name))
-                }
-            },
-        }
-    };
     for role in ROLES {
         let mut names = stated(model, role, rules);
         let mut odd: Vec<(String, String)> = Vec::new();
@@ -69,10 +51,10 @@ pub(super) fn pair<'r>(
         listed.extend(names.iter().cloned());
         let mut of_role: Vec<Method> = Vec::new();
         for name in names {
-            match method(model, &name, role, rules, &mut result) {
+            match pairing.method(&name, role) {
                 Some(method) => of_role.push(method),
                 None => {
-                    let place = definitions.pointer(&name);
+                    let place = pairing.pointer(&name);
                     let open = "expected a message whose `method` is one constant, found none";
                     odd.push((place, open.to_owned()));
                 }
@@ -82,12 +64,12 @@ pub(super) fn pair<'r>(
         of_role.sort_by(|a, b| a.name.cmp(&b.name));
         for same in of_role.chunk_by(|a, b| a.name == b.name) {
             let [only] = same else {
-                decisions.push(asked_twice(scope, &definitions, same));
+                decisions.push(pairing.asked_twice(same));
                 continue;
             };
             let mut method = only.clone();
             if method.result.is_none() && role.kind != MethodKind::Notification {
-                let (result, decision) = generic_result(&definitions, scope, &method);
+                let (result, decision) = pairing.generic_result(&method);
                 method.result = Some(result);
                 decisions.push(decision);
             }
@@ -98,135 +80,185 @@ pub(super) fn pair<'r>(
         .filter(|(def, _)| !listed.contains(&def.name))
         .collect();
     decisions.extend(unlisted(schema, scope, &strays));
-    let without_area = |method| without_area(scope, &definitions, method, rules);
-    decisions.extend(methods.iter().filter_map(without_area));
+    let without_area = methods.iter().map(|method| pairing.without_area(method));
+    decisions.extend(without_area.flatten());
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
-    for (name, results) in outcomes {
-        let made = outcome(&definitions, &name, &results);
-        built.model.types.insert(name, made);
-    }
+    let outcomes = pairing.outcomes.into_iter();
+    (built.model.types).extend(outcomes.map(|def| (def.name.clone(), def)));
     built.model.methods = methods;
     built.decisions.extend(decisions);
-}
-
-/// Several messages of one side that have one method: nothing says which of them is meant.
-fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Decision {
-    let messages: Vec<String> = (same.iter())
-        .map(|method| format!("`{}`", method.message))
-        .collect();
-    let messages = messages.join(" and ");
-    let (name, message) = match same {
-        [.., last] => (last.name.as_str(), last.message.as_str()),
-        [] => ("", ""),
-    };
-    let place = definitions.pointer(message);
-    let at = format!("{place}/properties/method/const");
-    Decision {
-        scope: scope.clone(),
-        question: Question::Direction,
-        open: format!(
-            "expected a method of its own for each message of one side, found `{name}` for {messages}"
-        ),
-        answer: format!("`{name}` is no method that is known; {messages} are types"),
-        settle: erratum(
-            scope,
-            &at,
-            Some(&Value::from(name).to_string()),
-            &format!("replace = {:?}", format!("{name}2")),
-        ),
-        place,
-    }
-}
-
-/// A method whose area cannot be a file of a crate.
-fn without_area(
-    scope: &Scope,
-    definitions: &Definitions,
-    method: &Method,
-    rules: &MethodRules,
-) -> Option<Decision> {
-    let name = &method.name;
-    let area = rules.area(name);
-    (!is_area(area)).then(|| Decision {
-        scope: scope.clone(),
-        place: definitions.pointer(&method.message),
-        question: Question::Name,
-        open: format!("`{area}`, the first segment of the method `{name}`, can be no file"),
-        answer: format!("the types that it uses are in `{}`", module(area)),
-        settle: Settle::of(
-            MethodRules::FILE,
-            format!("[areas]\n{name:?} = {:?}\n", module(area)),
-        ),
-    })
 }
 
 /// The definition of what any request may be answered by.
 const GENERIC: &str = "Result";
 
-/// What answers a request that nothing answers, and the decision that it is.
-fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> (Ty, Decision) {
-    let Method { name, message, .. } = method;
-    let (result, answer, row) = match definitions.ty(GENERIC) {
-        Some(ty) => (
-            ty,
-            format!("`{GENERIC}`, the result of the generic kind"),
-            GENERIC,
-        ),
-        None => (
-            Ty::JsonObject,
-            "any JSON object, kept as text".to_owned(),
-            "",
-        ),
-    };
-    let nothing = format!("nothing says what answers `{name}`");
-    let (open, settle) = match scope {
-        // The row of the method is there, for its sender.
-        Scope::Extension { name: of, .. } => (
-            format!("{nothing}: its row has no `result`"),
-            Settle::of(
-                format!("{FOLDER}/{of}/{FACTS}"),
-                format!("name = {name:?}\nresult = {row:?}\n"),
-            ),
-        ),
-        _ => {
-            let since = since(scope);
-            let row = format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}");
-            (nothing, Settle::of(MethodRules::FILE, row))
-        }
-    };
-    let decision = Decision {
-        scope: scope.clone(),
-        place: definitions.pointer(message),
-        question: Question::Result,
-        open,
-        answer,
-        settle,
-    };
-    (result, decision)
+/// The methods of one schema on their way.
+struct Pairing<'m> {
+    model: &'m Model,
+    scope: &'m Scope,
+    rules: &'m MethodRules,
+    /// Rust names by the names of definitions: asked once per method, so not searched for each time.
+    definitions: SortedMap<String, String>,
+    /// Unions of the two results that may answer one request.
+    outcomes: Vec<TypeDef>,
 }
 
-/// Rust names by the names of definitions: asked once per method, so not searched for each time.
-struct Definitions(SortedMap<String, String>);
-
-impl Definitions {
-    fn of(model: &Model) -> Self {
-        let named = |def: &TypeDef| Some((def.definition.clone()?, def.name.clone()));
-        Self(model.types.values().filter_map(named).collect())
-    }
-
-    fn name(&self, definition: &str) -> Option<&str> {
-        self.0.get(definition).map(String::as_str)
-    }
-
+impl<'m> Pairing<'m> {
     /// Where the definition of a Rust name stands.
     fn pointer(&self, name: &str) -> String {
-        let definition = self.0.iter().find(|(_, rust)| *rust == name);
+        let definition = self.definitions.iter().find(|(_, rust)| *rust == name);
         let definition = definition.map_or(name, |(definition, _)| definition);
         format!("/$defs/{}", escaped(definition))
     }
 
     fn ty(&self, definition: &str) -> Option<Ty> {
-        self.name(definition).map(|name| Ty::Named(name.to_owned()))
+        let name = self.definitions.get(definition);
+        name.map(|name| Ty::Named(name.to_owned()))
+    }
+
+    /// The rule that names what answers a request.
+    fn rule(&self, method: &str) -> Option<&'m ResultRule> {
+        let defined = |name: &str| self.model.schema.definitions.contains_key(name);
+        match self.scope {
+            Scope::Revision(id) | Scope::Extension { revision: id, .. } => {
+                self.rules.result(id, method)
+            }
+            Scope::Schema(_) | Scope::Pair(_) => self.rules.result_among(method, defined),
+        }
+    }
+
+    /// The method that a message asks for.
+    fn method(&mut self, message: &str, role: &Role) -> Option<Method> {
+        let (model, rules) = (self.model, self.rules);
+        let object = model.shape(message)?.object()?;
+        let name = method_name(object)?;
+        let params = object.member("params");
+        let result = match role.kind {
+            MethodKind::Notification => None,
+            _ => self.result(message, &name),
+        };
+        let asks_first = (result.as_ref()).and_then(|result| asks_first(model, rules, result));
+        Some(Method {
+            input_required: asks_first.is_some(),
+            complete: asks_first.flatten(),
+            named_by: rules.named_by.get(&name).cloned(),
+            capability: (rules.capabilities.get(&name))
+                .filter(|capability| is_there(model, role, capability))
+                .cloned(),
+            capability_parts: (rules.capability_parts.get(&name).cloned()).unwrap_or_default(),
+            name,
+            direction: role.direction,
+            kind: role.kind,
+            message: message.to_owned(),
+            params: params.map(|member| member.ty.clone()),
+            params_required: params.is_some_and(|member| member.presence == Presence::Required),
+            result,
+        })
+    }
+
+    /// What answers a request, by the schema or by a rule.
+    fn result(&mut self, message: &str, method: &str) -> Option<Ty> {
+        let model = self.model;
+        let request = model.get(message)?.definition.as_deref()?;
+        let response = |response: &str| {
+            let object = model.shape(self.definitions.get(response)?)?.object()?;
+            Some(object.member("result")?.ty.clone())
+        };
+        match answer(request, response, || self.rule(method)) {
+            Answer::Response(ty) => Some(ty),
+            Answer::Named(result) => self.ty(&result),
+            Answer::Ruled(rule) => match &rule.task_result {
+                None => self.ty(&rule.result),
+                Some(task) => {
+                    let name = free(model, &format!("{}Outcome", roles::stem(request)));
+                    let results = vec![rule.result.clone(), task.clone()];
+                    let types = results.iter().filter_map(|result| self.ty(result));
+                    let types: Vec<Ty> = types.collect();
+                    self.outcomes.push(TypeDef {
+                        name: name.clone(),
+                        definition: None,
+                        places: results,
+                        pointer: String::new(),
+                        doc_key: name.clone(),
+                        area: String::new(),
+                        deprecated: false,
+                        shape: Shape::Union(Union::of(types, false)),
+                    });
+                    Some(Ty::Named(name))
+                }
+            },
+        }
+    }
+
+    /// Several messages of one side that have one method: nothing says which of them is meant.
+    fn asked_twice(&self, same: &[Method]) -> Decision {
+        let messages = same.iter().map(|method| format!("`{}`", method.message));
+        let messages = messages.collect::<Vec<_>>().join(" and ");
+        let (name, message) = match same {
+            [.., last] => (last.name.as_str(), last.message.as_str()),
+            [] => ("", ""),
+        };
+        let place = self.pointer(message);
+        let open = format!(
+            "expected a method of its own for each message of one side, found `{name}` for {messages}"
+        );
+        let answer = format!("`{name}` is no method that is known; {messages} are types");
+        let at = format!("{place}/properties/method/const");
+        let replace = format!("replace = {:?}", format!("{name}2"));
+        let expect = Value::from(name).to_string();
+        let settle = erratum(self.scope, &at, Some(&expect), &replace);
+        self.scope
+            .asks(Question::Direction, place, open, answer, settle)
+    }
+
+    /// A method whose area cannot be a file of a crate.
+    fn without_area(&self, method: &Method) -> Option<Decision> {
+        let name = &method.name;
+        let area = self.rules.area(name);
+        if is_area(area) {
+            return None;
+        }
+        let place = self.pointer(&method.message);
+        let open = format!("`{area}`, the first segment of the method `{name}`, can be no file");
+        let area = module(area);
+        let answer = format!("the types that it uses are in `{area}`");
+        let row = format!("[areas]\n{name:?} = {area:?}\n");
+        let settle = Settle::of(MethodRules::FILE, row);
+        Some(self.scope.asks(Question::Name, place, open, answer, settle))
+    }
+
+    /// What answers a request that nothing answers, and the decision that it is.
+    fn generic_result(&self, method: &Method) -> (Ty, Decision) {
+        let Method { name, message, .. } = method;
+        let generic = self.ty(GENERIC);
+        let (answer, row) = match generic {
+            Some(_) => (
+                format!("`{GENERIC}`, the result of the generic kind"),
+                GENERIC,
+            ),
+            None => ("any JSON object, kept as text".to_owned(), ""),
+        };
+        let nothing = format!("nothing says what answers `{name}`");
+        let (open, settle) = match self.scope {
+            // The row of the method is there, for its sender.
+            Scope::Extension { name: of, .. } => (
+                format!("{nothing}: its row has no `result`"),
+                Settle::of(
+                    format!("{FOLDER}/{of}/{FACTS}"),
+                    format!("name = {name:?}\nresult = {row:?}\n"),
+                ),
+            ),
+            scope => {
+                let since = since(scope);
+                let row = format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}");
+                (nothing, Settle::of(MethodRules::FILE, row))
+            }
+        };
+        let place = self.pointer(message);
+        let decision = self
+            .scope
+            .asks(Question::Result, place, open, answer, settle);
+        (generic.unwrap_or(Ty::JsonObject), decision)
     }
 }
 
@@ -238,27 +270,10 @@ fn free(model: &Model, name: &str) -> String {
     }
 }
 
-/// A union of the results that may answer one request.
-fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef {
-    let types: Vec<Ty> = (results.iter())
-        .filter_map(|definition| definitions.ty(definition))
-        .collect();
-    TypeDef {
-        name: name.to_owned(),
-        definition: None,
-        places: results.to_vec(),
-        pointer: String::new(),
-        doc_key: name.to_owned(),
-        area: String::new(),
-        deprecated: false,
-        shape: Shape::Union(Union::of(types, false)),
-    }
-}
-
 /// The messages of which it is said beside the schema that the side of a role sends them.
 fn stated(model: &Model, role: &Role, rules: &MethodRules) -> SortedSet<String> {
     let is_of = |method: &str| {
-        roles::kind_of(method) == role.kind && rules.sender(method) == Some(role.direction)
+        roles::kind_of(method) == role.kind && rules.senders.get(method) == Some(&role.direction)
     };
     let messages = defined_messages(model).filter(|(_, method)| is_of(method));
     messages.map(|(def, _)| def.name.clone()).collect()
@@ -299,40 +314,6 @@ fn messages(model: &Model, role: &str) -> (SortedSet<String>, Vec<Ty>) {
     (messages, others)
 }
 
-fn method(
-    model: &Model,
-    message: &str,
-    role: &Role,
-    rules: &MethodRules,
-    result: &mut impl FnMut(&str, &str) -> Option<Ty>,
-) -> Option<Method> {
-    let object = model.shape(message)?.object()?;
-    let name = method_name(object)?;
-    let params = object.member("params");
-    let result = match role.kind {
-        MethodKind::Notification => None,
-        _ => result(message, &name),
-    };
-    let facts = rules.facts(&name);
-    let asks_first = (result.as_ref()).and_then(|result| asks_first(model, rules, result));
-    Some(Method {
-        input_required: asks_first.is_some(),
-        complete: asks_first.flatten(),
-        named_by: facts.named_by.map(str::to_owned),
-        capability: (facts.capability)
-            .filter(|capability| is_there(model, role, capability))
-            .map(str::to_owned),
-        capability_parts: facts.capability_parts.to_vec(),
-        name,
-        direction: role.direction,
-        kind: role.kind,
-        message: message.to_owned(),
-        params: params.map(|member| member.ty.clone()),
-        params_required: params.is_some_and(|member| member.presence == Presence::Required),
-        result,
-    })
-}
-
 /// Whether the receiver can declare a capability in this revision.
 fn is_there(model: &Model, role: &Role, capability: &str) -> bool {
     let holder = match role.direction {
@@ -353,7 +334,7 @@ fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> Option<Option<
     let asks = |ty: &&Ty| {
         let def = ty.name().and_then(|name| model.get(name));
         let definition = def.and_then(|def| def.definition.as_deref());
-        definition.is_some() && definition == rules.input_required()
+        definition.is_some() && definition == rules.input_required.as_deref()
     };
     let (asking, others): (Vec<&Ty>, Vec<&Ty>) = union.types().partition(asks);
     (!asking.is_empty()).then(|| match others[..] {

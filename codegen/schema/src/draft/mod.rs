@@ -45,12 +45,7 @@ pub(crate) fn draft(
     aliases::settle(&mut built, &schema.file, scope)?;
     finite::open_endless(&mut built, scope);
     opaque::settle_namesakes(&mut built, scope);
-    let defined = |definition: &str| schema.definitions.contains_key(definition);
-    let rule = |method: &str| match scope {
-        Scope::Revision(id) | Scope::Extension { revision: id, .. } => methods.result(id, method),
-        Scope::Schema(_) | Scope::Pair(_) => methods.result_among(method, defined),
-    };
-    methods::pair(&mut built, scope, methods, rule);
+    methods::pair(&mut built, scope, methods);
     if let Scope::Revision(id) = scope {
         // What is asked for says where it begins; where releases follow, it has to say where it ends.
         let lines = methods.order.lines(id);

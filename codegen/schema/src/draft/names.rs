@@ -13,7 +13,7 @@ use crate::schema::Schema;
 pub(super) struct Names {
     by_definition: SortedMap<String, String>,
     /// What has each name: a definition, or an inline schema.
-    given: SortedMap<String, Option<String>>,
+    pub(super) given: SortedMap<String, Option<String>>,
 }
 
 impl Names {
@@ -29,7 +29,7 @@ impl Names {
             // A rule may say that it is the very type that has the name; opaque JSON that is not is settled later.
             let is_it = rules.runtime(definition).is_some()
                 || (rules.type_name(definition).is_some() && opaque::has(&wanted));
-            let why = match names.is_given(&wanted) {
+            let why = match names.given.contains_key(&wanted) {
                 true => Some("is the Rust name of another definition"),
                 false => unsupported(&wanted).filter(|_| !is_it),
             };
@@ -55,24 +55,9 @@ impl Names {
         self.by_definition.get(definition).map(String::as_str)
     }
 
-    /// Whether a name is given to a definition or an inline schema.
-    pub(super) fn is_given(&self, name: &str) -> bool {
-        self.given.contains_key(name)
-    }
-
     /// The definition that goes by a Rust name.
     pub(super) fn namesake(&self, name: &str) -> Option<&str> {
         self.given.get(name)?.as_deref()
-    }
-
-    /// Gives a name to an inline schema.
-    pub(super) fn give(&mut self, name: &str) {
-        self.given.entry(name.to_owned()).or_default();
-    }
-
-    /// Takes a name back from an inline schema.
-    pub(super) fn take_back(&mut self, name: &str) {
-        self.given.remove(name);
     }
 
     /// The name itself, or with a number, so that nothing else has it; a plain one where Rust does not take it.
@@ -81,10 +66,10 @@ impl Names {
             true => name.to_owned(),
             false => plain(name),
         };
-        if !self.is_given(&name) && !taken::is_taken(&name) {
+        if !self.given.contains_key(&name) && !taken::is_taken(&name) {
             return name;
         }
-        naming::numbered(&name, |name| self.is_given(name))
+        naming::numbered(&name, |name| self.given.contains_key(name))
     }
 }
 

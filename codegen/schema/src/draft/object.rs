@@ -53,11 +53,8 @@ impl Builder<'_> {
         }
         members.sort_by(|left, right| left.wire.cmp(&right.wire));
         if members.len() > MAX_MEMBERS {
-            return Err(Unsupported::new(
-                node,
-                format!("at most {MAX_MEMBERS} named members"),
-                members.len().to_string(),
-            ));
+            let expected = format!("at most {MAX_MEMBERS} named members");
+            return Err(Unsupported::new(node, expected, members.len().to_string()));
         }
         let rest = match &node.additional {
             Additional::Any => Rest::Open,

@@ -1,7 +1,7 @@
 //! Definitions that are read as opaque JSON, since their content cannot be typed.
 
 use super::open::opaque_rule;
-use crate::decision::{Decision, Question, Scope, Settle};
+use crate::decision::{Question, Scope, Settle};
 use crate::model::{Built, Shape, Ty};
 use crate::naming::type_name;
 
@@ -29,15 +29,9 @@ pub(super) fn opaque(built: &mut Built, scope: &Scope, name: &str, ty: Ty, open:
     };
     def.shape = Shape::Alias(ty);
     let at = def.doc_key.clone();
-    let decision = Decision {
-        scope: scope.clone(),
-        place: def.at(),
-        question: Question::Shape,
-        open,
-        answer: format!("`{at}` is {what}, kept as text"),
-        settle: opaque_rule(&at, word),
-    };
-    built.decisions.push(decision);
+    let answer = format!("`{at}` is {what}, kept as text");
+    let settle = opaque_rule(&at, word);
+    (built.decisions).push(scope.asks(Question::Shape, def.at(), open, answer, settle));
 }
 
 /// Makes definitions by the name of a hand-written type that type, where the schema has need of both.

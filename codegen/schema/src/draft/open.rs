@@ -11,31 +11,16 @@ use crate::spec::extensions::FOLDER;
 impl Unsupported {
     /// The failure that it is where there is no such answer; `file` is the schema.
     pub(crate) fn refused(&self, file: &str) -> Error {
-        Error::schema(
-            file,
-            &self.pointer,
-            &self.expected,
-            &self.found,
-            "mend it with an erratum",
-        )
+        let (at, help) = (&self.pointer, "mend it with an erratum");
+        Error::schema(file, at, &self.expected, &self.found, help)
     }
 
     /// It is read as opaque JSON instead.
     pub(super) fn opaque(self, scope: &Scope, place: &str) -> Decision {
-        let Self {
-            pointer,
-            expected,
-            found,
-            endless: _,
-        } = self;
-        Decision {
-            scope: scope.clone(),
-            place: pointer,
-            question: Question::Shape,
-            open: format!("expected {expected}, found {found}"),
-            answer: format!("`{place}` is any JSON, kept as text"),
-            settle: opaque_rule(place, "json"),
-        }
+        let open = format!("expected {}, found {}", self.expected, self.found);
+        let answer = format!("`{place}` is any JSON, kept as text");
+        let settle = opaque_rule(place, "json");
+        scope.asks(Question::Shape, self.pointer, open, answer, settle)
     }
 }
 
@@ -53,14 +38,9 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
         let mut settle = erratum(scope, pointer, Some(&value.to_string()), "remove = true");
         let teach = "# or teach codegen/schema/src/schema/parse.rs what it means\n";
         settle.stub.insert_str(0, teach);
-        Decision {
-            scope: scope.clone(),
-            place: pointer.clone(),
-            question: Question::Shape,
-            open: format!("expected {KNOWN}, found the keyword `{keyword}`"),
-            answer: format!("`{keyword}` says nothing of what is valid"),
-            settle,
-        }
+        let open = format!("expected {KNOWN}, found the keyword `{keyword}`");
+        let answer = format!("`{keyword}` says nothing of what is valid");
+        scope.asks(Question::Shape, pointer.clone(), open, answer, settle)
     };
     schema.unknown.iter().map(of).collect()
 }
@@ -74,14 +54,12 @@ pub(super) fn renamed(
     given: &str,
     stub: String,
 ) -> Decision {
-    Decision {
-        scope: scope.clone(),
-        place: pointer.to_owned(),
-        question: Question::Name,
-        open: format!("`{taken}` {why}"),
-        answer: format!("it is called `{given}`"),
-        settle: Settle::of("names.toml", stub),
-    }
+    let (open, answer) = (
+        format!("`{taken}` {why}"),
+        format!("it is called `{given}`"),
+    );
+    let settle = Settle::of("names.toml", stub);
+    scope.asks(Question::Name, pointer.to_owned(), open, answer, settle)
 }
 
 /// The file of the errata of a schema: one for all revisions, one for each extension.

@@ -23,11 +23,8 @@ pub(super) fn no_messages(
         let place = format!("/$defs/{}", escaped(name));
         odd.iter().any(|(other, _)| *other == place)
     };
-    let without: Vec<&str> = stands
-        .iter()
-        .copied()
-        .filter(|name| !is_odd(name))
-        .collect();
+    let without = stands.iter().copied().filter(|name| !is_odd(name));
+    let without: Vec<&str> = without.collect();
     let settle = match without.len() == stands.len() {
         // An inline entry has no name, so that the erratum cannot list the others without it.
         true => Settle::of(
@@ -39,13 +36,10 @@ pub(super) fn no_messages(
             erratum(scope, &list, Some(&references(&stands)), &replace)
         }
     };
-    let decision = |(place, open): (String, String)| Decision {
-        scope: scope.clone(),
-        place,
-        question: Question::Direction,
-        open: format!("{open}, and `{union}` lists it"),
-        answer: "it is a type, and no method of either side".to_owned(),
-        settle: settle.clone(),
+    let decision = |(place, open): (String, String)| {
+        let open = format!("{open}, and `{union}` lists it");
+        let answer = "it is a type, and no method of either side".to_owned();
+        scope.asks(Question::Direction, place, open, answer, settle.clone())
     };
     odd.into_iter().map(decision).collect()
 }
@@ -96,29 +90,27 @@ pub(super) fn unlisted(
         let replace = format!("replace-json = '''{replace}'''");
         erratum(scope, &at, expect.as_deref(), &replace)
     };
-    let decision = |(def, method): &(&TypeDef, String)| Decision {
-        scope: scope.clone(),
-        place: def.at(),
-        question: Question::Direction,
-        open: match scope {
-            Scope::Extension { .. } => {
+    let decision = |(def, method): &(&TypeDef, String)| {
+        let (open, settle) = match scope {
+            Scope::Extension { name, .. } => (
                 format!(
                     "expected client or server as `sender` of `{method}`, found no row with one"
-                )
-            }
-            _ => format!(
-                "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
-                roles.join(", ")
+                ),
+                Settle::of(
+                    format!("{FOLDER}/{name}/{FACTS}"),
+                    format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+                ),
             ),
-        },
-        answer: format!("`{}` is a type, and no method of either side", name(def)),
-        settle: match scope {
-            Scope::Extension { name, .. } => Settle::of(
-                format!("{FOLDER}/{name}/{FACTS}"),
-                format!("[[method]]\nname = {method:?}\nsender = \"\"\n"),
+            _ => (
+                format!(
+                    "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
+                    roles.join(", ")
+                ),
+                settle(union(def)),
             ),
-            _ => settle(union(def)),
-        },
+        };
+        let answer = format!("`{}` is a type, and no method of either side", name(def));
+        scope.asks(Question::Direction, def.at(), open, answer, settle)
     };
     strays.iter().map(decision).collect()
 }

@@ -30,7 +30,7 @@ pub fn lines(old: &str, new: &str, limit: usize) -> String {
             if index == 0 {
                 let _ = writeln!(out, "@ line {}", before.start + 1);
             }
-            let _ = writeln!(out, "{sign} {}", cut(line));
+            let _ = writeln!(out, "{sign} {}", cut(line, 160));
         }
     }
     if left > 0 {
@@ -43,9 +43,10 @@ fn range(lines: std::ops::Range<u32>) -> std::ops::Range<usize> {
     lines.start as usize..lines.end as usize
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(160) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line.to_owned(),
+/// The beginning of a text, of so many characters.
+pub(crate) fn cut(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }

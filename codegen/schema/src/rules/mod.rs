@@ -150,18 +150,21 @@ impl Rules {
             (&constructors.file, "word of", &constructors.rules.word),
         ];
         let mut errors = Vec::new();
+        let help = "give a name of letters, digits and `_` that does not begin with a digit and is not a keyword";
         for (file, what, rules) in all {
-            for (of, name) in rules {
-                if !is_identifier(name.get_ref()) {
-                    errors.push(file.error(
-                        name.span().start,
-                        format!("{what} `{of}`"),
-                        format!("`{}` is not a name that Rust takes", name.get_ref()),
-                        "",
-                        "give a name of letters, digits and `_` that does not begin with a digit and is not a keyword",
-                    ));
-                }
-            }
+            let odd = rules
+                .iter()
+                .filter(|(_, name)| !is_identifier(name.get_ref()));
+            errors.extend(odd.map(|(of, name)| {
+                let problem = format!("`{}` is not a name that Rust takes", name.get_ref());
+                file.error(
+                    name.span().start,
+                    format!("{what} `{of}`"),
+                    problem,
+                    "",
+                    help,
+                )
+            }));
         }
         errors
     }
@@ -250,46 +253,37 @@ impl Rules {
     /// What is wrong with the rule of a union, if there is one.
     pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
         let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
-        Some(self.unions.file.error(
-            rule.span().start,
-            format!("union `{}`", rule.get_ref().at),
-            problem,
-            rule.get_ref().reason.as_str(),
-            "mend the rule: one row for each variant, with a member that the variant has",
-        ))
+        let UnionRule { at, reason, .. } = rule.get_ref();
+        let (offset, of) = (rule.span().start, format!("union `{at}`"));
+        let help = "mend the rule: one row for each variant, with a member that the variant has";
+        Some((self.unions.file).error(offset, of, problem, reason.as_str(), help))
     }
 
     /// What is wrong with the rule of a hand-written type.
     pub(crate) fn runtime_error(&self, definition: &str, problem: &str) -> Error {
         let rule = self.names.rules.runtime.get(definition);
-        self.names.file.error(
-            rule.map_or(0, |rule| rule.span().start),
-            format!("runtime type `{definition}`"),
-            problem,
-            "a hand-written type that says something else than the schema loses wire facts",
-            "remove the rule, or teach the hand-written type",
-        )
+        let offset = rule.map_or(0, |rule| rule.span().start);
+        let of = format!("runtime type `{definition}`");
+        let reason =
+            "a hand-written type that says something else than the schema loses wire facts";
+        let help = "remove the rule, or teach the hand-written type";
+        self.names.file.error(offset, of, problem, reason, help)
     }
 
     /// Rules that no revision needed, each an error with its file and line.
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
-        let Self {
-            names,
-            shapes,
-            unions,
-            constructors,
-        } = self;
+        let (names, constructors) = (&self.names, &self.constructors);
         let inline = placed(&names.rules.inline, |rule| &rule.at);
-        let shape = placed(&shapes.rules.shape, |rule| &rule.at);
-        let union = placed(&unions.rules.union, |rule| &rule.at);
+        let shape = placed(&self.shapes.rules.shape, |rule| &rule.at);
+        let union = placed(&self.unions.rules.union, |rule| &rule.at);
         let all = [
             names.unused(NO_USE, rows("type", &names.rules.types)),
             names.unused(NO_USE, rows("inline schema", inline)),
             names.unused(NO_USE, rows("runtime type", &names.rules.runtime)),
             names.unused(NO_USE, rows("member", &names.rules.members)),
-            shapes.unused(NO_USE, rows("shape", shape)),
-            unions.unused(NO_USE, rows("union", union)),
+            self.shapes.unused(NO_USE, rows("shape", shape)),
+            self.unions.unused(NO_USE, rows("union", union)),
             constructors.unused(NO_USE, constructors.rules.all()),
         ];
         all.into_iter().flatten().collect()

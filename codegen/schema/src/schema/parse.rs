@@ -175,11 +175,9 @@ impl Parser<'_> {
         if nodes.is_empty() {
             return Err(self.error(at, "at least one schema", "an empty array"));
         }
-        nodes
-            .iter()
-            .enumerate()
-            .map(|(index, node)| self.node(node, format!("{at}/{index}")))
-            .collect()
+        let nodes = nodes.iter().enumerate();
+        let nodes = nodes.map(|(index, node)| self.node(node, format!("{at}/{index}")));
+        nodes.collect()
     }
 
     /// Returns the name of the definition that is referred to; `None` for another place of the schema.
@@ -193,22 +191,19 @@ impl Parser<'_> {
         match name.filter(|name| self.root["$defs"].get(name).is_some()) {
             Some(name) => Ok(Some(name)),
             None if self.root.pointer(target).is_some() => Ok(None),
-            None => Err(Error::schema(
-                self.file,
-                at,
-                "the name of a definition under `$defs`",
-                format!("`{target}`, which is not defined"),
-                "add the definition, or mend the reference with an erratum",
-            )),
+            None => {
+                let expected = "the name of a definition under `$defs`";
+                let found = format!("`{target}`, which is not defined");
+                let help = "add the definition, or mend the reference with an erratum";
+                Err(Error::schema(self.file, at, expected, found, help))
+            }
         }
     }
 
     fn types(&self, value: &Value, at: &str) -> Result<Vec<JsonType>, Error> {
         let one = |value: &Value| {
-            value
-                .as_str()
-                .and_then(JsonType::from_name)
-                .ok_or_else(|| self.error(at, "a JSON type name", &value.to_string()))
+            let name = value.as_str().and_then(JsonType::from_name);
+            name.ok_or_else(|| self.error(at, "a JSON type name", &value.to_string()))
         };
         match value {
             Value::Array(names) if names.is_empty() => {
@@ -240,25 +235,16 @@ impl Parser<'_> {
     }
 
     fn object<'v>(&self, value: &'v Value, at: &str) -> Result<&'v Map<String, Value>, Error> {
-        value
-            .as_object()
-            .ok_or_else(|| self.error(at, "a JSON object", kind_of(value)))
+        (value.as_object()).ok_or_else(|| self.error(at, "a JSON object", kind_of(value)))
     }
 
     fn array<'v>(&self, value: &'v Value, at: &str) -> Result<&'v Vec<Value>, Error> {
-        value
-            .as_array()
-            .ok_or_else(|| self.error(at, "a JSON array", kind_of(value)))
+        (value.as_array()).ok_or_else(|| self.error(at, "a JSON array", kind_of(value)))
     }
 
     fn error(&self, at: &str, expected: &str, found: &str) -> Error {
-        Error::schema(
-            self.file,
-            at,
-            expected,
-            found,
-            "mend the schema, or replace the value with an erratum",
-        )
+        let help = "mend the schema, or replace the value with an erratum";
+        Error::schema(self.file, at, expected, found, help)
     }
 }
 

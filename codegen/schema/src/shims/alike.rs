@@ -55,10 +55,6 @@ fn is_same(one: &Shape, other: &Shape) -> bool {
         let presence = (it.wire.clone(), it.presence.clone());
         (presence, it.ty.clone(), it.constraints.clone())
     };
-    one.rest == other.rest
-        && one
-            .members
-            .iter()
-            .map(told)
-            .eq(other.members.iter().map(told))
+    let [mine, theirs] = [one, other].map(|object| object.members.iter().map(told));
+    one.rest == other.rest && mine.eq(theirs)
 }

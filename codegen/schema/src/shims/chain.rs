@@ -45,9 +45,8 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
             }
         };
         for pair in crossed {
-            planned
-                .entry(pair)
-                .or_insert_with(|| Planned::of(spec, sources, &models, pair));
+            let of_pair = planned.entry(pair);
+            of_pair.or_insert_with(|| Planned::of(spec, sources, &models, pair));
         }
         if converted {
             let told = crossed.iter().flat_map(|pair| prose(&models.changes, pair));
@@ -116,10 +115,8 @@ impl Planned {
         for row in diff.rows.iter().chain(ignored) {
             let met = cover(row, &plan);
             for path in &row.paths {
-                rules
-                    .entry(path.place())
-                    .or_default()
-                    .extend(met.iter().cloned());
+                let at_place = rules.entry(path.place()).or_default();
+                at_place.extend(met.iter().cloned());
             }
         }
         Some(Self {
@@ -157,10 +154,8 @@ fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
         // Names of definitions are no value that anything could happen to.
-        return planned
-            .iter()
-            .flat_map(|pair| pair.met(SortedSet::from([PROVEN.to_owned()])))
-            .collect();
+        let proven = || SortedSet::from([PROVEN.to_owned()]);
+        return planned.iter().flat_map(|pair| pair.met(proven())).collect();
     }
     let near: [Touches; 3] = [
         |other, place| other == place,

@@ -141,13 +141,7 @@ impl Changes {
 
     fn error(&self, row: &Spanned<Change>, problem: &str, help: &str) -> Error {
         let Change { id, says, .. } = row.get_ref();
-        let offset = row.span().start;
-        (self.file).error(
-            offset,
-            format!("change `{id}`"),
-            problem,
-            says.as_str(),
-            help,
-        )
+        let (offset, of) = (row.span().start, format!("change `{id}`"));
+        (self.file).error(offset, of, problem, says.as_str(), help)
     }
 }

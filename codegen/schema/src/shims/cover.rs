@@ -75,12 +75,10 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
         Part::Params | Part::Message => Sender::from(path.direction),
         Part::Header | Part::Rule => Sender::Client,
     };
-    let methods = (plan.methods.iter())
+    let mut methods = (plan.methods.iter())
         .filter(|method| method.name == path.method || method.was.as_ref() == Some(&path.method));
-    let method = methods
-        .clone()
-        .find(|method| method.sender == sender)
-        .or_else(|| methods.clone().next())?;
+    let of_sender = methods.clone().find(|method| method.sender == sender);
+    let method = of_sender.or_else(|| methods.next())?;
     if let (false, Some(apart)) = (method.in_both, &method.apart) {
         return Some(one(&apart.rule));
     }

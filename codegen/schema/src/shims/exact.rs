@@ -4,17 +4,14 @@ use crate::sorted::{SortedMap, SortedSet};
 
 use super::plan::{Arm, Body, Conversion, End, Source, Transfer};
 use super::rules::Action;
+use crate::model::Rest;
 
 /// Marks the conversions of one direction.
 pub(super) fn mark(conversions: &mut [Conversion]) {
     let ends = |one: &Conversion| (one.from.clone(), one.to.clone());
-    let bodies: SortedMap<(End, End), &Body> = conversions
-        .iter()
-        .map(|one| (ends(one), &one.body))
-        .collect();
-    let plain = conversions
-        .iter()
-        .filter(|one| is_plain(&one.body, &one.from));
+    let all = conversions.iter();
+    let bodies: SortedMap<_, _> = all.clone().map(|one| (ends(one), &one.body)).collect();
+    let plain = all.filter(|one| is_plain(&one.body, &one.from));
     // A conversion is no better than those it calls.
     let exact = largest(plain.map(ends).collect(), |ends, exact| {
         let called = bodies[ends].transfers().into_iter().filter_map(target);
@@ -31,11 +28,8 @@ pub fn largest<T: Ord + Clone>(
     holds: impl Fn(&T, &SortedSet<T>) -> bool,
 ) -> SortedSet<T> {
     loop {
-        let gone: Vec<T> = set
-            .iter()
-            .filter(|one| !holds(one, &set))
-            .cloned()
-            .collect();
+        let gone = set.iter().filter(|one| !holds(one, &set));
+        let gone: Vec<T> = gone.cloned().collect();
         if gone.is_empty() {
             return set;
         }
@@ -47,11 +41,14 @@ pub fn largest<T: Ord + Clone>(
 fn is_plain(body: &Body, from: &End) -> bool {
     match body {
         Body::Object(plan) => {
+            // The target keeps all that the source has.
+            let ends = (&plan.rest.from, &plan.rest.to);
+            let keeps_rest = matches!(ends, (_, Rest::Open) | (Rest::Closed, Rest::Closed));
             plan.before.is_empty()
                 && plan.after.is_empty()
                 && plan.settled.is_empty()
                 && plan.foreign.is_empty()
-                && plan.rest.keeps_all()
+                && keeps_rest
                 && plan.dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
                 && *from != End::Opaque

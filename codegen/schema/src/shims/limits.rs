@@ -27,13 +27,8 @@ pub(super) struct Limit {
     pub(super) asks: String,
 }
 
-/// A finding at a member or inside it.
-struct Difference {
-    /// From the value of the member to what differs.
-    inside: Vec<Segment>,
-    /// What differs.
-    finding: Finding,
-}
+/// A finding at a member or inside it: the way from the value of the member to what differs, and what differs.
+type Difference = (Vec<Segment>, Finding);
 
 /// What two schemas say of the members that both have, compared once for both ways.
 pub(super) struct Limits<'g> {
@@ -68,7 +63,7 @@ impl<'g> Limits<'g> {
         let [_, graph] = way.ends(self.graphs);
         // What kind of value it is, is what two types say that differ.
         let told = text && source.ty != target.ty;
-        let named = |difference: &&Difference| !told || is_named(&difference.inside);
+        let named = |(inside, _): &&Difference| !told || is_named(inside);
         let mut limits: Vec<Limit> = Vec::new();
         for difference in differences.iter().filter(named) {
             for asks in asked(difference, way, graph, text) {
@@ -118,10 +113,8 @@ impl<'g> Limits<'g> {
                 (to_the_end || !is_named(segments)).then(|| [&way, segments].concat())
             };
             for finding in &site.findings {
-                found.extend(inside(&finding.segments).map(|inside| Difference {
-                    inside,
-                    finding: finding.clone(),
-                }));
+                let inside = inside(&finding.segments);
+                found.extend(inside.map(|inside| (inside, finding.clone())));
             }
             for (segments, child) in &site.edges {
                 if let Some(inside) = inside(segments).filter(|_| seen.insert(*child)) {
@@ -151,16 +144,13 @@ fn is_named(segments: &[Segment]) -> bool {
 }
 
 /// A limit within a member whose value is kept as text.
-fn inside(wire: &str, difference: &Difference, asks: String) -> Limit {
-    let names = difference
-        .inside
-        .iter()
-        .filter_map(|segment| match segment {
-            Segment::Member(name) => Some(name.clone()),
-            Segment::Item | Segment::Each | Segment::Choice(_) => None,
-        });
+fn inside(wire: &str, (segments, _): &Difference, asks: String) -> Limit {
+    let names = segments.iter().filter_map(|segment| match segment {
+        Segment::Member(name) => Some(name.clone()),
+        Segment::Item | Segment::Each | Segment::Choice(_) => None,
+    });
     Limit {
-        place: place(wire, &difference.inside),
+        place: place(wire, segments),
         inside: names.collect(),
         asks,
     }
@@ -175,15 +165,11 @@ fn is_text(ty: &Ty) -> bool {
 ///
 /// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
 /// there, that it is one value, and what each part of it has to be.
-fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<String> {
-    let finding = &difference.finding;
+fn asked((inside, finding): &Difference, way: Way, target: &Graph, text: bool) -> Vec<String> {
     let [_, node] = way.ends(finding.nodes);
     if let Detail::Limit(name, old, new) = &finding.detail {
         let [before, now] = way.ends([old.as_ref(), new.as_ref()]);
-        let items = difference
-            .inside
-            .iter()
-            .filter(|one| **one == Segment::Item);
+        let items = inside.iter().filter(|one| **one == Segment::Item);
         let name = format!("{}{name}", "[]".repeat(items.count()));
         let limit = now.and_then(|now| limit(&name, before, now));
         return limit.into_iter().collect();

@@ -4,7 +4,7 @@ use crate::sorted::SortedMap;
 
 use super::pair::Way;
 use super::plan::{
-    Arm, Body, Conversion, End, Fitted, Hook, ObjectPlan, PairPlan, Source, Transfer,
+    Arm, Body, Conversion, End, Fitted, Hook, ObjectPlan, PairPlan, Source, SplitPlan, Transfer,
 };
 
 impl PairPlan {
@@ -100,11 +100,9 @@ impl Body {
                 })
                 .collect(),
             Self::IntoVariant(becomes) => vec![&becomes.transfer],
-            Self::Split(plan) => plan
-                .arms
-                .iter()
-                .map(|(_, becomes)| &becomes.transfer)
-                .collect(),
+            Self::Split(SplitPlan { arms, .. }) => {
+                arms.iter().map(|(_, becomes)| &becomes.transfer).collect()
+            }
             Self::Strings(_) | Self::Custom(_) | Self::Reread | Self::Reject { .. } => Vec::new(),
         }
     }

@@ -33,13 +33,8 @@ pub(super) enum Row {
     Rule(String),
     /// The same, where what the action puts there is recorded.
     Add(String),
-    /// A hook of the type that makes these members fit.
-    Covers {
-        /// The type.
-        owner: String,
-        /// The member, or the place inside of it.
-        member: String,
-    },
+    /// A hook of a type that makes a member, or a place inside of it, fit.
+    Covers([String; 2]),
     /// A `[[rename]]` of a type.
     Rename([String; 2]),
     /// A `[[rename]]` of a method: it settles what both names leave open.
@@ -84,24 +79,16 @@ impl Findings {
 
     /// One decision a place; its row has an id that no rule of the pair has.
     pub(super) fn decisions(self, pair: &Pair, mut taken: SortedSet<String>) -> Vec<Decision> {
-        self.0
-            .into_iter()
-            .map(|(place, findings)| {
-                let id = free(rule_id(&place), &mut taken);
-                decision(pair, place, &findings, &id)
-            })
-            .collect()
+        let decisions = self.0.into_iter().map(|(place, findings)| {
+            let mut id = rule_id(&place);
+            if taken.contains(&id) {
+                id = numbered(&format!("{id}-"), |id| taken.contains(id));
+            }
+            taken.insert(id.clone());
+            decision(pair, place, &findings, &id)
+        });
+        decisions.collect()
     }
-}
-
-/// An id, numbered where it is taken.
-fn free(id: String, taken: &mut SortedSet<String>) -> String {
-    let free = match taken.contains(&id) {
-        true => numbered(&format!("{id}-"), |id| taken.contains(id)),
-        false => id,
-    };
-    taken.insert(free.clone());
-    free
 }
 
 fn decision(pair: &Pair, place: String, findings: &SortedSet<Finding>, id: &str) -> Decision {
@@ -137,15 +124,13 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
     for Finding { way, row, .. } in findings {
         let stub = match row {
             Row::Rule(action) | Row::Add(action) => {
-                for way in Way::BOTH
+                let ways = Way::BOTH
                     .into_iter()
-                    .filter(|one| way.is_none_or(|way| way == *one))
-                {
-                    rule.insert(way, action.as_str());
-                }
+                    .filter(|one| way.is_none_or(|way| way == *one));
+                rule.extend(ways.map(|way| (way, action.as_str())));
                 continue;
             }
-            Row::Covers { owner, member } => {
+            Row::Covers([owner, member]) => {
                 let way = way.unwrap_or(Way::Up);
                 let example = example("type", owner, [(None, "", None)]);
                 format!(
@@ -161,11 +146,8 @@ fn settle(pair: &Pair, place: &str, findings: &SortedSet<Finding>, id: &str) -> 
             Row::Method(sender, missing, action) => {
                 let sender = format!("{sender:?}").to_lowercase();
                 // A method that changed sides has a row for each.
-                let id = if findings.len() > 1 {
-                    format!("{id}-of-{sender}")
-                } else {
-                    id.to_owned()
-                };
+                let of = (findings.len() > 1).then(|| format!("-of-{sender}"));
+                let id = format!("{id}{}", of.unwrap_or_default());
                 let example = example("params", place, [(Some(*missing), action.as_str(), None)]);
                 format!(
                     "[[method]]\nname = \"{place}\"\nsender = \"{sender}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"

@@ -34,11 +34,8 @@ impl Pair {
     /// Returns the module of its conversions: `v2024_11_05_to_v2025_03_26`.
     #[must_use]
     pub fn module(&self) -> String {
-        format!(
-            "{}_to_{}",
-            names::module(&self.old),
-            names::module(&self.new)
-        )
+        let [old, new] = [&self.old, &self.new].map(|id| names::module(id));
+        format!("{old}_to_{new}")
     }
 
     /// Returns the revisions that a way leads from and to.

@@ -4,9 +4,8 @@ use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;
 
 use super::OneOrMany;
-use super::met::Met;
 use super::pair::Way;
-use super::plan::{Body, Conversion, End, Hook, PairPlan, Transfer};
+use super::plan::{Body, End, Hook, PairPlan, Transfer};
 use crate::diff::{Part, Segment as Place, Trail, WirePath};
 
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
@@ -89,8 +88,7 @@ fn walk(
 ) {
     let known = plan.known(way);
     let mut seen = SortedSet::new();
-    let mut ahead = VecDeque::new();
-    ahead.extend(next(transfer, Trail::root()));
+    let mut ahead = VecDeque::from_iter(next(transfer, Trail::root()));
     while let Some((ends, trail)) = ahead.pop_front() {
         let Some(one) = known.get(&(&ends.0, &ends.1)).copied() else {
             continue;
@@ -98,16 +96,29 @@ fn walk(
         if !seen.insert(ends) {
             continue;
         }
-        let mut met = |rule: &str, trail: Trail| found.add(rule, shown(trail));
-        ahead.extend(look(one, &trail, &mut met));
+        let mut met = |rule: &str, trail: &Trail| found.add(rule, shown(trail.clone()));
+        let Body::Object(plan) = &one.body else {
+            for (variant, rule) in one.body.rules() {
+                let choice = variant.map(|variant| to(&trail, Place::choice(variant)));
+                met(rule, choice.as_ref().unwrap_or(&trail));
+            }
+            let transfers = one.body.transfers().into_iter();
+            ahead.extend(transfers.filter_map(|transfer| next(transfer, trail.clone())));
+            continue;
+        };
+        for Hook { rule, .. } in plan.before.iter().chain(&plan.after) {
+            met(rule, &trail);
+        }
+        for member in plan.members() {
+            let trail = to(&trail, Place::Member(member.wire.to_owned()));
+            member.rules.into_iter().for_each(|rule| met(rule, &trail));
+            ahead.extend(member.transfer.and_then(|transfer| next(transfer, trail)));
+        }
     }
 }
 
-/// The two ends of a conversion that lies ahead, and the way there.
-type Ahead = ((End, End), Trail);
-
 /// The conversion that a transfer ends in, at the values that it converts one by one.
-fn next(transfer: &Transfer, trail: Trail) -> Option<Ahead> {
+fn next(transfer: &Transfer, trail: Trail) -> Option<((End, End), Trail)> {
     match transfer {
         Transfer::List(inner) => next(inner, to(&trail, Place::Item)),
         Transfer::Map(inner) => next(inner, to(&trail, Place::Each)),
@@ -121,38 +132,4 @@ fn to(trail: &Trail, place: Place) -> Trail {
     let mut trail = trail.clone();
     trail.push(&place);
     trail
-}
-
-/// The rules of a conversion, and what it calls.
-fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Vec<Ahead> {
-    let mut ahead = Vec::new();
-    match &one.body {
-        Body::Object(plan) => {
-            for Hook { rule, .. } in plan.before.iter().chain(&plan.after) {
-                met(rule, trail.clone());
-            }
-            for Met {
-                wire,
-                rules,
-                transfer,
-                ..
-            } in plan.members()
-            {
-                let trail = to(trail, Place::Member(wire.to_owned()));
-                rules.into_iter().for_each(|rule| met(rule, trail.clone()));
-                ahead.extend(transfer.and_then(|transfer| next(transfer, trail)));
-            }
-        }
-        body => {
-            for (variant, rule) in body.rules() {
-                let trail = variant
-                    .map(|variant| to(trail, Place::choice(variant)))
-                    .unwrap_or_else(|| trail.clone());
-                met(rule, trail);
-            }
-            let transfers = body.transfers().into_iter();
-            ahead.extend(transfers.filter_map(|transfer| next(transfer, trail.clone())));
-        }
-    }
-    ahead
 }

@@ -378,17 +378,6 @@ pub struct RestPlan {
     pub rule: String,
 }
 
-impl RestPlan {
-    /// Returns whether the target keeps everything that the source has.
-    #[must_use]
-    pub fn keeps_all(&self) -> bool {
-        matches!(
-            (&self.from, &self.to),
-            (_, Rest::Open) | (Rest::Closed, Rest::Closed)
-        )
-    }
-}
-
 /// How one value is converted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -29,7 +29,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         exact(&plan.down),
     );
     let places = places(plan);
-    for row in rules.told() {
+    for row in rules.rows.told() {
         let _ = writeln!(text, "\n{}  {}", row.id, row.at);
         let mut line = |name: &str, told: &str| {
             let _ = writeln!(text, "  {name:5} {told}");
@@ -65,24 +65,18 @@ fn wire(paths: &[String]) -> String {
 
 /// What a rule comes to, on one value.
 fn example(text: &mut String, sample: &Sample<'_>) {
-    let Sample {
-        of,
-        way,
-        input,
-        ending,
-        loses,
-        ..
-    } = sample;
-    let ending = match ending {
-        Ending::Value(output) => (*output).to_owned(),
+    let Sample { of, way, input, .. } = sample;
+    let ending = match sample.ending {
+        Ending::Value(output) => output.to_owned(),
         Ending::Needs(adapter) => format!("needs {adapter}"),
         Ending::Rejected(code) => format!("rejected {code}"),
         Ending::Dropped => "dropped".to_owned(),
     };
     let _ = writeln!(text, "  e.g.  {way}, {of}: {input}");
     let _ = writeln!(text, "     -> {ending}");
-    if !loses.is_empty() {
-        let places: Vec<String> = loses.iter().map(|place| format!("`{place}`")).collect();
+    if !sample.loses.is_empty() {
+        let places = sample.loses.iter().map(|place| format!("`{place}`"));
+        let places: Vec<String> = places.collect();
         let _ = writeln!(text, "        recorded at {}", places.join(", "));
     }
 }

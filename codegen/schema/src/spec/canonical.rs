@@ -239,7 +239,7 @@ impl Walk<'_> {
     ) -> Result<Option<Value>, Error> {
         self.refuse_ambiguous(keyword, value, siblings)?;
         match keyword {
-            "description" | "title" | "$comment" | "examples" => {
+            _ if is_prose(keyword) => {
                 let (fits, expected) = match keyword {
                     "examples" => (value.is_array(), "a list"),
                     _ => (value.is_string(), "text"),
@@ -351,16 +351,12 @@ impl Walk<'_> {
         if of_text && let Some(item) = list.iter().find(|item| !item.is_string()) {
             return Err(self.wrong("a list of text", item, ""));
         }
-        let mut keyed: Vec<(String, Value)> = list
-            .iter()
-            .map(sorted_deep)
-            .map(|item| (item.to_string(), item))
-            .collect();
-        keyed.sort_by(|a, b| a.0.cmp(&b.0));
-        if let Some(pair) = keyed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(self.wrong("each item once", &pair[0].1, "it is there twice"));
+        let mut items: Vec<Value> = list.iter().map(sorted_deep).collect();
+        items.sort_by_cached_key(Value::to_string);
+        if let Some(pair) = items.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(self.wrong("each item once", &pair[0], "it is there twice"));
         }
-        Ok(keyed.into_iter().map(|(_, item)| item).collect())
+        Ok(items.into())
     }
 }
 

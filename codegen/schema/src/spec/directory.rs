@@ -9,9 +9,7 @@ use std::path::Path;
 use super::errata::{self, Erratum};
 use super::extensions::FOLDER;
 use super::facts::{Fact, Held};
-use super::import::{self, ExtensionOptions, ImportOptions, Imported, ImportedExtension, Upstream};
 use super::range::Order;
-use super::remove::{self, Removed};
 use super::revisions::{self, Row};
 use super::rules::RuleFile;
 use super::sheet::{self, Entry};
@@ -120,46 +118,6 @@ impl Directory {
         Spec::load(self)
     }
 
-    /// Takes an upstream schema as that of a revision, and ends before it what does not hold for it.
-    ///
-    /// # Errors
-    /// Options that do not fit. Nothing has changed then.
-    pub fn import(
-        &mut self,
-        upstream: &Upstream,
-        options: &ImportOptions,
-    ) -> Result<Imported, Error> {
-        self.whole(|next| import::into(next, upstream, options))
-    }
-
-    /// Takes an upstream schema as that of an extension.
-    ///
-    /// # Errors
-    /// Options that do not fit. Nothing has changed then.
-    pub fn import_extension(
-        &mut self,
-        upstream: &Upstream,
-        options: &ExtensionOptions,
-    ) -> Result<ImportedExtension, Error> {
-        self.whole(|next| import::into_extension(next, upstream, options))
-    }
-
-    /// Takes a revision out, and everything that speaks of it or that only it needed.
-    ///
-    /// # Errors
-    /// A revision that is not there. Nothing has changed then.
-    pub fn remove(&mut self, id: &str) -> Result<Removed, Error> {
-        self.whole(|next| remove::remove(next, id))
-    }
-
-    /// Makes a change as a whole: where it fails, nothing has changed.
-    fn whole<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
-        let mut next = self.clone();
-        let done = change(&mut next)?;
-        *self = next;
-        Ok(done)
-    }
-
     /// Returns the facts that hold for a revision, and are not confirmed since its import.
     ///
     /// # Errors
@@ -240,19 +198,13 @@ impl Directory {
     /// What cannot be written, and a directory that another command has changed since it was read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let stands = Self::read(dir)?.files;
-        if let Some(base) = &self.base
-            && let Some(name) = differing(base, &stands)
-        {
-            return Err(Error::file(
-                dir.join(name).display().to_string(),
-                "another command has changed it meanwhile; nothing was written",
-                "",
-                "run the command again",
-            ));
+        let changed = self.base.iter().flat_map(|base| differing(base, &stands));
+        if let Some(name) = changed.into_iter().next() {
+            let place = dir.join(name).display().to_string();
+            let problem = "another command has changed it meanwhile; nothing was written";
+            return Err(Error::file(place, problem, "", "run the command again"));
         }
-        let differs = |name: &&String| self.files.get(*name) != stands.get(*name);
-        let names = self.files.keys().chain(stands.keys());
-        let mut names: Vec<&String> = names.filter(differs).collect();
+        let mut names = differing(&self.files, &stands);
         names.sort_by_key(|name| *name == REVISIONS);
         for name in names {
             let path = dir.join(name);
@@ -278,12 +230,11 @@ fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first file that is not the same in both.
-fn differing<'f>(base: &'f Files, stands: &'f Files) -> Option<&'f str> {
-    let names: SortedSet<&String> = base.keys().chain(stands.keys()).collect();
-    let mut names = names.into_iter();
-    let found = names.find(|name| base.get(*name) != stands.get(*name));
-    found.map(String::as_str)
+/// The files that are not the same in both.
+fn differing<'f>(one: &'f Files, other: &'f Files) -> Vec<&'f String> {
+    let names: SortedSet<&String> = one.keys().chain(other.keys()).collect();
+    let differs = |name: &&String| one.get(*name) != other.get(*name);
+    names.into_iter().filter(differs).collect()
 }
 
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions, and their

@@ -39,11 +39,6 @@ impl Erratum {
     pub(super) fn holds(&self, id: &str) -> bool {
         self.revisions.is_empty() || self.revisions.iter().any(|of| of == id)
     }
-
-    /// Whether its range begins with a revision.
-    fn begins(&self, id: &str) -> bool {
-        self.revisions.first().is_some_and(|since| since == id)
-    }
 }
 
 #[derive(Default, Deserialize)]
@@ -208,7 +203,8 @@ pub(crate) fn apply(
             let mut of = failure(file, erratum, id, status, problem);
             // What holds at other places cannot be ended as a whole.
             of.revision = (whole || is_draft).then(|| id.into());
-            match is_draft && !(whole && erratum.begins(id)) {
+            let begins = erratum.revisions.first().is_some_and(|since| since == id);
+            match is_draft && !(whole && begins) {
                 true => passed.push(of.into()),
                 false => errors.push(of.into()),
             }

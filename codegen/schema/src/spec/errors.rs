@@ -13,7 +13,7 @@ use super::{Revision, Spec};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::pointer::escaped;
-use check::Row;
+use check::{Row, Said};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -28,104 +28,128 @@ pub struct ErrorRules {
     pub rules: Vec<ProtocolRule>,
 }
 
-/// An error code and what it means in some revisions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ErrorCode {
-    /// The JSON-RPC code.
-    pub code: i64,
-    /// Its name.
-    pub name: String,
-    /// The revisions in which it means that.
-    #[serde(skip)]
-    pub revisions: Vec<String>,
-    pub(crate) since: String,
-    pub(crate) until: Option<String>,
-    /// What it means.
-    pub meaning: String,
-    /// The HTTP status that goes with it, where the protocol fixes one.
-    pub http: Option<u16>,
-    /// The definition that carries it in the schema, where there is one.
-    pub definition: Option<String>,
-    /// Whether it may be sent; one that may not can still be met.
-    #[serde(default = "by_default")]
-    pub send: bool,
-    /// The code that is sent in its place, where the protocol names one; only of a code that may not be sent.
-    #[serde(rename = "replaced-by")]
-    pub replaced_by: Option<i64>,
-    /// The page, as a path in the specification's repository.
-    pub page: String,
+/// A kind of row: its own members, how failures name it, what no other row may say of the same revision, its own text that
+/// may not be empty, and what is wrong with it by itself.
+macro_rules! rows {
+    ($($(#[$about:meta])* $kind:ident {
+        $($(#[$of:meta])* $member:ident: $type:ty,)*
+    } |$row:ident| ($label:expr, $key:expr, $texts:expr, $faults:expr);)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $kind {
+            $($(#[$of])* pub $member: $type,)*
+            /// The revisions in which it holds.
+            #[serde(skip)]
+            pub revisions: Vec<String>,
+            pub(crate) since: String,
+            pub(crate) until: Option<String>,
+            /// What it means; of a rule, what it says; of a header, when it is sent and what it says.
+            pub meaning: String,
+            /// The page, as a path in the specification's repository.
+            pub page: String,
+        }
+
+        impl Row for $kind {
+            fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>) {
+                (&self.since, self.until.as_deref(), &mut self.revisions)
+            }
+
+            fn revisions(&self) -> &[String] {
+                &self.revisions
+            }
+
+            fn said(&self) -> Said<'_> {
+                let $row = self;
+                let mut texts: Vec<&str> = vec![&self.meaning, &self.page];
+                texts.extend($texts);
+                Said { label: $label, key: $key, texts, faults: $faults }
+            }
+        }
+    )*};
 }
 
-/// A range of error codes.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CodeRange {
-    /// The lowest code.
-    pub from: i64,
-    /// The highest code.
-    pub to: i64,
-    /// Its name.
-    pub name: String,
-    /// The revisions in which it holds.
-    #[serde(skip)]
-    pub revisions: Vec<String>,
-    since: String,
-    until: Option<String>,
-    /// What it means.
-    pub meaning: String,
-    /// The page.
-    pub page: String,
-}
-
-/// An HTTP header and what it has to say.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    /// Its name; compared without case.
-    pub name: String,
-    /// The revisions in which that holds.
-    #[serde(skip)]
-    pub revisions: Vec<String>,
-    since: String,
-    until: Option<String>,
-    /// When it is sent and what it says.
-    pub meaning: String,
-    /// Whether it is used; one that is not can still come from a peer of another revision.
-    #[serde(default = "by_default")]
-    pub used: bool,
-    /// Whether a client must send it, although a request without it may be taken.
-    #[serde(default)]
-    pub must: bool,
-    /// Whether a request that has to carry it, and does not, is refused.
-    #[serde(default)]
-    pub required: bool,
-    /// The page.
-    pub page: String,
-}
-
-/// What binds a peer and stands in no schema, or is on its way out.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProtocolRule {
-    /// Its name, unique.
-    pub id: String,
-    /// Whether it binds, or says that something goes away.
-    pub kind: RuleKind,
-    /// The revisions in which it holds.
-    #[serde(skip)]
-    pub revisions: Vec<String>,
-    since: String,
-    until: Option<String>,
-    /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
-    pub about: String,
-    /// The methods that are deprecated with it; calls of them warn.
-    #[serde(default)]
-    pub methods: Vec<String>,
-    /// What it says.
-    pub meaning: String,
-    /// The page.
-    pub page: String,
+rows! {
+    /// An error code and what it means in some revisions.
+    #[derive(Default)]
+    ErrorCode {
+        /// The JSON-RPC code.
+        code: i64,
+        /// Its name.
+        name: String,
+        /// The HTTP status that goes with it, where the protocol fixes one.
+        http: Option<u16>,
+        /// The definition that carries it in the schema, where there is one.
+        definition: Option<String>,
+        /// Whether it may be sent; one that may not can still be met.
+        #[serde(default = "by_default")]
+        send: bool,
+        /// The code that is sent in its place, where the protocol names one; only of a code that may not be sent.
+        #[serde(rename = "replaced-by")]
+        replaced_by: Option<i64>,
+    } |row| (
+        format!("error {} `{}`", row.code, row.name),
+        format!("error {}", row.code),
+        [&*row.name],
+        Vec::new()
+    );
+    /// A range of error codes.
+    CodeRange {
+        /// The lowest code.
+        from: i64,
+        /// The highest code.
+        to: i64,
+        /// Its name.
+        name: String,
+    } |row| (
+        format!("range `{}`", row.name),
+        format!("range `{}`", row.name),
+        [&*row.name],
+        vec![(row.from > row.to, "`from` is above `to`")]
+    );
+    /// An HTTP header and what it has to say.
+    Header {
+        /// Its name; compared without case.
+        name: String,
+        /// Whether it is used; one that is not can still come from a peer of another revision.
+        #[serde(default = "by_default")]
+        used: bool,
+        /// Whether a client must send it, although a request without it may be taken.
+        #[serde(default)]
+        must: bool,
+        /// Whether a request that has to carry it, and does not, is refused.
+        #[serde(default)]
+        required: bool,
+    } |row| (
+        format!("header `{}`", row.name),
+        format!("header `{}`", row.name.to_lowercase()),
+        [&*row.name],
+        vec![
+            (row.required && !row.used, "it is required and not used"),
+            (row.must && !row.used, "it must be sent and is not used"),
+            (row.must && row.required, "it is required, which says that it must be sent"),
+        ]
+    );
+    /// What binds a peer and stands in no schema, or is on its way out.
+    ProtocolRule {
+        /// Its name, unique.
+        id: String,
+        /// Whether it binds, or says that something goes away.
+        kind: RuleKind,
+        /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
+        about: String,
+        /// The methods that are deprecated with it; calls of them warn.
+        #[serde(default)]
+        methods: Vec<String>,
+    } |row| (
+        format!("rule `{}`", row.id),
+        format!("rule `{}`", row.id),
+        [&*row.id, &*row.about],
+        vec![(
+            !row.methods.is_empty() && row.kind != RuleKind::Deprecation,
+            "`methods` is for deprecations only",
+        )]
+    );
 }
 
 /// The kind of a [`ProtocolRule`].

@@ -201,9 +201,8 @@ impl Extension {
             return Some(known.with_schema(raw, base));
         }
         let copies = |base: &&Revision| {
-            copied(raw, base)
-                .filter(|(_, copy, original)| copy == original)
-                .count()
+            let same = copied(raw, base).filter(|(_, copy, original)| copy == original);
+            same.count()
         };
         let released = |base: &&Revision| base.status == Status::Released;
         let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
@@ -233,15 +232,11 @@ impl Extension {
         let defines = |name: &str| definition(&schema, name).is_some();
         let own: SortedSet<&str> = messages(raw).map(|(name, _)| name).collect();
         let has = |method: &&ExtensionMethod| own.contains(method.name.as_str());
+        let results = self.results.iter().filter(|(_, it)| defines(it));
         Self {
             settings: self.settings.clone().filter(|name| defines(name)),
             methods: self.methods.iter().filter(has).cloned().collect(),
-            results: self
-                .results
-                .iter()
-                .filter(|(_, it)| defines(it))
-                .cloned()
-                .collect(),
+            results: results.cloned().collect(),
             core: None,
             raw: raw.clone(),
             schema: schema.clone(),
@@ -259,11 +254,8 @@ impl Extension {
 /// The names of the folders of extensions.
 pub(super) fn names(directory: &Directory) -> SortedSet<String> {
     let inner = |path: &String| {
-        let (name, _) = path
-            .strip_prefix(FOLDER)?
-            .strip_prefix('/')?
-            .split_once('/')?;
-        Some(name.to_owned())
+        let path = path.strip_prefix(FOLDER)?.strip_prefix('/')?;
+        Some(path.split_once('/')?.0.to_owned())
     };
     directory.files.keys().filter_map(inner).collect()
 }
@@ -364,12 +356,8 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
     }
     let own: SortedSet<&str> = messages(schema).map(|(method, _)| method).collect();
     let mut said = SortedSet::new();
-    for MethodRow {
-        name,
-        sender,
-        result,
-    } in &rows.method
-    {
+    for row in &rows.method {
+        let (name, sender) = (&row.name, &row.sender);
         let rule = format!("method `{}`", name.get_ref());
         if !own.contains(name.get_ref().as_str()) {
             let problem = "the schema has no message of that method";
@@ -382,7 +370,7 @@ fn faults(facts: &RuleFile, rows: &Rows, schema: &Value, revisions: &[Revision])
         if sender_of(sender.get_ref()).is_none() {
             fault(sender, &rule, "`{}` is neither side", "client or server");
         }
-        if let Some(result) = result.as_ref().filter(is_undefined) {
+        if let Some(result) = row.result.as_ref().filter(is_undefined) {
             fault(result, &rule, UNDEFINED, LEAVE_OUT);
         }
     }

@@ -1,6 +1,5 @@
 //! Facts of the rule files that hold for a range of revisions: where they stand, and the edits that move their ends.
 
-use std::fmt;
 use std::ops::Range;
 
 use super::range::Order;
@@ -10,22 +9,7 @@ use super::{DOCS, Directory, REVISIONS};
 use crate::{Diagnostic, Error};
 
 /// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fact(pub(super) String);
-
-impl Fact {
-    /// Returns the name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
+pub type Fact = String;
 
 /// A fact that does not hold for a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +67,8 @@ impl Directory {
             let Some(held) = Held::of(file, stem, entry) else {
                 continue;
             };
-            match all.iter_mut().find(|other| other.shares_its_table(&held)) {
+            let is_one = |other: &&mut Held| held.is_of_lines() && other.is_still(&held);
+            match all.iter_mut().find(is_one) {
                 Some(other) => {
                     other.entries.extend(held.entries);
                     other.until = other.until.take().or(held.until);
@@ -169,7 +154,7 @@ impl Held {
             }
         };
         Some(Self {
-            fact: Fact(fact),
+            fact,
             file: file.to_owned(),
             since,
             until,
@@ -179,10 +164,6 @@ impl Held {
 
     fn is_of_lines(&self) -> bool {
         self.file == DOCS
-    }
-
-    fn shares_its_table(&self, other: &Self) -> bool {
-        self.is_of_lines() && self.is_still(other)
     }
 
     /// Whether this is the same one, in texts before and after an edit of its end.

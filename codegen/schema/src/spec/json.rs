@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::files::diff::cut;
 use crate::{Error, Place};
 
 /// What some editors put before a text.
@@ -41,6 +42,15 @@ pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
         })
 }
 
+/// Visits values that are taken as they are.
+macro_rules! scalars {
+    ($($visit:ident $type:ty),*) => {$(
+        fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        }
+    )*};
+}
+
 /// Reads any value, and no member twice.
 #[derive(Clone, Copy)]
 struct Strict;
@@ -64,25 +74,7 @@ impl<'de> Visitor<'de> for Strict {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
+    scalars!(visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str);
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
@@ -107,9 +99,5 @@ impl<'de> Visitor<'de> for Strict {
 
 /// The text of a value for a message: compact, keys in their order, cut at about 200 bytes.
 pub(crate) fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(200) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
+    cut(&value.to_string(), 200)
 }

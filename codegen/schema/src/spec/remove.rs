@@ -27,105 +27,105 @@ pub struct Removed {
     pub ended: Vec<Fact>,
 }
 
-/// Take a revision out of a spec directory in memory.
-///
-/// # Errors
-/// A revision that is not there, and files that cannot be read.
-pub(super) fn remove(directory: &mut Directory, id: &str) -> Result<Removed, Error> {
-    let list = directory.list()?;
-    let (order, rows) = directory.order()?;
-    let row = revisions::row(&rows, id)?;
-    let at = order.at(id).unwrap_or_default();
-    if let Some(extension) = extensions::resting_on(directory, id)? {
-        return Err(Error::usage(
-            format!("the extension `{extension}` names revision `{id}`"),
-            format!(
-                "change `revision` in {}/extensions/{extension}/extension.toml, take its `[core]` away, or delete its folder",
-                directory.root
-            ),
-        ));
-    }
-    let stood = entries_of(directory, &diagnostics(directory))?;
-    let mut removed = Removed {
-        revision: id.to_owned(),
-        ..Removed::default()
-    };
-
-    let heir = heir(directory, &rows, at);
-    let mut kept = match heir {
-        Some(draft) => handed_on(directory, id, draft)?,
-        None => Vec::new(),
-    };
-    removed.facts = directory.facts(id)?;
-    let all = directory.ranged()?;
-    let before = order.before(id).map(str::to_owned);
-    let is_last = order.only_drafts(at + 1);
-    let ended = (all.iter()).filter(|held| is_last && before.is_some() && held.until == before);
-    let ended: Vec<Held> = ended.cloned().collect();
-    let mut changes = Vec::new();
-    let begin_next: Vec<Fact> = (all.iter())
-        .filter(|held| order.id(at + 1) == Some(held.since.as_str()))
-        .map(|held| held.fact.clone())
-        .collect();
-    for held in all {
-        let Ok((from, to)) = order.span(&held.since, held.until.as_deref()) else {
-            continue;
+impl Directory {
+    /// Takes a revision out, and everything that speaks of it or that only it needed.
+    ///
+    /// # Errors
+    /// A revision that is not there, and files that cannot be read. Nothing has changed then.
+    pub fn remove(&mut self, id: &str) -> Result<Removed, Error> {
+        let mut next = self.clone();
+        let directory = &mut next;
+        let list = directory.list()?;
+        let (order, rows) = directory.order()?;
+        let row = revisions::row(&rows, id)?;
+        let at = order.at(id).unwrap_or_default();
+        if let Some(extension) = extensions::resting_on(directory, id)? {
+            return Err(Error::usage(
+                format!("the extension `{extension}` names revision `{id}`"),
+                format!(
+                    "change `revision` in {}/extensions/{extension}/extension.toml, take its `[core]` away, or delete its folder",
+                    directory.root
+                ),
+            ));
+        }
+        let stood = entries_of(directory, &diagnostics(directory))?;
+        let mut removed = Removed {
+            revision: id.to_owned(),
+            ..Removed::default()
         };
-        let next = order
-            .id(at + 1)
-            .filter(|next| at < to && (!is_last || heir == Some(next)));
-        let change = match next {
-            // Lines of its own that the next revision has lines of its own for were the revision's alone.
-            Some(_) if from == at && begin_next.contains(&held.fact) => Change::Goes,
-            None if from == at => Change::Goes,
-            Some(next) if from == at => {
-                if heir.is_some() {
-                    kept.push(held.fact.clone());
+
+        // The draft that follows and is not the revision before: what begins with the revision is the draft's, too.
+        let heir = own_draft(directory, &rows, at).filter(|_| !row.is_draft());
+        let heir = heir.map(Row::id);
+        let mut kept = match heir {
+            Some(draft) => handed_on(directory, id, draft)?,
+            None => Vec::new(),
+        };
+        removed.facts = directory.facts(id)?;
+        let all = directory.ranged()?;
+        let before = order.before(id).map(str::to_owned);
+        let is_last = order.only_drafts(at + 1);
+        let ended = (all.iter()).filter(|held| is_last && before.is_some() && held.until == before);
+        let ended: Vec<Held> = ended.cloned().collect();
+        let mut changes = Vec::new();
+        let begin_next: Vec<Fact> = (all.iter())
+            .filter(|held| order.id(at + 1) == Some(held.since.as_str()))
+            .map(|held| held.fact.clone())
+            .collect();
+        for held in all {
+            let Ok((from, to)) = order.span(&held.since, held.until.as_deref()) else {
+                continue;
+            };
+            let next = order
+                .id(at + 1)
+                .filter(|next| at < to && (!is_last || heir == Some(next)));
+            let change = match next {
+                // Lines of its own that the next revision has lines of its own for were the revision's alone.
+                Some(_) if from == at && begin_next.contains(&held.fact) => Change::Goes,
+                None if from == at => Change::Goes,
+                Some(next) if from == at => {
+                    if heir.is_some() {
+                        kept.push(held.fact.clone());
+                    }
+                    Change::Begins(next.to_owned())
                 }
-                Change::Begins(next.to_owned())
-            }
-            _ if to == at && held.until.is_some() => Change::Ends(before.clone()),
-            _ => continue,
-        };
-        changes.push((held, change));
+                _ if to == at && held.until.is_some() => Change::Ends(before.clone()),
+                _ => continue,
+            };
+            changes.push((held, change));
+        }
+        directory.change(changes)?;
+        removed.handed_on = heir.map(|draft| (draft.to_owned(), kept));
+        removed.handed_on = removed.handed_on.filter(|(_, kept)| !kept.is_empty());
+        without_names(directory, id)?;
+
+        let entries = directory.entries(REVISIONS)?;
+        let line = list.line_of(row.id.span().start);
+        let text = sheet::without(&list.path, &list.text, at_line(&list.text, &entries, line))?;
+        directory.files.insert(REVISIONS.to_owned(), text);
+
+        let own = directory.files.keys();
+        let own = own.filter(|name| name.starts_with(&format!("{id}/")) || converts(name, id));
+        removed.files = own.cloned().collect();
+        for name in &removed.files {
+            directory.files.remove(name);
+        }
+        let draft = order.id(at + 1);
+        reopen(directory, ended, draft.zip(before.as_deref()), &mut removed)?;
+
+        // What only that revision needed is needless now.
+        let gone = prune(directory, |directory| {
+            let mut gone = entries_of(directory, &diagnostics(directory))?;
+            gone.retain(|one| stood.iter().all(|other| other.left.fact != one.left.fact));
+            Ok(gone)
+        })?;
+        // What is gone may have been all that another rule was there for.
+        let needless = prune(directory, needless)?;
+        let unused = gone.into_iter().chain(needless);
+        removed.unused = unused.map(|left| left.fact).collect();
+        *self = next;
+        Ok(removed)
     }
-    directory.change(changes)?;
-    removed.handed_on = heir.map(|draft| (draft.to_owned(), kept));
-    removed.handed_on = removed.handed_on.filter(|(_, kept)| !kept.is_empty());
-    without_names(directory, id)?;
-
-    let entries = directory.entries(REVISIONS)?;
-    let line = list.line_of(row.id.span().start);
-    let text = sheet::without(&list.path, &list.text, at_line(&list.text, &entries, line))?;
-    directory.files.insert(REVISIONS.to_owned(), text);
-
-    let own = directory.files.keys();
-    let own = own.filter(|name| name.starts_with(&format!("{id}/")) || converts(name, id));
-    removed.files = own.cloned().collect();
-    for name in &removed.files {
-        directory.files.remove(name);
-    }
-    let draft = order.id(at + 1);
-    reopen(directory, ended, draft.zip(before.as_deref()), &mut removed)?;
-
-    // What only that revision needed is needless now.
-    let gone = prune(directory, |directory| {
-        let mut gone = entries_of(directory, &diagnostics(directory))?;
-        gone.retain(|one| stood.iter().all(|other| other.left.fact != one.left.fact));
-        Ok(gone)
-    })?;
-    // What is gone may have been all that another rule was there for.
-    let needless = prune(directory, needless)?;
-    let unused = gone.into_iter().chain(needless);
-    removed.unused = unused.map(|left| left.fact.0).collect();
-    Ok(removed)
-}
-
-/// The draft that follows a revision and is not the one before it: what begins with the revision is the draft's, too.
-fn heir<'r>(directory: &Directory, rows: &'r [Row], at: usize) -> Option<&'r str> {
-    let here = rows.get(at).filter(|row| !row.is_draft());
-    here.and_then(|_| own_draft(directory, rows, at))
-        .map(Row::id)
 }
 
 /// The revision after one, if it is a draft with another schema than the revision before.
@@ -183,7 +183,7 @@ fn without_names(directory: &mut Directory, id: &str) -> Result<(), Error> {
         let entries = entries.filter(|entry| facts::names(entry, id));
         named.extend(entries.map(|entry| (file.clone(), entry)));
     }
-    without(directory, &named)
+    without(directory, named.iter().map(|(file, entry)| (file, entry)))
 }
 
 /// Gives the rules of conversions to a revision, and the rows that name it, to another one that has its place.
@@ -220,7 +220,7 @@ pub(super) fn handed_on(
             let text = text.replacen(&heading(from), &heading(to), 1);
             let target_file = directory.files.entry(format!("{target}.toml"));
             target_file.or_insert(text);
-            handed.push(Fact(target));
+            handed.push(target);
         }
     }
     Ok(handed)
@@ -259,7 +259,7 @@ pub(super) fn entries_of(
             let Some(entry) = line.and_then(|line| at_line(text, &entries, line)) else {
                 continue;
             };
-            let fact = Fact(format!("{file}: {}", entry.label()));
+            let fact = format!("{file}: {}", entry.label());
             if !found.iter().any(|other| other.left.fact == fact) {
                 let why = diagnostic.problem.to_string();
                 found.push(Named {
@@ -284,18 +284,19 @@ pub(super) fn prune(
         if gone.is_empty() {
             return Ok(left);
         }
-        let entries: Vec<_> =
-            (gone.iter().map(|one| (one.file.clone(), one.entry.clone()))).collect();
+        without(directory, gone.iter().map(|one| (&one.file, &one.entry)))?;
         left.extend(gone.into_iter().map(|one| one.left));
-        without(directory, &entries)?;
     }
 }
 
 /// Takes entries out of their files.
-fn without(directory: &mut Directory, gone: &[(String, Entry)]) -> Result<(), Error> {
+fn without<'e>(
+    directory: &mut Directory,
+    gone: impl Iterator<Item = (&'e String, &'e Entry)> + Clone,
+) -> Result<(), Error> {
     let Directory { root, files, .. } = directory;
     for (file, text) in files {
-        let own = gone.iter().filter(|(of, _)| of == file);
+        let own = gone.clone().filter(|(of, _)| *of == file);
         let own = own.map(|(_, entry)| entry);
         if own.clone().next().is_some() {
             *text = sheet::without(&format!("{root}/{file}"), text, own)?;

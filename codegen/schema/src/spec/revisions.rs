@@ -1,6 +1,5 @@
 //! `revisions.toml`: the one ordered list of revisions, read and written with its comments kept.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -35,40 +34,38 @@ pub enum Status {
     Draft,
 }
 
-/// The names of an enum in revisions.toml and on the command line.
-macro_rules! names {
-    ($type:ident, $kind:literal: $($variant:ident $name:literal),*) => {
-        impl $type {
-            /// Returns the name in revisions.toml and on the command line.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
+mcp_wire::strings! {
+    Lifecycle {
+        Handshake "handshake";
+        PerRequest "per-request";
+    }
+}
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
+mcp_wire::strings! {
+    Status {
+        Released "released";
+        Candidate "candidate";
+        Draft "draft";
+    }
+}
 
+/// Reads the names of an enum on the command line.
+macro_rules! from_name {
+    ($type:ident, $kind:literal) => {
         impl FromStr for $type {
             type Err = Error;
 
             fn from_str(name: &str) -> Result<Self, Error> {
-                match name {
-                    $($name => Ok(Self::$variant),)*
-                    _ => Err(Error::no_such($kind, name, [$($name),*].into_iter())),
-                }
+                let known = Self::ALL.map(Self::as_str);
+                let found = Self::ALL.into_iter().find(|one| one.as_str() == name);
+                found.ok_or_else(|| Error::no_such($kind, name, known.into_iter()))
             }
         }
     };
 }
 
-names!(Lifecycle, "lifecycle": Handshake "handshake", PerRequest "per-request");
-names!(Status, "status": Released "released", Candidate "candidate", Draft "draft");
+from_name!(Lifecycle, "lifecycle");
+from_name!(Status, "status");
 
 /// One entry, with the places of its values.
 #[derive(Clone, Debug, Deserialize)]

@@ -94,30 +94,17 @@ pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
     Error::text(file, Place::Line(line), message)
 }
 
-/// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`).
+/// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`), which failures print
+/// as the root.
 #[derive(Clone, Debug, Default)]
 pub struct RuleTexts {
-    root: String,
+    pub(super) root: String,
     /// The revisions that ranges are of.
     pub(crate) order: Order,
-    files: SortedMap<String, RuleFile>,
+    pub(super) files: SortedMap<String, RuleFile>,
 }
 
 impl RuleTexts {
-    /// No files, below a directory that failures will print as `root`.
-    pub(crate) fn new(root: &str, order: Order) -> Self {
-        Self {
-            root: root.to_owned(),
-            order,
-            files: SortedMap::new(),
-        }
-    }
-
-    pub(crate) fn insert(&mut self, name: &str, text: String) {
-        let file = RuleFile::new(format!("{}/{name}", self.root), text);
-        self.files.insert(name.to_owned(), file);
-    }
-
     /// Returns the file of that name; a missing one is empty, that is, has no rules.
     #[must_use]
     pub fn get(&self, name: &str) -> RuleFile {

@@ -219,14 +219,25 @@ pub(crate) fn without<'e>(
     text: &str,
     entries: impl IntoIterator<Item = &'e Entry>,
 ) -> Result<String, Error> {
-    let mut entries: Vec<&Entry> = entries.into_iter().collect();
-    // From the end, so that the places before stay true.
-    entries.sort_by_key(|entry| std::cmp::Reverse(entry.span.start));
-    let mut out = text.to_owned();
-    for entry in entries {
-        out = edited(&out, vec![block_removal(&out, entry.span.clone())]);
+    let spans = entries.into_iter().map(|entry| entry.span.clone());
+    let mut text = without_blocks(text, spans.collect());
+    // The end of a table can leave the one above without anything in it.
+    loop {
+        let mut empty = Vec::new();
+        empty_tables(parsed(path, &text)?.as_table(), &mut empty);
+        if empty.is_empty() {
+            return Ok(text);
+        }
+        text = without_blocks(&text, empty);
     }
-    without_empty_tables(path, out)
+}
+
+fn without_blocks(text: &str, mut spans: Vec<Range<usize>>) -> String {
+    // From the end, so that the places before stay true.
+    spans.sort_by_key(|span| std::cmp::Reverse(span.start));
+    spans.into_iter().fold(text.to_owned(), |text, span| {
+        edited(&text, vec![block_removal(&text, span)])
+    })
 }
 
 /// Take a range of whole lines out, with the comments that stand right above it.
@@ -281,24 +292,7 @@ pub(crate) fn at_line<'e>(text: &str, entries: &'e [Entry], line: usize) -> Opti
         .find(|entry| entry.span.start < end && start < entry.span.end)
 }
 
-/// The text without the headers of tables that have nothing in them.
-fn without_empty_tables(path: &str, text: String) -> Result<String, Error> {
-    let mut text = text;
-    loop {
-        let mut empty = Vec::new();
-        empty_tables(parsed(path, &text)?.as_table(), &mut empty);
-        if empty.is_empty() {
-            return Ok(text);
-        }
-        // From the end, so that the places before stay true.
-        empty.sort_by_key(|span| std::cmp::Reverse(span.start));
-        for span in empty {
-            let edit = block_removal(&text, span);
-            text = edited(&text, vec![edit]);
-        }
-    }
-}
-
+/// The headers of tables that have nothing in them.
 fn empty_tables(table: &Table, empty: &mut Vec<Range<usize>>) {
     for (_, item) in table {
         match item {

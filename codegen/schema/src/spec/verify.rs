@@ -135,15 +135,24 @@ fn in_canonical_form(
     raw: &Value,
     import: &str,
 ) -> Option<Error> {
+    let help = format!("import it again: cargo xtask spec import FILE {import}");
+    unlike(directory, name, raw, "not in canonical form", &help)
+}
+
+/// The error of a schema that is not the text of a canonical one.
+fn unlike(
+    directory: &Directory,
+    name: &str,
+    canonical: &Value,
+    problem: &str,
+    help: &str,
+) -> Option<Error> {
     let found = directory.files.get(name)?;
-    let wanted = canonical::to_text(raw);
+    let wanted = canonical::to_text(canonical);
     (*found != wanted).then(|| {
-        Error::file(
-            directory.path(name),
-            "not in canonical form (- as it is, + as it should be)",
-            diff::lines(found, &wanted, SHOWN_LINES),
-            format!("import it again: cargo xtask spec import FILE {import}"),
-        )
+        let problem = format!("{problem} (- as it is, + as it should be)");
+        let lines = diff::lines(found, &wanted, SHOWN_LINES);
+        Error::file(directory.path(name), problem, lines, help)
     })
 }
 
@@ -179,12 +188,9 @@ fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Vec<Error> 
         let digests = format!("sha256 recorded: {recorded}\nsha256 found:    {found}");
         failures.push(Error::file(place.as_str(), problem, digests, help.as_str()));
     }
-    let wanted = canonical::to_text(&upstream.canonical);
-    if let Some(found) = (directory.files.get(&name)).filter(|found| **found != wanted) {
-        let problem = format!("not the canonical form of {place} (- as it is, + as it should be)");
-        let lines = diff::lines(found, &wanted, SHOWN_LINES);
-        failures.push(Error::file(directory.path(&name), problem, lines, help));
-    }
+    let problem = format!("not the canonical form of {place}");
+    let canonical = &upstream.canonical;
+    failures.extend(unlike(directory, &name, canonical, &problem, &help));
     failures
 }
 

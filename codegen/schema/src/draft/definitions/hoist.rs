@@ -3,7 +3,7 @@
 use super::super::names::{rust_name, unsupported};
 use super::super::open::renamed;
 use super::Builder;
-use crate::model::{Shape, Ty, TypeDef};
+use crate::model::{Shape, Ty};
 use crate::naming::pascal_case;
 use crate::schema::{Node, Unsupported};
 
@@ -99,19 +99,15 @@ impl Builder<'_> {
 
     fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
         self.keep_prose(node, doc_key.clone());
-        let new = TypeDef {
-            name: name.to_owned(),
-            definition: None,
-            places: vec![place.to_owned()],
-            pointer: node.pointer.clone(),
-            doc_key,
-            area: String::new(),
-            deprecated: node.deprecated,
-            shape,
-        };
-        self.names.give(name);
+        self.names.given.entry(name.to_owned()).or_default();
         self.hoisted(place, name, true);
-        self.types.insert(name.to_owned(), new);
+        self.put(
+            node,
+            name.to_owned(),
+            (None, place.to_owned()),
+            doc_key,
+            shape,
+        );
     }
 
     fn hoisted(&mut self, place: &str, name: &str, made: bool) {
@@ -132,7 +128,7 @@ impl Builder<'_> {
             // A definition that was read ahead may have found its use for it.
             if made && def.places.is_empty() {
                 self.types.remove(&name);
-                self.names.take_back(&name);
+                self.names.given.remove(&name);
             }
         }
     }

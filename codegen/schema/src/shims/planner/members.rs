@@ -6,9 +6,9 @@ use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{
     Adoption, DroppedPlan, Held, Missing, Recast, SameMember, SettledPlan, Source, Transfer,
 };
-use super::super::rules::{Action, Offer, Rule, SessionFact};
+use super::super::rules::{Action, Offer, SessionFact};
 use super::words::{self, MAX_WITHIN};
-use super::{End, Planner, Reject, Step, hook};
+use super::{End, Planner, Reject, hook};
 use crate::diff::refused_by;
 use crate::model::{Given, Member, Presence, Start, Ty};
 
@@ -19,13 +19,8 @@ impl<'m> Planner<'m> {
     /// A member that both sides name.
     pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
-        let Step {
-            rules,
-            way,
-            ids: [_, now],
-            ..
-        } = self.step;
-        let offer = rules.offer(place, way);
+        let (rules, now) = (self.rules, self.now);
+        let offer = rules.offer(place, self.way);
         if let Some(offer) = &offer
             && let Action::Custom(path) = offer.action
         {
@@ -36,15 +31,12 @@ impl<'m> Planner<'m> {
             };
         }
         let claims = |member: &Member| member.given == Given::Start(Start::ProtocolVersion);
-        if self.step.restates && claims(source) && claims(target) {
+        if self.restates && claims(source) && claims(target) {
             return Source::Claim {
                 field: source.field.clone(),
             };
         }
-        let [from, to] = [
-            self.step.from.resolve(&source.ty),
-            self.step.to.resolve(&target.ty),
-        ];
+        let [from, to] = [self.from.resolve(&source.ty), self.to.resolve(&target.ty)];
         let (transfer, null) = match (from, to) {
             (Ty::Nullable(inner), to) if optional[1] && !matches!(to, Ty::Nullable(_)) => {
                 let transfer = self.transfer(inner, to);
@@ -118,10 +110,10 @@ impl<'m> Planner<'m> {
 
     /// What a session knows that stands in an object of this type.
     fn summoned(&self, name: &str) -> Option<SessionFact> {
-        let def = self.step.to.get(name)?;
+        let def = self.to.get(name)?;
         def.shape.object()?.members.iter().find_map(|member| {
             let place = format!("{}.{}", def.doc_key, member.wire);
-            match self.step.rules.offer(&place, self.step.way)?.action {
+            match self.rules.offer(&place, self.way)?.action {
                 Action::Session(fact @ SessionFact::SubscriptionId) => Some(*fact),
                 _ => None,
             }
@@ -130,7 +122,7 @@ impl<'m> Planner<'m> {
 
     /// When an unknown member is taken for one that only the target names: what the way back does with that decides.
     fn adoption(&self, place: &str) -> Adoption {
-        let back = self.step.rules.offer(place, self.step.way.back());
+        let back = self.rules.offer(place, self.way.back());
         match back.map(|offer| (offer.rule.carry, offer.action)) {
             Some((_, Action::Pass)) => Adoption::Always,
             None | Some((true, Action::Drop | Action::Implied(_) | Action::Custom(_))) => {
@@ -149,7 +141,7 @@ impl<'m> Planner<'m> {
         place: &str,
         problem: &str,
     ) -> Source {
-        let Step { from, to, .. } = self.step;
+        let (from, to) = (self.from, self.to);
         let opaque = matches!(to.resolve(&target.ty), Ty::Json);
         let plain =
             words::is_plain(from, &source.ty) && (opaque || words::is_plain(to, &target.ty));
@@ -187,8 +179,8 @@ impl<'m> Planner<'m> {
     /// A member that only the target names.
     pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
         if target.presence == Presence::Optional {
-            let Step { rules, way, .. } = self.step;
-            let offer = rules.offer(place, way);
+            let rules = self.rules;
+            let offer = rules.offer(place, self.way);
             return match offer.as_ref().map(|offer| (offer, offer.action)) {
                 Some((offer, Action::Adopt)) => {
                     rules.uses(offer);
@@ -202,7 +194,7 @@ impl<'m> Planner<'m> {
             };
         }
         let question = "what a member gets that the source does not name";
-        let ([before, now], ty) = (self.step.ids, &target.ty);
+        let (before, now, ty) = (self.before, self.now, &target.ty);
         let open = format!("it is {ty}, required in {now}, and {before} has no such member");
         Source::Fill(self.required(target, place, question, &open, Row::Rule))
     }
@@ -216,8 +208,8 @@ impl<'m> Planner<'m> {
         open: &str,
         row: fn(String) -> Row,
     ) -> Missing {
-        let Step { rules, way, .. } = self.step;
-        let Some(offer) = rules.offer(place, way) else {
+        let rules = self.rules;
+        let Some(offer) = rules.offer(place, self.way) else {
             return self.filled(target, place, open, row);
         };
         rules.uses(&offer);
@@ -226,7 +218,16 @@ impl<'m> Planner<'m> {
             return self.unfilled(place);
         }
         self.fills(place, &offer, target);
-        missing(offer.rule, offer.action)
+        Missing {
+            rule: offer.rule.id.clone(),
+            // What is implied on the way down is the default on the way up.
+            action: match offer.action {
+                Action::Implied(value) => Action::Default(value.clone()),
+                Action::Only(only) => Action::Default(only.value.clone()),
+                action => action.clone(),
+            },
+            empty: None,
+        }
     }
 
     /// A value that a rule gives to a member has to be one of the member.
@@ -237,16 +238,16 @@ impl<'m> Planner<'m> {
             _ => return,
         };
         let limits = &target.constraints.values;
-        let problem = if words::admits(self.step.to, &target.ty, value) == Some(false) {
+        let problem = if words::admits(self.to, &target.ty, value) == Some(false) {
             format!("{value} is not {}", target.ty)
         } else if let Some((name, bound)) = refused_by(limits, value) {
             format!("{value} does not keep `{name}: {bound}`")
         } else {
             return;
         };
-        let (rule, way) = (offer.rule, self.step.way);
+        let (rule, way) = (offer.rule, self.way);
         let problem = format!("{problem}, which {place} has to be on the way {way}");
-        let error = (self.step.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
+        let error = (self.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
         self.unsupported.push(error);
     }
 
@@ -258,29 +259,23 @@ impl<'m> Planner<'m> {
         open: &str,
         row: fn(String) -> Row,
     ) -> Missing {
-        match words::default(self.step.to, target) {
-            Some(value) => {
-                let action = format!("{{ default = {value} }}");
-                let answer = format!("an absent one becomes {value}, the default of the schema");
-                self.notes(place, open, &answer, row(action));
-                Missing {
-                    action: Action::Default(value.clone()),
-                    ..self.unfilled(place)
-                }
-            }
-            None => {
-                let answer = "a message without it is refused";
-                self.notes(place, open, answer, row("{ default = \"\" }".to_owned()));
-                self.unfilled(place)
-            }
+        let mut missing = self.unfilled(place);
+        let mut answer = "a message without it is refused".to_owned();
+        let mut action = "{ default = \"\" }".to_owned();
+        if let Some(value) = words::default(self.to, target) {
+            missing.action = Action::Default(value.clone());
+            answer = format!("an absent one becomes {value}, the default of the schema");
+            action = format!("{{ default = {value} }}");
         }
+        self.notes(place, open, &answer, row(action));
+        missing
     }
 
     /// Nothing: a message without the member is refused.
     fn unfilled(&self, place: &str) -> Missing {
         let message = format!(
             "`{place}` must be there in {}, and nothing says what it is",
-            self.step.ids[1]
+            self.now
         );
         let error = Reject {
             code: -32602,
@@ -301,58 +296,44 @@ impl<'m> Planner<'m> {
         alike: Option<&str>,
     ) -> DroppedPlan {
         let question = "what becomes of a member that the target does not have";
-        let plan = DroppedPlan {
+        let optional = source.presence == Presence::Optional;
+        let plan = |rule: &str, action: Action, carried: bool| DroppedPlan {
             wire: source.wire.clone(),
             field: source.field.clone(),
-            optional: source.presence == Presence::Optional,
-            rule: UNDECIDED.to_owned(),
-            action: Action::Drop,
-            carried: source.presence == Presence::Optional,
+            optional,
+            rule: rule.to_owned(),
+            action,
+            carried,
         };
-        let offered = (self.step.rules).offer(place, self.step.way).is_some();
-        match self.rule(place, Action::drops, question) {
-            Some((rule, action)) => DroppedPlan {
-                rule: rule.id.clone(),
-                action: action.clone(),
-                // What the source always has is made anew on the way back, unless nothing can make it.
-                carried: rule.carry
-                    && (plan.optional
-                        || rule.action(self.step.way.back()).is_some_and(Action::stops)),
-                ..plan
-            },
-            None if offered => plan,
-            None => {
-                let [before, now] = self.step.ids;
-                let (ty, presence) = (&source.ty, words::presence(&source.presence));
-                let alike = alike.map(|new| {
-                    format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
-                });
-                let alike = alike.unwrap_or_default();
-                // What the way back fills in goes without saying.
-                let default = words::default(self.step.from, source);
-                if let (Presence::Required, Some(value)) = (&source.presence, default) {
-                    let open = format!(
-                        "{now} has no such member; it is {ty}, required in {before}{alike}"
-                    );
-                    let answer = format!(
-                        "{value}, the default of the schema, is left out, and another value is recorded"
-                    );
-                    self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
-                    return DroppedPlan {
-                        action: Action::Implied(value.clone()),
-                        ..plan
-                    };
-                }
-                let open =
-                    format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
-                self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
-                // Nothing can make it anew on the way back.
-                DroppedPlan {
-                    carried: true,
-                    ..plan
-                }
-            }
+        let offered = self.rules.offer(place, self.way).is_some();
+        if let Some((rule, action)) = self.rule(place, Action::drops, question) {
+            // What the source always has is made anew on the way back, unless nothing can make it.
+            let stops = || rule.action(self.way.back()).is_some_and(Action::stops);
+            let carried = rule.carry && (optional || stops());
+            return plan(&rule.id, action.clone(), carried);
         }
+        if offered {
+            return plan(UNDECIDED, Action::Drop, optional);
+        }
+        let (before, now) = (self.before, self.now);
+        let (ty, presence) = (&source.ty, words::presence(&source.presence));
+        let alike = alike.map(|new| {
+            format!(", as is `{new}`, which only {now} has: a [[rename]] if they are one")
+        });
+        let alike = alike.unwrap_or_default();
+        let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
+        // What the way back fills in goes without saying.
+        let default = words::default(self.from, source);
+        if let (Presence::Required, Some(value)) = (&source.presence, default) {
+            let answer = format!(
+                "{value}, the default of the schema, is left out, and another value is recorded"
+            );
+            self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
+            return plan(UNDECIDED, Action::Implied(value.clone()), optional);
+        }
+        self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
+        // Nothing can make it anew on the way back.
+        plan(UNDECIDED, Action::Drop, true)
     }
 
     /// A member that was a constant, and is one value of several now: of the rest of the source, where a rule says so at
@@ -365,10 +346,10 @@ impl<'m> Planner<'m> {
         from_key: &str,
     ) -> Source {
         let own = format!("{from_key}.{}", target.wire);
-        if let Some((rule, path)) = self.step.rules.custom(&own, self.step.way) {
+        if let Some((rule, path)) = self.rules.custom(&own, self.way) {
             return Source::Derived(hook(rule, path));
         }
-        if words::admits(self.step.to, &target.ty, constant) == Some(true) {
+        if words::admits(self.to, &target.ty, constant) == Some(true) {
             return Source::Constant(constant.clone());
         }
         let open = format!("it was always {constant}, and is {}", target.ty);
@@ -420,24 +401,9 @@ impl<'m> Planner<'m> {
 
     /// Whether a row says that two constants are the names of one method.
     fn renames(&self, from: &Value, to: &Value) -> bool {
-        let Step { rules, way, .. } = self.step;
-        rules.renamed_methods().any(|(_, old, new)| {
-            let [before, after] = way.ends([old, new]);
+        self.rules.renamed_methods().any(|(_, old, new)| {
+            let [before, after] = self.way.ends([old, new]);
             from == before && to == after
         })
-    }
-}
-
-fn missing(rule: &Rule, action: &Action) -> Missing {
-    // What is implied on the way down is the default on the way up.
-    let action = match action {
-        Action::Implied(value) => Action::Default(value.clone()),
-        Action::Only(only) => Action::Default(Value::clone(&only.value)),
-        action => action.clone(),
-    };
-    Missing {
-        rule: rule.id.clone(),
-        action,
-        empty: None,
     }
 }

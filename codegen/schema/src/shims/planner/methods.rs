@@ -92,7 +92,14 @@ pub(super) fn methods(
                         (rule.id.clone(), action)
                     }
                     None => {
-                        let (answer, row, action) = unknown_method(name, lacking, answered);
+                        let error = Reject {
+                            code: -32601,
+                            message: format!("{name} is not part of {lacking}"),
+                        };
+                        let (answer, row, action) = match answered {
+                            true => (REFUSED, rejection(&error), MethodAction::Reject(error)),
+                            false => ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop),
+                        };
                         let row = match moved.iter().find(|(_, names)| names.contains(name)) {
                             Some((of, names)) if of == direction => {
                                 Row::RenameMethod(names.clone())
@@ -168,22 +175,6 @@ fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
         Some((a.direction, [a.name.clone(), b.name.clone()]))
     });
     pairs.collect()
-}
-
-/// The safe answer to a method that the other revision lacks: in words, as a row, and as data.
-fn unknown_method(
-    name: &str,
-    lacking: &str,
-    answered: bool,
-) -> (&'static str, String, MethodAction) {
-    if !answered {
-        return ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop);
-    }
-    let error = Reject {
-        code: -32601,
-        message: format!("{name} is not part of {lacking}"),
-    };
-    (REFUSED, rejection(&error), MethodAction::Reject(error))
 }
 
 fn is_answered(method: &Method) -> bool {

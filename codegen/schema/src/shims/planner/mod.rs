@@ -18,7 +18,7 @@ use super::limits::Limits;
 use super::open::{Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Hook, PairPlan, StringPlan, Transfer};
-use super::rules::{Action, Also, Offer, PairRules, Reject, Rule};
+use super::rules::{Action, Also, Offer, PairRules, Reject, Rule, placed};
 use crate::Error;
 use crate::diff::Graph;
 use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
@@ -55,40 +55,45 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let limits = limits.map(|(old, new)| Limits::of([old, new]));
     let mut ways = Way::BOTH.map(|way| {
         let [from, to] = way.ends([old, new]);
-        Planner::new(Step {
-            ids: [from.id, to.id],
+        Planner {
+            before: from.id,
+            now: to.id,
             restates: from.wire != to.wire,
             from: from.model,
             to: to.model,
             limits: limits.as_ref(),
             rules,
             way,
-        })
+            known: SortedSet::new(),
+            open: VecDeque::new(),
+            done: Vec::new(),
+            splits: SortedMap::new(),
+            found: Findings::default(),
+            unsupported: Vec::new(),
+        }
     });
     let mut found = Findings::default();
     let mut codes = rules.errors().cloned().collect();
     error_codes(old, new, rules, &mut codes, &mut found);
     let methods = methods(old, new, rules, &mut ways, &mut found, &mut errors);
     let mut also = Vec::new();
-    let also_error = |offset: usize, row: &Also, problem: &str| {
-        rules.error(offset, &row.r#type, problem, &row.reason)
+    let mut fault = |offset: usize, row: &Also, problem: &str| {
+        errors.push(rules.error(offset, &row.r#type, problem, &row.reason));
     };
-    for (offset, row) in rules.also() {
-        let name = &row.r#type;
-        if old.model.get(name).is_none() || new.model.get(name).is_none() {
-            let problem = "both revisions must have a type of that name";
-            errors.push(also_error(offset, row, problem));
-            continue;
+    for (offset, row) in placed(&rules.rows.also) {
+        let end = End::Type(row.r#type.clone());
+        let has = |side: Side<'_>| side.model.get(&row.r#type).is_some();
+        match has(old) && has(new) {
+            true => also.push((offset, row, (end.clone(), end))),
+            false => fault(offset, row, "both revisions must have a type of that name"),
         }
-        let end = || End::Type(name.to_owned());
-        also.push((offset, row, (end(), end())));
     }
     // What the methods reach is only known once their types have been gone through.
     ways.iter_mut().for_each(Planner::run);
     for (offset, row, pair) in &also {
         if ways.iter().all(|way| way.known.contains(pair)) {
             let problem = "a method of both revisions reaches it as it is";
-            errors.push(also_error(*offset, row, problem));
+            fault(*offset, row, problem);
         }
     }
     for (.., (from, to)) in also {
@@ -124,10 +129,12 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     }
 }
 
-/// One direction of a pair.
-#[derive(Clone, Copy)]
-struct Step<'m> {
-    ids: [&'m str; 2],
+/// The planner of one direction of a pair.
+struct Planner<'m> {
+    /// The id of the source.
+    before: &'m str,
+    /// The id of the target.
+    now: &'m str,
     /// Whether messages call the two by different names.
     restates: bool,
     from: &'m Model,
@@ -136,10 +143,6 @@ struct Step<'m> {
     limits: Option<&'m Limits<'m>>,
     rules: &'m PairRules,
     way: Way,
-}
-
-struct Planner<'m> {
-    step: Step<'m>,
     known: SortedSet<(End, End)>,
     open: VecDeque<(End, End)>,
     /// The conversions that are planned.
@@ -156,24 +159,17 @@ struct Planner<'m> {
 type Problem = String;
 
 impl<'m> Planner<'m> {
-    fn new(step: Step<'m>) -> Self {
-        Self {
-            step,
-            known: SortedSet::new(),
-            open: VecDeque::new(),
-            done: Vec::new(),
-            splits: SortedMap::new(),
-            found: Findings::default(),
-            unsupported: Vec::new(),
-        }
-    }
-
     /// Plans every pair of types that is reached from those asked for so far.
     fn run(&mut self) {
         while let Some((from, to)) = self.open.pop_front() {
-            let body = self.body(&from, &to);
+            let defs = [(self.from, &from), (self.to, &to)].map(|(model, end)| match end {
+                End::Type(name) => model.get(name),
+                End::Map | End::Opaque => None,
+            });
+            let body = self.body(defs);
+            let area = defs[0].or(defs[1]).map_or("shared", |def| &def.area);
             self.done.push(Conversion {
-                area: self.area(&from, &to),
+                area: area.to_owned(),
                 from,
                 to,
                 exact: false,
@@ -189,8 +185,7 @@ impl<'m> Planner<'m> {
 
     /// As [`Planner::finds`], where another row than a `[[rule]]` would settle it.
     fn notes(&mut self, place: &str, open: &str, answer: &str, row: Row) {
-        self.found
-            .open(place, Some(self.step.way), open, answer, row);
+        self.found.open(place, Some(self.way), open, answer, row);
     }
 
     /// The rule about a place, if it answers the question there; one that does not is an error.
@@ -200,8 +195,8 @@ impl<'m> Planner<'m> {
         answers: fn(&Action) -> bool,
         question: &str,
     ) -> Option<(&'m Rule, &'m Action)> {
-        let Step { rules, way, .. } = self.step;
-        let offer = rules.offer(place, way)?;
+        let rules = self.rules;
+        let offer = rules.offer(place, self.way)?;
         rules.uses(&offer);
         if answers(offer.action) {
             return Some((offer.rule, offer.action));
@@ -218,7 +213,7 @@ impl<'m> Planner<'m> {
 
     /// A rule at the right place that answers another question.
     fn misses(&mut self, place: &str, offer: &Offer<'_>, question: &str) {
-        let (way, rule) = (self.step.way, offer.rule);
+        let (way, rule) = (self.way, offer.rule);
         let mut problem = format!("it does not say {question}: {place}, on the way {way}");
         if !rule.at.all().iter().any(|at| at == place) {
             let _ = write!(
@@ -226,7 +221,7 @@ impl<'m> Planner<'m> {
                 "; a [[rule]] with at = \"{place}\" before it would"
             );
         }
-        let error = (self.step.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
+        let error = (self.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
         self.unsupported.push(error);
     }
 
@@ -242,22 +237,13 @@ impl<'m> Planner<'m> {
     fn refusal(&self, what: &str) -> Reject {
         Reject {
             code: -32602,
-            message: format!("{what} has no counterpart in {}", self.step.ids[1]),
+            message: format!("{what} has no counterpart in {}", self.now),
         }
-    }
-
-    fn area(&self, from: &End, to: &End) -> String {
-        let def = match (from, to) {
-            (End::Type(name), _) => self.step.from.get(name),
-            (_, End::Type(name)) => self.step.to.get(name),
-            _ => None,
-        };
-        def.map_or_else(|| "shared".to_owned(), |def| def.area.clone())
     }
 
     /// How a value of one type becomes a value of the other; asks for the conversions that it calls.
     fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, Problem> {
-        let (source, target) = (self.step.from, self.step.to);
+        let (source, target) = (self.from, self.to);
         let (from, to) = (source.resolve(from), target.resolve(to));
         // One of two objects has a name.
         if let (Some(a), Some(b)) = (object_end(source, from), object_end(target, to))
@@ -295,8 +281,7 @@ impl<'m> Planner<'m> {
     /// Whether two types that stand at the same place can be converted: they are one in two revisions, both are
     /// objects, or choices that have one in common, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
-        let (source, target) = (self.step.from, self.step.to);
-        let shapes = (source.shape(from), target.shape(to));
+        let shapes = (self.from.shape(from), self.to.shape(to));
         let share = match shapes {
             (Some(Shape::StringEnum(old)), Some(Shape::StringEnum(new))) => {
                 old.iter().any(|value| new.contains(value))
@@ -307,49 +292,39 @@ impl<'m> Planner<'m> {
         share
             || self.is_one(from, to)
             || matches!(shapes, (Some(Shape::Object(_)), Some(Shape::Object(_))))
-            || matches!(shapes.1, Some(Shape::Union(union)) if self.is_held(union, from))
-            || matches!(shapes.0, Some(Shape::Union(union)) if self.holds(source, union, to))
-    }
-
-    /// Whether a variant of a union of the target holds a type of the source.
-    fn is_held(&self, union: &Union, from: &str) -> bool {
-        (union.variants.iter())
-            .any(|variant| matches!(&variant.ty, Ty::Named(name) if self.is_one(from, name)))
+            || matches!(shapes.1, Some(Shape::Union(union)) if self.holding(union, from).next().is_some())
+            || matches!(shapes.0, Some(Shape::Union(union)) if self.holds(union, to))
     }
 
     /// Whether a variant of a union of the source holds a type of the target.
-    fn holds(&self, source: &Model, union: &Union, to: &str) -> bool {
-        union.variants.iter().any(|variant| {
-            matches!(source.resolve(&variant.ty), Ty::Named(name) if self.is_one(name, to))
-        })
+    fn holds(&self, union: &Union, to: &str) -> bool {
+        let mut held = union.types().map(|ty| self.from.resolve(ty));
+        held.any(|ty| matches!(ty, Ty::Named(name) if self.is_one(name, to)))
     }
 
     /// Whether two types are one, by their name or by a rule.
     fn is_one(&self, from: &str, to: &str) -> bool {
-        from == to || self.step.rules.renamed(from, to, self.step.way)
+        from == to || self.rules.renamed(from, to, self.way)
     }
 
-    fn body(&mut self, from: &End, to: &End) -> Body {
-        let (source, target) = (self.step.from, self.step.to);
-        let from_def = self.def(source, from);
-        let to_def = self.def(target, to);
-        if let Some((rule, path)) = from_def
-            .zip(to_def)
-            .and_then(|(def, _)| self.step.rules.custom(&def.doc_key, self.step.way))
-        {
+    /// What the conversion of a type into another one does; an opaque object has no type.
+    fn body(&mut self, [from, to]: [Option<&'m TypeDef>; 2]) -> Body {
+        let named = from.filter(|_| to.is_some());
+        let custom = named.and_then(|def| self.rules.custom(&def.doc_key, self.way));
+        if let Some((rule, path)) = custom {
             return Body::Custom(hook(rule, path));
         }
         let empty = Object {
             members: Vec::new(),
             rest: Rest::Open,
         };
-        match (from_def, to_def) {
+        match (from, to) {
             (Some(a), Some(b)) => match (&a.shape, &b.shape) {
                 (Shape::Union(of), Shape::Union(target)) => {
                     Body::Union(self.arms(a, of, Ok(target)))
                 }
-                (Shape::Union(of), _) if self.holds(source, of, &b.name) => {
-                    Body::Union(self.arms(a, of, Err(to.name())))
+                (Shape::Union(of), _) if self.holds(of, &b.name) => {
+                    Body::Union(self.arms(a, of, Err(&b.name)))
                 }
                 (_, Shape::Union(of)) => self.variant_that_holds(a, of, &b.name),
                 (Shape::StringEnum(of), Shape::StringEnum(target)) => self.strings(a, of, target),
@@ -359,12 +334,10 @@ impl<'m> Planner<'m> {
                 _ => self.recast(a, &b.name),
             },
             // Transfers ask for such a conversion of objects only.
-            (from, to) => {
-                match [from, to].map(|def| def.map_or(Some(&empty), |def| def.shape.object())) {
-                    [Some(of), Some(target)] => self.object(from, of, to, target),
-                    _ => Body::Reread,
-                }
-            }
+            _ => match [from, to].map(|def| def.map_or(Some(&empty), |def| def.shape.object())) {
+                [Some(of), Some(target)] => self.object(from, of, to, target),
+                _ => Body::Reread,
+            },
         }
     }
 
@@ -372,9 +345,10 @@ impl<'m> Planner<'m> {
     fn recast(&mut self, from: &TypeDef, to: &str) -> Body {
         let open = format!("it became `{to}`");
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
-        if plain(self.step.from, &from.name) && plain(self.step.to, to) {
+        if plain(self.from, &from.name) && plain(self.to, to) {
             // A newtype around the same scalar is the same text.
-            if !words::same_text(self.step.from, &from.name, self.step.to, to) {
+            let shapes = (&from.shape, self.to.shape(to));
+            if !matches!(shapes, (Shape::Newtype(a), Some(Shape::Newtype(b))) if a == b) {
                 let answer = "the value is read again, and refused if it does not fit";
                 self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
             }
@@ -389,13 +363,6 @@ impl<'m> Planner<'m> {
         Body::Reject {
             rule: UNDECIDED.to_owned(),
             error: self.refusal(&format!("`{}`", from.doc_key)),
-        }
-    }
-
-    fn def(&self, model: &'m Model, end: &End) -> Option<&'m TypeDef> {
-        match end {
-            End::Type(name) => model.get(name),
-            End::Map | End::Opaque => None,
         }
     }
 
@@ -415,7 +382,7 @@ impl<'m> Planner<'m> {
         if let Some((rule, Action::Reject(error))) = rule {
             return (rule.id.clone(), error.clone());
         }
-        let open = format!("{} has no such value", self.step.ids[1]);
+        let open = format!("{} has no such value", self.now);
         let error = self.refusal(&format!("`{value}`"));
         self.finds(&place, &open, REFUSED, &rejection(&error));
         (UNDECIDED.to_owned(), error)

@@ -3,7 +3,7 @@
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Fitted, Hook, ObjectPlan, RestPlan};
 use super::super::rules::Action;
-use super::{Planner, Step, hook};
+use super::{Planner, hook};
 use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
 
 impl<'m> Planner<'m> {
@@ -31,10 +31,9 @@ impl<'m> Planner<'m> {
                 }
                 continue;
             }
-            let Step { rules, way, .. } = self.step;
             let (key, other) = ((from_key, from), (to_key, target));
             let renamed = match own {
-                None => rules.renamed_member(key, other, way),
+                None => self.rules.renamed_member(key, other, self.way),
                 Some(_) => None,
             };
             let source = own.or(renamed);
@@ -85,7 +84,7 @@ impl<'m> Planner<'m> {
             foreign.clear();
         }
         let hooks = |key: &str, is_first: bool| -> Vec<Hook> {
-            let decisions = self.step.rules.decisions(key, self.step.way).into_iter();
+            let decisions = self.rules.decisions(key, self.way).into_iter();
             let hooks = decisions.filter_map(|offer| match (offer.action, is_first) {
                 (Action::Before(path), true) | (Action::After(path), false) => {
                     Some(hook(offer.rule, path))
@@ -113,9 +112,7 @@ impl<'m> Planner<'m> {
         defs: [Option<&TypeDef>; 2],
         [from_key, to_key]: [&str; 2],
     ) -> Vec<Fitted> {
-        let Step {
-            rules, way, limits, ..
-        } = self.step;
+        let (rules, way, limits) = (self.rules, self.way, self.limits);
         let (Some(limits), [Some(from), Some(to)]) = (limits, defs) else {
             return Vec::new();
         };
@@ -124,18 +121,11 @@ impl<'m> Planner<'m> {
             let mut ids = rules.fit(from_key, &limit.place, way);
             ids.extend(rules.fit(to_key, &limit.place, way));
             if ids.is_empty() {
-                let row = Row::Covers {
-                    owner: to_key.to_owned(),
-                    member: limit.place.clone(),
-                };
+                let row = Row::Covers([to_key.to_owned(), limit.place.clone()]);
                 let answer =
                     "the value is passed on as it is, and may be refused by who receives it";
-                self.notes(
-                    &format!("{to_key}.{}", limit.place),
-                    &limit.asks,
-                    answer,
-                    row,
-                );
+                let place = format!("{to_key}.{}", limit.place);
+                self.notes(&place, &limit.asks, answer, row);
                 ids.insert(UNDECIDED.to_owned());
             }
             fitted.extend(ids.into_iter().map(|rule| Fitted {
@@ -168,7 +158,7 @@ impl<'m> Planner<'m> {
             Some(ty) => format!("unknown members are {ty} there"),
             None => "there are no unknown members".to_owned(),
         };
-        let open = format!("in {} {open}", self.step.ids[1]);
+        let open = format!("in {} {open}", self.now);
         let answer = "those that do not fit are left out, and recorded";
         plan.rule = self.dropped_safely(&place, question, &open, answer);
         plan

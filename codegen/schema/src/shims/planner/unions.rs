@@ -3,19 +3,14 @@
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Arm, ArmPlan, Becomes, Body, End, SplitPlan, Transfer};
 use super::super::rules::{Action, Reject};
-use super::{Planner, REFUSED, Step, hook, rejection};
+use super::{Planner, REFUSED, hook, rejection};
 use crate::diff::{Profile, pair};
 use crate::model::{Member, Model, Presence, Shape, Ty, TypeDef, Union, Variant};
 
 impl<'m> Planner<'m> {
     /// A type that became one variant of a union, or several of them.
     pub(super) fn variant_that_holds(&mut self, def: &TypeDef, union: &Union, to: &str) -> Body {
-        let held: Vec<(&Variant, &String)> = (union.variants.iter())
-            .filter_map(|variant| match &variant.ty {
-                Ty::Named(name) if self.is_one(&def.name, name) => Some((variant, name)),
-                _ => None,
-            })
-            .collect();
+        let held: Vec<_> = self.holding(union, &def.name).collect();
         match held[..] {
             [] => self.recast(def, to),
             [(variant, wanted)] => {
@@ -29,10 +24,23 @@ impl<'m> Planner<'m> {
         }
     }
 
+    /// The variants of a union of the target that hold a type of the source, with the name that it has there.
+    pub(super) fn holding<'u>(
+        &self,
+        union: &'u Union,
+        from: &str,
+    ) -> impl Iterator<Item = (&'u Variant, &'u String)> {
+        let variants = union.variants.iter();
+        variants.filter_map(move |variant| match &variant.ty {
+            Ty::Named(name) if self.is_one(from, name) => Some((variant, name)),
+            _ => None,
+        })
+    }
+
     /// Tells the variants that a type became apart by a member that each has as another constant, one for every value
     /// that the type has there.
     fn split(&mut self, def: &TypeDef, held: &[(&Variant, &String)]) -> Option<SplitPlan> {
-        let Step { from, to, .. } = self.step;
+        let (from, to) = (self.from, self.to);
         let is_constant = |name: &str, wire: &str, value: &str| {
             let object = to.shape(name).and_then(Shape::object);
             let member = object.and_then(|object| object.member(wire));
@@ -90,16 +98,33 @@ impl<'m> Planner<'m> {
         let pairs = target.map_or_else(|_| Vec::new(), |target| self.pairs(union, target));
         for (at, variant) in union.variants.iter().enumerate() {
             let place = format!("{}|{}", def.doc_key, variant.name);
-            let found = pairs.iter().find(|(from, _)| *from == at);
-            let to = target.map(|target| found.map(|(_, to)| &target.variants[*to]));
-            let arm = match self.same_arm(&variant.ty, to) {
-                Some(arm) => arm,
+            // It stays as the variant of a union, or as the one type that is left of it.
+            let becomes = match target {
+                Ok(target) => {
+                    let to = pairs.iter().find(|(from, _)| *from == at);
+                    to.map(|(_, to)| &target.variants[*to]).and_then(|to| {
+                        let transfer = self.transfer(&variant.ty, &to.ty).ok()?;
+                        Some(into(to, transfer))
+                    })
+                }
+                Err(name) => {
+                    let own = self.from.resolve(&variant.ty).name();
+                    let own = own.filter(|own| self.is_one(own, name));
+                    own.map(|own| Becomes {
+                        variant: None,
+                        boxed: false,
+                        transfer: self.call(End::Type(own.to_owned()), End::Type(name.to_owned())),
+                    })
+                }
+            };
+            let arm = match becomes {
+                Some(becomes) => Arm::Same(becomes),
                 None => {
                     let held = match &variant.ty {
                         Ty::Named(name) => format!("variant that holds `{name}`"),
                         _ => "such variant".to_owned(),
                     };
-                    let open = format!("{} has no {held}", self.step.ids[1]);
+                    let open = format!("{} has no {held}", self.now);
                     let error = self.refusal(&format!("`{}`", variant.name));
                     self.decided_arm(&place, &open, error)
                 }
@@ -119,7 +144,7 @@ impl<'m> Planner<'m> {
                     transfer: Transfer::Move,
                 }),
                 false => {
-                    let id = self.step.ids[1];
+                    let id = self.now;
                     let open = format!("{id} keeps no message of a method that it does not name");
                     let error = Reject {
                         code: -32601,
@@ -167,27 +192,6 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A variant that stays: as the variant of a union, or as the one type that is left of it.
-    fn same_arm(&mut self, ty: &Ty, to: Result<Option<&Variant>, &str>) -> Option<Arm> {
-        match to {
-            Err(name) => {
-                let own = self.step.from.resolve(ty).name()?;
-                let ends = [own, name].map(|name| End::Type(name.to_owned()));
-                let [from, to] = self.is_one(own, name).then_some(ends)?;
-                Some(Arm::Same(Becomes {
-                    variant: None,
-                    boxed: false,
-                    transfer: self.call(from, to),
-                }))
-            }
-            Ok(variant) => {
-                let variant = variant?;
-                let transfer = self.transfer(ty, &variant.ty).ok()?;
-                Some(Arm::Same(into(variant, transfer)))
-            }
-        }
-    }
-
     /// Which variant of the source is which of the target, by their places: by name or rule, else by what always stands
     /// in one member. The way back leads to where a value came from.
     pub(super) fn pairs(&self, source: &Union, target: &Union) -> Vec<(usize, usize)> {
@@ -195,12 +199,9 @@ impl<'m> Planner<'m> {
             let types = union.types();
             types.map(|ty| Profile::of_type(model, ty)).collect()
         }
-        let sides = [
-            profiles(self.step.from, source),
-            profiles(self.step.to, target),
-        ];
-        let flipped = |pair: (usize, usize)| self.step.way.of(pair, (pair.1, pair.0));
-        let [olds, news] = &self.step.way.ends(sides);
+        let sides = [profiles(self.from, source), profiles(self.to, target)];
+        let flipped = |pair: (usize, usize)| self.way.of(pair, (pair.1, pair.0));
+        let [olds, news] = &self.way.ends(sides);
         let pairs = pair(olds, news, false, |old, new| {
             let (from, to) = flipped((old, new));
             self.is_same(&source.variants[from].ty, &target.variants[to].ty)
@@ -209,7 +210,7 @@ impl<'m> Planner<'m> {
     }
 
     fn is_same(&self, from: &Ty, to: &Ty) -> bool {
-        match (self.step.from.resolve(from), self.step.to.resolve(to)) {
+        match (self.from.resolve(from), self.to.resolve(to)) {
             (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
             (Ty::Array(a), Ty::Array(b)) => match (&**a, &**b) {
                 (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),

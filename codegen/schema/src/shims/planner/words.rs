@@ -107,14 +107,6 @@ fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     }
 }
 
-/// Whether two types are newtypes around one scalar.
-pub(super) fn same_text(from: &Model, a: &str, to: &Model, b: &str) -> bool {
-    match (from.shape(a), to.shape(b)) {
-        (Some(Shape::Newtype(a)), Some(Shape::Newtype(b))) => a == b,
-        _ => false,
-    }
-}
-
 /// What the schema says that an absent member is, where that is a scalar of its type.
 pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value> {
     let value = member.constraints.values.get("default")?;

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::example::{Ending, Example, Facts, Of, Sample};
 use super::rows::{ErrorRule, MethodRule, Rows, Rule, placed};
-use crate::shims::pair::{Sender, Way};
+use crate::one_or_many::OneOrMany;
+use crate::shims::pair::Way;
 
 fn json(what: &str, text: &str) -> Result<(), String> {
     serde_json::from_str::<Value>(text)
@@ -46,49 +47,41 @@ pub(in crate::shims) struct Told<'r> {
     pub(super) source: &'r str,
     /// The row itself, where it is a `[[rule]]`.
     pub(in crate::shims) rule: Option<&'r Rule>,
-    /// Whether it speaks of the one on which the method is missing in the target: its example says which.
-    either: bool,
-    sender: Option<Sender>,
+    /// The row itself, where it is a `[[method]]`.
+    pub(super) method: Option<&'r MethodRule>,
     examples: &'r [Example],
 }
 
 impl Rows {
     /// All rows with an id, in the order of the file within their kind.
-    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
+    pub(in crate::shims) fn told(&self) -> impl Iterator<Item = Told<'_>> {
         macro_rules! told {
-            ($rows:expr, $says:expr, $row:ident => { $($own:tt)* }) => {
+            ($rows:expr, $says:ident, |$row:ident| $at:expr, $rule:expr, $method:expr) => {
                 placed($rows).map(|(offset, $row)| Told {
                     offset,
                     id: &$row.id,
-                    says: says(|way| $says($row, way)),
+                    at: $at,
+                    rule: $rule,
+                    method: $method,
+                    says: says(|way| $row.$says(way)),
                     reason: &$row.reason,
                     source: &$row.source,
                     examples: &$row.example,
-                    $($own)*
                 })
             };
         }
-        let rules = told!(&self.rule, Rule::action, row => {
-            at: row.at.all().join(", "),
-            rule: Some(row),
-            either: false,
-            sender: None,
-        });
-        let methods = told!(&self.method, MethodRule::action, row => {
-            at: row.name.all().join(", "),
-            rule: None,
-            either: row.action.is_some(),
-            sender: row.sender,
-        });
-        let errors = told!(&self.error, ErrorRule::fate, row => {
-            at: match &row.method {
-                Some(methods) => format!("error {} of {}", row.code, methods.all().join(", ")),
+        fn list(names: &OneOrMany<String>) -> String {
+            names.all().join(", ")
+        }
+        fn code(row: &ErrorRule) -> String {
+            match &row.method {
+                Some(methods) => format!("error {} of {}", row.code, list(methods)),
                 None => format!("error {}", row.code),
-            },
-            rule: None,
-            either: false,
-            sender: None,
-        });
+            }
+        }
+        let rules = told!(&self.rule, action, |row| list(&row.at), Some(row), None);
+        let methods = told!(&self.method, action, |row| list(&row.name), None, Some(row));
+        let errors = told!(&self.error, fate, |row| code(row), None, None);
         rules.chain(methods).chain(errors)
     }
 }
@@ -132,7 +125,7 @@ impl<'r> Told<'r> {
             rule: self.id,
             of,
             way,
-            sender: self.sender.or(example.sender),
+            sender: (self.method.and_then(|row| row.sender)).or(example.sender),
             session: &example.session,
             input: &example.input,
             ending: ending(&example.output)?,
@@ -153,7 +146,8 @@ impl<'r> Told<'r> {
         if !faults.is_empty() {
             return faults;
         }
-        if self.either {
+        // An action is of the way on which the method is missing in the target: its example says which.
+        if self.method.is_some_and(|row| row.action.is_some()) {
             let bare = shown.is_empty();
             faults.extend(bare.then(|| "it carries no `example`".to_owned()));
         } else {

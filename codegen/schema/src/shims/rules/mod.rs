@@ -24,15 +24,14 @@ use crate::model::{Member, Object};
 use crate::rules::matches;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
-use exemplified::Told;
-pub(super) use rows::Also;
-use rows::{Rename, Rows, placed};
+pub(super) use rows::{Also, placed};
+use rows::{Rename, Rows};
 
 /// The rules of a pair.
 #[derive(Debug, Default)]
 pub struct PairRules {
     file: RuleFile,
-    rows: Rows,
+    pub(super) rows: Rows,
     /// Byte offset, place in its list and direction of rules that were of use.
     used: RefCell<SortedSet<(usize, usize, Way)>>,
     /// Byte offset of hooks, and the members that they were found to make fit.
@@ -75,11 +74,6 @@ impl PairRules {
 
     pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
         rows::error(&self.file, offset, id, problem, reason)
-    }
-
-    /// Types that are converted although no method of both revisions reaches them.
-    pub(super) fn also(&self) -> impl Iterator<Item = (usize, &Also)> {
-        placed(&self.rows.also)
     }
 
     /// The hooks of a type that say that they make a member fit into tighter limits.
@@ -220,11 +214,6 @@ impl PairRules {
         self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 
-    /// What all rows with an id say of themselves.
-    pub(super) fn told(&self) -> impl Iterator<Item = Told<'_>> {
-        self.rows.told()
-    }
-
     /// What conversions are handed of the rules, by id.
     pub(super) fn facts(&self) -> Vec<RuleFacts> {
         let facts = self.rows.told().map(|row| RuleFacts {
@@ -330,8 +319,6 @@ impl Offer<'_> {
 
 /// Which of the places that a rule speaks of this is.
 fn at(rule: &Rule, place: &str) -> Option<usize> {
-    rule.at
-        .all()
-        .iter()
-        .position(|pattern| matches(pattern, place))
+    let mut places = rule.at.all().iter();
+    places.position(|pattern| matches(pattern, place))
 }

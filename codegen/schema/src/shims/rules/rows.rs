@@ -14,8 +14,8 @@ use mcp_convert::Adapter;
 /// All rows of a file, with their places in it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Rows {
-    pub(super) also: Vec<Spanned<Also>>,
+pub(in crate::shims) struct Rows {
+    pub(in crate::shims) also: Vec<Spanned<Also>>,
     pub(super) rename: Vec<Spanned<Rename>>,
     pub(super) rule: Vec<Spanned<Rule>>,
     pub(super) method: Vec<Spanned<MethodRule>>,
@@ -23,7 +23,7 @@ pub(super) struct Rows {
 }
 
 /// Rows with their byte offsets.
-pub(super) fn placed<T>(rows: &[Spanned<T>]) -> impl Iterator<Item = (usize, &T)> {
+pub(in crate::shims) fn placed<T>(rows: &[Spanned<T>]) -> impl Iterator<Item = (usize, &T)> {
     rows.iter().map(|row| (row.span().start, row.get_ref()))
 }
 
@@ -382,9 +382,8 @@ impl MethodRule {
     /// Returns its action for one way.
     #[must_use]
     pub fn action(&self, way: Way) -> Option<&MethodAction> {
-        self.action
-            .as_ref()
-            .or_else(|| way.of(&self.up, &self.down).as_ref())
+        let of_way = way.of(&self.up, &self.down);
+        self.action.as_ref().or(of_way.as_ref())
     }
 }
 
@@ -416,41 +415,29 @@ impl Action {
 
     /// Whether it says what becomes of a member that the target does not have.
     pub(crate) fn drops(&self) -> bool {
-        matches!(
-            self,
-            Self::Drop
-                | Self::InSession
-                | Self::Pass
-                | Self::Implied(_)
-                | Self::Only(_)
-                | Self::RequiresState(_)
-                | Self::Reject(_)
-                | Self::Custom(_)
-        )
+        self.does()[0]
+    }
+
+    /// Whether it says what a member that must be there gets, where the source has none.
+    pub(crate) fn fills(&self) -> bool {
+        self.does()[1]
     }
 
     /// Returns whether a conversion ends by it.
     #[must_use]
     pub fn stops(&self) -> bool {
-        matches!(
-            self,
-            Self::RequiresState(_) | Self::Reject(_) | Self::Swallow
-        )
+        self.does()[2]
     }
 
-    /// Whether it says what a member that must be there gets, where the source has none.
-    pub(crate) fn fills(&self) -> bool {
-        matches!(
-            self,
-            Self::Default(_)
-                | Self::Empty
-                | Self::Session(_)
-                | Self::Swallow
-                | Self::Implied(_)
-                | Self::Only(_)
-                | Self::RequiresState(_)
-                | Self::Reject(_)
-                | Self::Custom(_)
-        )
+    /// Whether it drops, fills and stops.
+    fn does(&self) -> [bool; 3] {
+        match self {
+            Self::Drop | Self::InSession | Self::Pass => [true, false, false],
+            Self::Implied(_) | Self::Only(_) | Self::Custom(_) => [true, true, false],
+            Self::RequiresState(_) | Self::Reject(_) => [true, true, true],
+            Self::Default(_) | Self::Empty | Self::Session(_) => [false, true, false],
+            Self::Swallow => [false, true, true],
+            Self::Adopt | Self::Filter(_) | Self::Before(_) | Self::After(_) => [false; 3],
+        }
     }
 }

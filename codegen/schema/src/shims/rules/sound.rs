@@ -16,37 +16,47 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
         errors.push(error(file, offset, id, problem, reason));
     };
-    for (offset, rule) in placed(&rows.rule) {
-        let mut fault = |problem: &str| fault(offset, &rule.id, problem, &rule.reason);
-        problems(rule).iter().for_each(|problem| fault(problem));
-        for place in &rule.with {
-            for way in Way::BOTH {
-                let loses = |action: &Action| *action != Action::Adopt;
-                if rule.action(way).is_some_and(loses) && !has_hook(rows, place, way) {
-                    fault(&format!(
-                        "it relies on a hook `{place}` on the way {way}, which is not there"
-                    ));
+    let mut seen = SortedSet::new();
+    let mut told: Vec<Told<'_>> = rows.told().collect();
+    told.sort_by_key(|row| row.offset);
+    for row in &told {
+        let mut fault = |problem: &str| fault(row.offset, row.id, problem, row.reason);
+        match (row.rule, row.method) {
+            (Some(rule), _) => (problems(rows, rule).iter()).for_each(|problem| fault(problem)),
+            (_, Some(rule)) => {
+                for name in &rule.with {
+                    if !placed(&rows.also).any(|(_, also)| also.r#type == *name) {
+                        fault(&format!(
+                            "its adapter converts `{name}`: add an [[also]] with type = \"{name}\""
+                        ));
+                    }
+                }
+                if rule.action.is_some() == (rule.up.is_some() || rule.down.is_some()) {
+                    fault("it says what becomes of a method by `action`, or by `up` and `down`");
                 }
             }
+            _ if row.says.is_empty() => fault(SILENT),
+            _ => {}
         }
-    }
-    for (offset, rule) in placed(&rows.method) {
-        let mut fault = |problem: &str| fault(offset, &rule.id, problem, &rule.reason);
-        for name in &rule.with {
-            if !placed(&rows.also).any(|(_, also)| also.r#type == *name) {
-                fault(&format!(
-                    "its adapter converts `{name}`: add an [[also]] with type = \"{name}\""
-                ));
-            }
+        if !is_rule_id(row.id) {
+            fault(
+                "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter",
+            );
         }
-        if rule.action.is_some() == (rule.up.is_some() || rule.down.is_some()) {
-            fault("it says what becomes of a method by `action`, or by `up` and `down`");
+        let hooks = row.rule.into_iter().flat_map(Rule::actions);
+        let hooks = hooks.filter_map(Action::function);
+        for hook in hooks.filter(|hook| !hook.split("::").all(is_identifier)) {
+            fault(&format!(
+                "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
+            ));
         }
-    }
-    for (offset, rule) in placed(&rows.error) {
-        if rule.up.is_none() && rule.down.is_none() {
-            fault(offset, &rule.id, SILENT, &rule.reason);
+        // What a rule is for is said in one place.
+        if !seen.insert(row.id) {
+            fault(
+                "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart",
+            );
         }
+        row.faults().iter().for_each(|problem| fault(problem));
     }
     for (offset, row) in placed(&rows.rename).filter(|(_, row)| !row.method) {
         // `Type.member` and a name alone: a member cannot become a type.
@@ -60,37 +70,18 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
             fault(offset, &row.id(), &problem, &row.reason);
         }
     }
-    errors.extend(unnameable(file, rows));
-    errors.extend(said_twice(file, rows));
-    // Rows that do not show what they come to, or show it wrongly.
-    for row in rows.told() {
-        let fault = |problem: String| error(file, row.offset, row.id, &problem, row.reason);
-        errors.extend(row.faults().into_iter().map(fault));
-    }
-    for (offset, id, what) in unfounded(rows) {
-        errors.push(error(file, offset, &id, &format!("it gives no {what}"), ""));
+    // Rows that lack a reason or a source.
+    let also = placed(&rows.also).map(|(at, row)| (at, row.r#type.clone(), &*row.reason, "-"));
+    let rename = placed(&rows.rename).map(|(at, row)| (at, row.id(), &*row.reason, "-"));
+    let told = (told.iter()).map(|row| (row.offset, row.id.to_owned(), row.reason, row.source));
+    for (offset, id, reason, source) in also.chain(rename).chain(told) {
+        let lacks = [("reason", reason), ("source", source)].into_iter();
+        for (what, _) in lacks.filter(|(_, text)| text.is_empty()) {
+            fault(offset, &id, &format!("it gives no {what}"), "");
+        }
     }
     errors.sort_by_key(|error| error.place().1);
     errors
-}
-
-/// Every id and every hook that cannot be a name in Rust: a constant stands for each rule, and a function for each hook.
-fn unnameable(file: &RuleFile, rows: &Rows) -> Vec<Error> {
-    let problem = "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter";
-    let mut faults: Vec<Error> = (rows.told())
-        .filter(|row| !is_rule_id(row.id))
-        .map(|row| error(file, row.offset, row.id, problem, row.reason))
-        .collect();
-    for (offset, rule) in placed(&rows.rule) {
-        let hooks = rule.actions().filter_map(Action::function);
-        for hook in hooks.filter(|hook| !hook.split("::").all(is_identifier)) {
-            let problem = format!(
-                "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
-            );
-            faults.push(error(file, offset, &rule.id, &problem, &rule.reason));
-        }
-    }
-    faults
 }
 
 /// Whether a constant can be named after an id, and no other id gives the same name.
@@ -101,34 +92,8 @@ fn is_rule_id(id: &str) -> bool {
         && id != UNDECIDED
 }
 
-/// Every id that a second row bears: what a rule is for is said in one place.
-fn said_twice(file: &RuleFile, rows: &Rows) -> Vec<Error> {
-    let mut all: Vec<Told<'_>> = rows.told().collect();
-    all.sort_by_key(|row| row.offset);
-    let mut seen = SortedSet::new();
-    let problem = "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart";
-    all.into_iter()
-        .filter(|row| !seen.insert(row.id))
-        .map(|row| error(file, row.offset, row.id, problem, row.reason))
-        .collect()
-}
-
 /// A row that speaks of neither way.
 const SILENT: &str = "it says neither what happens on the way up nor down";
-
-/// The rows that lack a reason or a source.
-fn unfounded(rows: &Rows) -> Vec<(usize, String, &'static str)> {
-    let also = placed(&rows.also).map(|(at, row)| (at, row.r#type.clone(), &*row.reason, "-"));
-    let rename = placed(&rows.rename).map(|(at, row)| (at, row.id(), &*row.reason, "-"));
-    let told = (rows.told()).map(|row| (row.offset, row.id.to_owned(), row.reason, row.source));
-    let all = also.chain(rename).chain(told);
-    all.flat_map(|(at, id, reason, source)| {
-        let lacks = [("reason", reason), ("source", source)];
-        let lacks = lacks.into_iter().filter(|(_, text)| text.is_empty());
-        lacks.map(move |(what, _)| (at, id.clone(), what))
-    })
-    .collect()
-}
 
 /// Every hook and every type of an adapter that no other rule asks for.
 pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &SortedSet<String>) -> Vec<Error> {
@@ -150,37 +115,46 @@ pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &SortedSet<String>) -> V
     errors
 }
 
-fn problems(rule: &Rule) -> Vec<String> {
-    let mut problems = Vec::new();
-    if rule.actions().next().is_none() {
-        problems.push(SILENT.to_owned());
-    }
+fn problems(rows: &Rows, rule: &Rule) -> Vec<String> {
     let loses = rule.actions().any(|action| {
         matches!(
             action,
             Action::Drop | Action::Implied(_) | Action::Filter(_)
         )
     });
-    if loses && rule.loss.is_none() {
-        problems.push("it drops something and does not say what kind of loss that is".to_owned());
-    }
-    if rule.trivial.is_some() && rule.lesser.is_none() {
-        problems.push("it names trivial values, and no `lesser` kind of loss for them".to_owned());
-    }
-    if !rule.covers.is_empty() && !is_hook(rule) {
-        problems.push("only a hook (`before`, `after`) covers members of its type".to_owned());
+    let by_itself = [
+        (rule.actions().next().is_none(), SILENT),
+        (
+            loses && rule.loss.is_none(),
+            "it drops something and does not say what kind of loss that is",
+        ),
+        (
+            rule.trivial.is_some() && rule.lesser.is_none(),
+            "it names trivial values, and no `lesser` kind of loss for them",
+        ),
+        (
+            !rule.covers.is_empty() && !is_hook(rule),
+            "only a hook (`before`, `after`) covers members of its type",
+        ),
+    ];
+    let by_itself = by_itself.into_iter().filter(|(is_wrong, _)| *is_wrong);
+    let mut problems: Vec<String> = by_itself.map(|(_, problem)| problem.to_owned()).collect();
+    let places = rule.with.iter();
+    for (place, way) in places.flat_map(|place| Way::BOTH.map(|way| (place, way))) {
+        let mut hooks = placed(&rows.rule).filter(|(_, hook)| labels(hook).any(|it| it == *place));
+        let is_there = |(_, hook): (usize, &Rule)| hook.action(way).is_some_and(Action::is_hook);
+        let leans = |action: &Action| *action != Action::Adopt;
+        if rule.action(way).is_some_and(leans) && !hooks.any(is_there) {
+            problems.push(format!(
+                "it relies on a hook `{place}` on the way {way}, which is not there"
+            ));
+        }
     }
     problems
 }
 
 fn is_hook(rule: &Rule) -> bool {
     rule.actions().any(Action::is_hook)
-}
-
-fn has_hook(rows: &Rows, place: &str, way: Way) -> bool {
-    placed(&rows.rule).any(|(_, rule)| {
-        labels(rule).any(|label| label == place) && rule.action(way).is_some_and(Action::is_hook)
-    })
 }
 
 fn is_relied_on(rows: &Rows, hook: &Rule) -> bool {

@@ -6,7 +6,7 @@ use toml::Spanned;
 use super::super::range::Faults;
 use super::super::rules::RuleFile;
 use super::super::{Revision, Spec, Status};
-use super::{CodeRange, ErrorCode, Header, ProtocolRule, Rows, RuleKind, codes};
+use super::{ErrorCode, ProtocolRule, Rows, codes};
 use crate::Error;
 
 /// A row that holds for a range of revisions.
@@ -27,69 +27,13 @@ pub(super) trait Row {
 /// What every kind of row is checked for.
 pub(super) struct Said<'r> {
     /// The row, as failures name it.
-    label: String,
+    pub(super) label: String,
     /// What no other row may say of the same revision.
-    key: String,
+    pub(super) key: String,
     /// What may not be empty.
-    texts: Vec<&'r str>,
+    pub(super) texts: Vec<&'r str>,
     /// What is wrong with the row by itself: each with whether it is.
-    faults: Vec<(bool, &'static str)>,
-}
-
-macro_rules! rows {
-    ($($kind:ident: |$row:ident| $said:expr;)*) => {$(
-        impl Row for $kind {
-            fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>) {
-                (&self.since, self.until.as_deref(), &mut self.revisions)
-            }
-
-            fn revisions(&self) -> &[String] {
-                &self.revisions
-            }
-
-            fn said(&self) -> Said<'_> {
-                let $row = self;
-                $said
-            }
-        }
-    )*};
-}
-
-rows! {
-    ErrorCode: |row| Said {
-        label: format!("error {} `{}`", row.code, row.name),
-        key: format!("error {}", row.code),
-        texts: vec![&row.name, &row.meaning, &row.page],
-        faults: Vec::new(),
-    };
-    CodeRange: |row| Said {
-        label: format!("range `{}`", row.name),
-        key: format!("range `{}`", row.name),
-        texts: vec![&row.name, &row.meaning, &row.page],
-        faults: vec![(row.from > row.to, "`from` is above `to`")],
-    };
-    Header: |row| Said {
-        label: format!("header `{}`", row.name),
-        key: format!("header `{}`", row.name.to_lowercase()),
-        texts: vec![&row.name, &row.meaning, &row.page],
-        faults: vec![
-            (row.required && !row.used, "it is required and not used"),
-            (row.must && !row.used, "it must be sent and is not used"),
-            (
-                row.must && row.required,
-                "it is required, which says that it must be sent",
-            ),
-        ],
-    };
-    ProtocolRule: |row| Said {
-        label: format!("rule `{}`", row.id),
-        key: format!("rule `{}`", row.id),
-        texts: vec![&row.id, &row.about, &row.meaning, &row.page],
-        faults: vec![(
-            !row.methods.is_empty() && row.kind != RuleKind::Deprecation,
-            "`methods` is for deprecations only",
-        )],
-    };
+    pub(super) faults: Vec<(bool, &'static str)>,
 }
 
 /// Checks the rows, and works out the revisions of each; returns what is passed over in a draft.

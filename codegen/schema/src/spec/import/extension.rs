@@ -57,87 +57,93 @@ pub struct ImportedExtension {
     pub stale: Option<Error>,
 }
 
-/// Puts an upstream schema into the folder of an extension, and starts its facts or brings their digest up to date.
-pub(in crate::spec) fn into(
-    directory: &mut Directory,
-    upstream: &Upstream,
-    options: &ExtensionOptions,
-) -> Result<ImportedExtension, Error> {
-    let name = options.name.as_str();
-    if !revisions::is_id(name) {
-        let problem = format!("`{name}` cannot name an extension");
-        return Err(Error::usage(problem, revisions::ID_HELP));
-    }
-    // The core has to stand without the extension: what is imported may be what mends it.
-    let mut core = directory.clone();
-    let folder = format!("{FOLDER}/");
-    core.files.retain(|path, _| !path.starts_with(&folder));
-    let core = core.spec()?;
-    let facts = directory.file(&format!("{FOLDER}/{name}/{FACTS}"));
-    let added = facts.text.is_empty();
-    let (base, mut text) = match added {
-        true => {
-            let base = match &options.revision {
-                Some(id) => core.revision(id)?,
-                None => Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
-                    let problem = "no revision is released that the extension could rest on";
-                    Error::usage(problem.to_owned(), "name one with --revision")
-                })?,
-            };
-            (base, started(upstream, base, options)?)
+impl Directory {
+    /// Takes an upstream schema as that of an extension, and starts its facts or brings their digest up to date.
+    ///
+    /// # Errors
+    /// Options that do not fit. Nothing has changed then.
+    pub fn import_extension(
+        &mut self,
+        upstream: &Upstream,
+        options: &ExtensionOptions,
+    ) -> Result<ImportedExtension, Error> {
+        let name = options.name.as_str();
+        if !revisions::is_id(name) {
+            let problem = format!("`{name}` cannot name an extension");
+            return Err(Error::usage(problem, revisions::ID_HELP));
         }
-        false => {
-            let rows: Rows = facts.parse()?;
-            keeps_its_facts(name, &rows, options)?;
-            let base = core.revision(rows.revision.get_ref())?;
-            let stands = rows.sha256.as_ref().map(Spanned::span);
-            let sha256 = sheet::quoted(&upstream.sha256);
-            let below = rows.revision.span().end;
-            let text = sheet::with_value(&facts.text, ("sha256", stands), below, Some(&sha256));
-            (base, text)
+        // The core has to stand without the extension: what is imported may be what mends it.
+        let mut core = self.clone();
+        let folder = format!("{FOLDER}/");
+        core.files.retain(|path, _| !path.starts_with(&folder));
+        let core = core.spec()?;
+        let facts = self.file(&format!("{FOLDER}/{name}/{FACTS}"));
+        let added = facts.text.is_empty();
+        let (base, mut text) = match added {
+            true => {
+                let base = match &options.revision {
+                    Some(id) => core.revision(id)?,
+                    None => Revision::of_handlers(core.revisions.iter()).ok_or_else(|| {
+                        let problem = "no revision is released that the extension could rest on";
+                        Error::usage(problem.to_owned(), "name one with --revision")
+                    })?,
+                };
+                (base, started(upstream, base, options)?)
+            }
+            false => {
+                let rows: Rows = facts.parse()?;
+                keeps_its_facts(name, &rows, options)?;
+                let base = core.revision(rows.revision.get_ref())?;
+                let stands = rows.sha256.as_ref().map(Spanned::span);
+                let sha256 = sheet::quoted(&upstream.sha256);
+                let below = rows.revision.span().end;
+                let text = sheet::with_value(&facts.text, ("sha256", stands), below, Some(&sha256));
+                (base, text)
+            }
+        };
+        let said: Rows = RuleFile::new(facts.path, text.as_str()).parse()?;
+        let said = said.method.iter().map(|row| row.name.get_ref().as_str());
+        let theirs = messages(&base.schema).map(|(method, _)| method);
+        let known: SortedSet<&str> = said.chain(theirs).collect();
+        let all = messages(&upstream.canonical).map(|(method, _)| method);
+        let all: SortedSet<&str> = all.collect();
+        for method in all.iter().filter(|method| !known.contains(*method)) {
+            let name = sheet::quoted(method);
+            let row = format!(
+                "# To decide: client or server.\n[[method]]\nname = {name}\nsender = \"\"\n"
+            );
+            text = sheet::with_block(&text, text.len(), &row);
         }
-    };
-    let said: Rows = RuleFile::new(facts.path, text.as_str()).parse()?;
-    let said = said.method.iter().map(|row| row.name.get_ref().as_str());
-    let theirs = messages(&base.schema).map(|(method, _)| method);
-    let known: SortedSet<&str> = said.chain(theirs).collect();
-    let all = messages(&upstream.canonical).map(|(method, _)| method);
-    let all: SortedSet<&str> = all.collect();
-    for method in all.iter().filter(|method| !known.contains(*method)) {
-        let name = sheet::quoted(method);
-        let row =
-            format!("# To decide: client or server.\n[[method]]\nname = {name}\nsender = \"\"\n");
-        text = sheet::with_block(&text, text.len(), &row);
-    }
-    let mut repeated = 0;
-    let mut drifted = Vec::new();
-    for (name, copy, original) in extensions::copied(&upstream.canonical, base) {
-        if copy == original {
-            repeated += 1;
-        } else {
-            let [was, is] =
-                [original, copy].map(|of| serde_json::to_string_pretty(of).unwrap_or_default());
-            drifted.push((name.to_owned(), diff::lines(&was, &is, SHOWN_LINES)));
+        let mut repeated = 0;
+        let mut drifted = Vec::new();
+        for (name, copy, original) in extensions::copied(&upstream.canonical, base) {
+            if copy == original {
+                repeated += 1;
+            } else {
+                let [was, is] =
+                    [original, copy].map(|of| serde_json::to_string_pretty(of).unwrap_or_default());
+                drifted.push((name.to_owned(), diff::lines(&was, &is, SHOWN_LINES)));
+            }
         }
+        let schema = canonical::to_text(&upstream.canonical);
+        let path = format!("{FOLDER}/{name}/schema.json");
+        let schema_changed = self.files.get(&path) != Some(&schema);
+        let revision = base.id.clone();
+        self.files.insert(path, schema);
+        let facts = format!("{FOLDER}/{name}/{FACTS}");
+        self.files.insert(facts, text);
+        Ok(ImportedExtension {
+            name: name.to_owned(),
+            added,
+            schema_changed,
+            sha256: upstream.sha256.clone(),
+            revision,
+            own: canonical::definitions(&upstream.canonical).count() - repeated - drifted.len(),
+            repeated,
+            drifted,
+            stale: self.spec().err(),
+        })
     }
-    let schema = canonical::to_text(&upstream.canonical);
-    let path = format!("{FOLDER}/{name}/schema.json");
-    let schema_changed = directory.files.get(&path) != Some(&schema);
-    let revision = base.id.clone();
-    directory.files.insert(path, schema);
-    let facts = format!("{FOLDER}/{name}/{FACTS}");
-    directory.files.insert(facts, text);
-    Ok(ImportedExtension {
-        name: name.to_owned(),
-        added,
-        schema_changed,
-        sha256: upstream.sha256.clone(),
-        revision,
-        own: canonical::definitions(&upstream.canonical).count() - repeated - drifted.len(),
-        repeated,
-        drifted,
-        stale: directory.spec().err(),
-    })
 }
 
 /// The facts of an extension that is new, without its messages.
@@ -201,11 +207,9 @@ fn settings<'s>(schema: &'s Value, base: &Revision) -> Option<&'s str> {
 fn keeps_its_facts(name: &str, rows: &Rows, options: &ExtensionOptions) -> Result<(), Error> {
     let (identifier, revision) = (rows.identifier.get_ref(), rows.revision.get_ref());
     let reference = rows.reference.get_ref();
+    let renamed = differs(&options.identifier, Some(identifier));
     let differing = [
-        (
-            "--identifier",
-            differs(&options.identifier, Some(identifier)),
-        ),
+        ("--identifier", renamed),
         ("--revision", differs(&options.revision, Some(revision))),
         ("--source", differs(&options.source, rows.source.as_deref())),
         ("--reference", differs(&options.reference, Some(reference))),

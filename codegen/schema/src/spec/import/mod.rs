@@ -14,7 +14,6 @@ use super::rules::RuleFile;
 use super::{ERRATA, REVISIONS, canonical, errata, remove, schema_name};
 use crate::{Diagnostic, Error};
 
-pub(super) use extension::into as into_extension;
 pub use extension::{ExtensionOptions, ImportedExtension};
 use source::source;
 pub use upstream::{Upstream, sha256};
@@ -78,80 +77,89 @@ pub struct Imported {
     pub stale: Option<Error>,
 }
 
-/// Takes a schema into the directory, records it in revisions.toml, and ends what does not hold for it.
-pub(super) fn into(
-    directory: &mut Directory,
-    upstream: &Upstream,
-    options: &ImportOptions,
-) -> Result<Imported, Error> {
-    let id = options.revision.as_str();
-    if !revisions::is_id(id) {
-        let problem = format!("`{id}` cannot name a revision");
-        return Err(Error::usage(problem, revisions::ID_HELP));
-    }
-    let list = directory.files.entry(REVISIONS.to_owned());
-    list.or_insert_with(|| HEADER.to_owned());
-    let list = directory.list()?;
-    let rows = revisions::read(&list)?;
-    let row = rows.iter().find(|row| row.id() == id);
-    let new_list = match row {
-        Some(row) => {
-            keeps_its_facts(row, options)?;
-            revisions::with_sha256(&list, row, &upstream.sha256)
+impl Directory {
+    /// Takes an upstream schema as that of a revision, records it in revisions.toml, and ends before it what does not hold
+    /// for it.
+    ///
+    /// # Errors
+    /// Options that do not fit. Nothing has changed then.
+    pub fn import(
+        &mut self,
+        upstream: &Upstream,
+        options: &ImportOptions,
+    ) -> Result<Imported, Error> {
+        let mut next = self.clone();
+        let directory = &mut next;
+        let id = options.revision.as_str();
+        if !revisions::is_id(id) {
+            let problem = format!("`{id}` cannot name a revision");
+            return Err(Error::usage(problem, revisions::ID_HELP));
         }
-        None => added(&list, &rows, options, &upstream.sha256)?,
-    };
-    directory.files.insert(REVISIONS.to_owned(), new_list);
-    let (order, new_rows) = directory.order()?;
-    let schema = canonical::to_text(&upstream.canonical);
-    let name = schema_name(id);
-    let schema_changed = directory.files.get(&name) != Some(&schema);
-    let from = source(directory, &new_rows, row.is_none(), &schema, options)?;
-    directory.files.insert(name, schema);
+        let list = directory.files.entry(REVISIONS.to_owned());
+        list.or_insert_with(|| HEADER.to_owned());
+        let list = directory.list()?;
+        let rows = revisions::read(&list)?;
+        let row = rows.iter().find(|row| row.id() == id);
+        let new_list = match row {
+            Some(row) => {
+                keeps_its_facts(row, options)?;
+                revisions::with_sha256(&list, row, &upstream.sha256)
+            }
+            None => added(&list, &rows, options, &upstream.sha256)?,
+        };
+        directory.files.insert(REVISIONS.to_owned(), new_list);
+        let (order, new_rows) = directory.order()?;
+        let schema = canonical::to_text(&upstream.canonical);
+        let name = schema_name(id);
+        let schema_changed = directory.files.get(&name) != Some(&schema);
+        let from = source(directory, &new_rows, row.is_none(), &schema, options)?;
+        directory.files.insert(name, schema);
 
-    let status = revisions::row(&new_rows, id)?.status;
-    let mut import = Import {
-        directory,
-        id,
-        status,
-        order,
-        left: Vec::new(),
-    };
-    let mut held = Vec::new();
-    let (mut ended, mut displaced) = (Vec::new(), Vec::new());
-    if row.is_none() {
-        import.begin(from.as_deref())?;
-        displaced = import.displaced();
-        ended = import.ended()?;
-        import.settle()?;
-        held = import.ask()?;
-    } else if schema_changed && status != Status::Released {
-        import.settle()?;
-        import.without_use()?;
+        let status = revisions::row(&new_rows, id)?.status;
+        let mut import = Import {
+            directory,
+            id,
+            status,
+            order,
+            left: Vec::new(),
+        };
+        let mut held = Vec::new();
+        let (mut ended, mut displaced) = (Vec::new(), Vec::new());
+        if row.is_none() {
+            import.begin(from.as_deref())?;
+            displaced = import.displaced();
+            ended = import.ended()?;
+            import.settle()?;
+            held = import.ask()?;
+        } else if schema_changed && status != Status::Released {
+            import.settle()?;
+            import.without_use()?;
+        }
+        let Import { order, left, .. } = import;
+
+        let read = directory.errata(&order);
+        let mine = |all: &Vec<errata::Erratum>| all.iter().filter(|one| one.holds(id)).count();
+        let errata = read.as_ref().map_or(0, mine);
+        let file = directory.file(ERRATA);
+        let stale = read
+            .and_then(|errata| errata::apply(&upstream.canonical, &errata, &file, id, status))
+            .err();
+        *self = next;
+        Ok(Imported {
+            revision: id.to_owned(),
+            added: row.is_none(),
+            schema_changed,
+            definitions: canonical::definitions(&upstream.canonical).count(),
+            sha256: upstream.sha256.clone(),
+            errata,
+            from,
+            held,
+            left,
+            ended,
+            displaced,
+            stale,
+        })
     }
-    let Import { order, left, .. } = import;
-
-    let read = directory.errata(&order);
-    let mine = |all: &Vec<errata::Erratum>| all.iter().filter(|one| one.holds(id)).count();
-    let errata = read.as_ref().map_or(0, mine);
-    let file = directory.file(ERRATA);
-    let stale = read
-        .and_then(|errata| errata::apply(&upstream.canonical, &errata, &file, id, status))
-        .err();
-    Ok(Imported {
-        revision: id.to_owned(),
-        added: row.is_none(),
-        schema_changed,
-        definitions: canonical::definitions(&upstream.canonical).count(),
-        sha256: upstream.sha256.clone(),
-        errata,
-        from,
-        held,
-        left,
-        ended,
-        displaced,
-        stale,
-    })
 }
 
 /// An import on its way: the schema and the row are in place.

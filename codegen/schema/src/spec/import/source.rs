@@ -15,10 +15,8 @@ pub(super) fn source(
     options: &ImportOptions,
 ) -> Result<Option<String>, Error> {
     let id = options.revision.as_str();
-    let at = rows
-        .iter()
-        .position(|row| row.id() == id)
-        .unwrap_or_default();
+    let at = rows.iter().position(|row| row.id() == id);
+    let at = at.unwrap_or_default();
     let next = rows.get(at + 1).filter(|_| new);
     let Some(from) = &options.from else {
         let own = next.and_then(|_| own_draft(directory, rows, at));

@@ -1,7 +1,5 @@
 //! `methods.toml`: which result answers which request where the schema does not say, and the area that a method belongs to.
 
-mod areas;
-mod requests;
 mod results;
 
 use crate::sorted::{SortedMap, SortedSet};
@@ -11,12 +9,10 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::range::{Faults, Order};
+pub(crate) use super::roles::{messages, methods, takes};
 use super::{Extension, Spec};
 use crate::Error;
-use areas::default_area;
-pub(crate) use areas::{is_area, module};
-use requests::takes;
-pub(crate) use requests::{messages, methods};
+use crate::naming::snake_case;
 pub use results::ResultRule;
 pub(crate) use results::{Answer, answer};
 
@@ -26,12 +22,16 @@ pub struct MethodRules {
     results: Vec<ResultRule>,
     pub(crate) order: Order,
     areas: SortedMap<String, String>,
-    input_required: Option<String>,
-    named_by: SortedMap<String, String>,
-    capabilities: SortedMap<String, String>,
-    capability_parts: SortedMap<String, Vec<CapabilityPart>>,
+    /// The definition of the result that asks for input first.
+    pub(crate) input_required: Option<String>,
+    /// The member of the params of each method that says what the request is about.
+    pub(crate) named_by: SortedMap<String, String>,
+    /// The capability that the receiver of each method has to have declared.
+    pub(crate) capabilities: SortedMap<String, String>,
+    /// The parts of that capability which some params need besides.
+    pub(crate) capability_parts: SortedMap<String, Vec<CapabilityPart>>,
     /// Who sends a message, where that is said beside the schema: for those of an extension.
-    senders: SortedMap<String, Direction>,
+    pub(crate) senders: SortedMap<String, Direction>,
 }
 
 /// The facts of methods, by name.
@@ -46,17 +46,6 @@ pub struct CapabilityPart {
     pub member: String,
     /// The value of that member which does; `None` for any.
     pub value: Option<String>,
-}
-
-/// What a method is to endpoints, where the schema does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MethodFacts<'r> {
-    /// The member of the params that says what the request is about.
-    pub named_by: Option<&'r str>,
-    /// The capability that the receiver has to have declared.
-    pub capability: Option<&'r str>,
-    /// The parts of that capability which some params need besides.
-    pub capability_parts: &'r [CapabilityPart],
 }
 
 #[derive(Default, Deserialize)]
@@ -161,23 +150,22 @@ impl MethodRules {
         let known: SortedSet<String> = spec.revisions.iter().flat_map(methods).collect();
         let mut by_method =
             |what: &str, rows: ByMethod, wrong: fn(&str, &str) -> Option<String>| {
-                let is_right = |(name, value): &(Spanned<String>, String)| {
-                    let method = name.get_ref();
-                    let problem = match known.contains(method) {
-                        true => wrong(method, value),
+                let mut right = SortedMap::new();
+                for (name, value) in rows {
+                    let (offset, method) = (name.span().start, name.into_inner());
+                    let problem = match known.contains(&method) {
+                        true => wrong(&method, &value),
                         false => Some("no revision has that method".to_owned()),
                     };
-                    if let Some(problem) = &problem {
-                        let label = format!("{what} of `{method}`");
-                        faults.fail(name.span().start, &label, problem.as_str());
+                    if let Some(problem) = problem {
+                        faults.fail(offset, &format!("{what} of `{method}`"), problem);
+                    } else {
+                        right.insert(method, value);
                     }
-                    problem.is_none()
-                };
-                let rows = rows.into_iter().filter(is_right);
-                rows.map(|(method, value)| (method.into_inner(), value))
-                    .collect()
+                }
+                right
             };
-        rules.areas = by_method("area", rows.areas, areas::fault);
+        rules.areas = by_method("area", rows.areas, misplaced);
         rules.named_by = by_method("named-by", rows.named_by, |_, _| None);
         rules.capabilities = by_method("capabilities", rows.capabilities, |_, _| None);
         for row in rows.capability_part {
@@ -212,22 +200,15 @@ impl MethodRules {
                 rules.senders.insert(name.clone(), sender);
             }
             rules.results.retain(|rule| rule.method != *name);
-            rules
-                .results
-                .extend(method.result.iter().map(|result| ResultRule {
-                    method: name.clone(),
-                    result: result.clone(),
-                    task_result: None,
-                    revisions: None,
-                }));
+            let own = method.result.iter().map(|result| ResultRule {
+                method: name.clone(),
+                result: result.clone(),
+                task_result: None,
+                revisions: None,
+            });
+            rules.results.extend(own);
         }
         rules
-    }
-
-    /// Returns who sends a message, where that is said beside the schema.
-    #[must_use]
-    pub fn sender(&self, method: &str) -> Option<Direction> {
-        self.senders.get(method).copied()
     }
 
     /// Returns the rule for a request of a revision.
@@ -250,27 +231,46 @@ impl MethodRules {
         self.results.iter().rev().find(fits)
     }
 
-    /// Returns the definition of the result that asks for input first.
-    #[must_use]
-    pub fn input_required(&self) -> Option<&str> {
-        self.input_required.as_deref()
-    }
-
-    /// Returns what a method is to endpoints.
-    #[must_use]
-    pub fn facts(&self, method: &str) -> MethodFacts<'_> {
-        MethodFacts {
-            named_by: self.named_by.get(method).map(String::as_str),
-            capability: self.capabilities.get(method).map(String::as_str),
-            capability_parts: self.capability_parts.get(method).map_or(&[], Vec::as_slice),
-        }
-    }
-
     /// Returns the area of a method: the source file that its types live in.
     #[must_use]
     pub fn area<'a>(&'a self, method: &'a str) -> &'a str {
-        self.areas
-            .get(method)
-            .map_or_else(|| default_area(method), String::as_str)
+        let area = self.areas.get(method);
+        area.map_or_else(|| default_area(method), String::as_str)
     }
+}
+
+/// What an area has to be.
+const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
+
+/// The first segment of a method, after `notifications/`.
+fn default_area(method: &str) -> &str {
+    let method = method.strip_prefix("notifications/").unwrap_or(method);
+    method.split('/').next().unwrap_or(method)
+}
+
+/// What is wrong with a row that gives a method an area.
+fn misplaced(method: &str, area: &str) -> Option<String> {
+    if default_area(method) == area {
+        return Some("it is in that area by default".to_owned());
+    }
+    (!is_area(area)).then(|| format!("the area is no file name: it has to be {AREA}"))
+}
+
+/// The file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.
+pub(crate) fn module(area: &str) -> String {
+    let near = snake_case(&area.to_ascii_lowercase());
+    match [area, near.as_str()].into_iter().find(|name| is_area(name)) {
+        Some(name) => name.to_owned(),
+        None => "messages".to_owned(),
+    }
+}
+
+/// Whether an area can be a file and a module of a generated crate, beside those that every crate has.
+pub(crate) fn is_area(area: &str) -> bool {
+    let own = ["lib", "main", "methods", "mod", "services", "wire"];
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    area.bytes().all(plain)
+        && area.starts_with(|first: char| first.is_ascii_lowercase())
+        && !own.contains(&area)
+        && snake_case(area) == area
 }

@@ -1,6 +1,6 @@
 //! Which result answers a request: by the schema, or by a rule where the schema does not say.
 
-use super::requests::requests;
+use crate::spec::roles::requests;
 use crate::spec::{Revision, Spec, roles};
 
 /// What a `[[result]]` says answers a request.
