@@ -48,7 +48,6 @@ macro_rules! record {
         $($at:literal $wire:literal: $kind:ident $field:ident;)*
     }) => {
         impl $crate::Decode for $type {
-            #[inline(never)]
             fn blank() -> Self {
                 Self { $($field: $crate::Decode::blank(),)* $($extra)* }
             }

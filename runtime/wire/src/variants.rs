@@ -42,7 +42,6 @@ macro_rules! variants {
         $($variant:ident $(($($held:tt)+))?;)*
     }) => {
         impl $crate::Decode for $type {
-            #[inline(never)]
             fn blank() -> Self {
                 Self::$blank($crate::Decode::blank())
             }
