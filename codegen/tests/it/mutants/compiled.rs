@@ -32,7 +32,7 @@ const LAW: &str = r#"#![cfg(test)]
 use mcp_shims::{Context, Outcome, PAIRS, TypeStep};
 use mcp_wire::{AnyValue, Decode, Encode};
 
-fn converted<A: Decode + Encode + 'static, B: 'static>(steps: &[TypeStep], [from, to]: [&str; 2], value: A) -> Outcome<B> {
+fn converted<A: Decode + Encode + 'static, B: Decode + 'static>(steps: &[TypeStep], [from, to]: [&str; 2], value: A) -> Outcome<B> {
     let step = steps.iter().find(|step| step.from == from && step.to == to).expect(from);
     let mut cx = Context::default();
     let result = step.convert(AnyValue::new(value), &mut cx);
