@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_wire::{Json, Map};
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use crate::protocol::input_required::server::seal::canonical;
 
@@ -91,7 +91,7 @@ fn key(place: usize, method: &str, params: Option<&Json>) -> String {
         canonical(params, &mut what);
     }
     let mut key = format!("{place}-");
-    for byte in Sha256::digest(what).iter().take(8) {
+    for byte in Hash::hash(what.as_bytes()).iter().take(8) {
         let _ = write!(key, "{byte:02x}");
     }
     key

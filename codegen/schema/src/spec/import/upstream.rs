@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use crate::Error;
 use crate::spec::canonical;
@@ -19,7 +19,7 @@ pub struct Upstream {
 /// Returns the SHA-256 in lower-case hex.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
+    let digest = Hash::hash(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
+use hmac_sha256::HMAC;
 use mcp_wire::{Json, JsonObject, Kind, Map};
-use sha2::Sha256;
 
 /// Bytes of a signature, and of what stands before the payload: what is signed, and until when it holds.
 const TAG: usize = 32;
@@ -146,9 +145,7 @@ impl Seal {
         let mut bytes = vec![issued.kind()];
         bytes.extend(until.to_be_bytes());
         bytes.extend(issued.payload());
-        let tag = mac(self.keys.first()?, &bytes, bound)?
-            .finalize()
-            .into_bytes();
+        let tag = mac(self.keys.first()?, &bytes, bound).finalize();
         bytes.extend_from_slice(&tag);
         Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
     }
@@ -163,10 +160,8 @@ impl Seal {
         let bytes = BASE64_URL_SAFE_NO_PAD
             .decode(text)
             .map_err(|_| Broken::Forged)?;
-        let said = bytes.len().checked_sub(TAG).ok_or(Broken::Forged)?;
-        let (said, tag) = bytes.split_at_checked(said).ok_or(Broken::Forged)?;
-        let is_signed_by =
-            |key: &[u8; 32]| mac(key, said, bound).is_some_and(|mac| mac.verify_slice(tag).is_ok());
+        let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(Broken::Forged)?;
+        let is_signed_by = |key: &[u8; 32]| mac(key, said, bound).finalize_verify(tag);
         if !self.keys.iter().any(is_signed_by) {
             return Err(Broken::Forged);
         }
@@ -181,13 +176,13 @@ impl Seal {
     }
 }
 
-fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> Option<Hmac<Sha256>> {
+fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> HMAC {
     let Bound {
         method,
         subject,
         principal,
     } = bound;
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    let mut mac = HMAC::new(key);
     // Each with its length, so that no two requests run into the same bytes.
     for part in [
         said,
@@ -195,11 +190,11 @@ fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> Option<Hmac<Sha256>> {
         subject.as_bytes(),
         principal.unwrap_or_default().as_bytes(),
     ] {
-        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update((part.len() as u64).to_be_bytes());
         mac.update(part);
     }
-    mac.update(&[u8::from(principal.is_some())]);
-    Some(mac)
+    mac.update([u8::from(principal.is_some())]);
+    mac
 }
 
 /// Where the tickets of a server begin: replicas begin elsewhere.
