@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_wire::{Json, Map};
 use hmac_sha256::Hash;
+use mcp_wire::{Json, Map};
 
 use crate::protocol::input_required::server::seal::canonical;
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
 use hmac_sha256::Hash;
+use serde_json::Value;
 
 use crate::Error;
 use crate::spec::canonical;
