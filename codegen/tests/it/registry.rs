@@ -75,7 +75,7 @@ fn methods_that_differ_by_signs_alone_have_constants_of_their_own() {
     let spec = Spec::from_files(files(&[
         ("revisions.toml", &released(&["one"])),
         ("one/schema.json", &schema.to_string()),
-        // `2` is no name for a file.
+        // A file cannot be named `2`, so the row names the area of this method.
         ("methods.toml", "[areas]\n\"2/go\" = \"n2\"\n"),
     ]));
     let spec = spec.unwrap();

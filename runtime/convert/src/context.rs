@@ -1,11 +1,13 @@
 //! Where a conversion keeps its losses, and what it may do.
 
+mod parts;
+
 use std::sync::Arc;
 
-use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
+use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject};
 
 use crate::adapter::Adapter;
-use crate::loss::{Change, Loss, Members, Segment, Spell, spelled};
+use crate::loss::{Change, Loss, Segment, Spell, spelled};
 use crate::outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
 use crate::rule::Rule;
 
@@ -375,164 +377,6 @@ impl Context {
             self.note(&CLAIM, Segment::Member(name), Change::Replaced, claimed);
         }
         receiver.to_owned()
-    }
-
-    /// Converts the value of a member; its losses get the member's name.
-    ///
-    /// # Errors
-    /// As the conversion.
-    #[doc(hidden)]
-    pub fn member<A, B>(
-        &mut self,
-        name: &'static str,
-        value: A,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<B, Stop> {
-        self.go_to(Segment::Member(name));
-        let result = convert(value, self);
-        self.leave();
-        result
-    }
-
-    /// Goes into a part of the value at hand.
-    #[inline(never)]
-    fn go_to(&mut self, segment: Segment) {
-        self.path.push(segment);
-    }
-
-    /// Goes back to the value that the part at hand belongs to.
-    #[inline(never)]
-    fn leave(&mut self) {
-        self.path.pop();
-    }
-
-    /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
-    /// any by what was lost is left out with it.
-    ///
-    /// # Errors
-    /// As the conversion.
-    #[doc(hidden)]
-    pub fn prune<A>(
-        &mut self,
-        name: &'static str,
-        value: A,
-        convert: fn(A, &mut Self) -> Result<Extra, Stop>,
-    ) -> Result<Option<Extra>, Stop> {
-        let before = self.losses.len();
-        let value = self.member(name, value, convert)?;
-        Ok(self.unless_emptied(name, value, before))
-    }
-
-    /// Returns the members, or `None` if everything that was there was lost: the losses since `before`.
-    fn unless_emptied(&mut self, name: &'static str, value: Extra, before: usize) -> Option<Extra> {
-        if !value.is_empty() || self.losses.len() == before {
-            return Some(value);
-        }
-        let lost = self.losses.split_off(before);
-        let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
-        let in_session = lost.iter().all(|loss| loss.change == Change::InSession);
-        let members = lost.into_iter().filter_map(|loss| match loss.path.last() {
-            Some(Segment::Member(name)) => Some(((*name).to_owned(), loss.value?)),
-            _ => None,
-        });
-        let members = Some(Members(members.collect()));
-        match in_session {
-            true => self.leave_to_session(rule, name, members),
-            false => self.lose_member(rule, name, members),
-        }
-        None
-    }
-
-    /// Converts the list of a member; its losses get the member's name.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
-    #[doc(hidden)]
-    pub fn list<A, B>(
-        &mut self,
-        name: &'static str,
-        items: Vec<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Vec<B>, Stop> {
-        self.go_to(Segment::Member(name));
-        let result = self.items(items, convert);
-        self.leave();
-        result
-    }
-
-    /// Converts each item of a list; losses get the item's index.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
-    #[doc(hidden)]
-    pub fn items<A, B>(
-        &mut self,
-        items: Vec<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Vec<B>, Stop> {
-        self.go_to(Segment::Index(0));
-        // Collecting results would not know how many there are.
-        let mut converted = Vec::with_capacity(items.len());
-        for item in items {
-            converted.push(convert(item, self)?);
-            self.go_on();
-        }
-        self.leave();
-        Ok(converted)
-    }
-
-    /// Does the same as [`items`](Self::items), without the items that `keep` refuses, which are recorded.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
-    #[doc(hidden)]
-    pub fn list_keeping<A: Encode + Send + Sync + 'static, B>(
-        &mut self,
-        rule: &'static Rule,
-        items: Vec<A>,
-        keep: fn(&A) -> bool,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Vec<B>, Stop> {
-        let mut kept = Vec::with_capacity(items.len());
-        let depth = self.path.len();
-        for (index, item) in items.into_iter().enumerate() {
-            self.path.truncate(depth);
-            if !keep(&item) {
-                self.note(rule, Segment::Index(index), Change::Removed, item);
-                continue;
-            }
-            self.path.push(Segment::Index(index));
-            kept.push(convert(item, self)?);
-        }
-        self.path.truncate(depth);
-        Ok(kept)
-    }
-
-    /// Converts each value of a map; losses get the value's name.
-    ///
-    /// # Errors
-    /// As the conversion of a value.
-    pub fn map<A, B>(
-        &mut self,
-        values: Map<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Map<B>, Stop> {
-        values
-            .into_iter()
-            .map(|(name, value)| {
-                self.path.push(Segment::Key(name.as_str().into()));
-                let value = convert(value, self)?;
-                self.path.pop();
-                Ok((name, value))
-            })
-            .collect()
-    }
-
-    /// Goes on to the next item of the list that the item at hand belongs to.
-    fn go_on(&mut self) {
-        if let Some(Segment::Index(index)) = self.path.last_mut() {
-            *index += 1;
-        }
     }
 
     /// Ends the conversion: an adapter has to do it.

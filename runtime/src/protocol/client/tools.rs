@@ -197,7 +197,7 @@ impl Learned {
 }
 
 impl Param {
-    /// Returns the value in the arguments, as the header has it before it is encoded; `None` if there is no value.
+    /// Returns the text that the header has before it is encoded: the value in the arguments. `None` if they have no such value.
     fn value(&self, arguments: Option<&Json>) -> Option<String> {
         Some(text_of(self.find(arguments?)?))
     }

@@ -55,7 +55,7 @@ mod tests {
             agree(r#""Hello""#, Some("Hello")) && agree(r#""Hello""#, Some("=?base64?SGVsbG8=?="))
         );
         assert!(agree("7", Some("7")) && agree("7.0", Some("7")) && agree("true", Some("true")));
-        // A text is no number, whatever it looks like.
+        // A number may be spelled in another way; a JSON string is compared as it is, even if it looks like a number.
         assert!(agree("1e2", Some("100")) && !agree(r#""1e2""#, Some("100")));
         assert!(agree("null", None) && super::agree(&param, None, None).is_ok());
         assert!(

@@ -322,7 +322,7 @@ impl<'m> Planner<'m> {
         });
         let alike = alike.unwrap_or_default();
         let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{alike}");
-        // What the way back fills in goes without saying.
+        // The way back fills in the default again, so the proposed row records only another value.
         let default = words::default(self.from, source);
         if let (Presence::Required, Some(value)) = (&source.presence, default) {
             let answer = format!(
