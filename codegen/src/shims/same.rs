@@ -2,8 +2,8 @@
 
 use mcp_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_schema::shims::exact::{largest, target};
-use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Source, Transfer};
+use mcp_schema::shims::effect::{largest, target};
+use mcp_schema::shims::plan::{Arm, Body, Conversion, Effect, End, Source, Transfer};
 
 /// Returns the types, by Rust name, that both ends of a way have as one and that are moved as a whole; `shared` are those
 /// that both ends have as one.
@@ -12,7 +12,7 @@ use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Source, Transfer};
 pub(super) fn moved(conversions: &[Conversion], shared: &SortedSet<&str>) -> SortedSet<String> {
     let same = |one: &&Conversion| one.from == one.to;
     let own = (conversions.iter().filter(same))
-        .filter(|one| one.exact && is_identity(&one.body))
+        .filter(|one| one.effect == Effect::Exact && is_identity(&one.body))
         .filter(|one| shared.contains(one.from.name()) && matches!(one.from, End::Type(_)))
         .map(|one| one.from.name().to_owned());
     let bodies: SortedMap<&str, &Body> = (conversions.iter().filter(same))

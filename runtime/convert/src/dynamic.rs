@@ -15,7 +15,7 @@ use crate::rule::Rule;
 use plan::{How, Plans};
 
 pub use tables::{
-    Convert, ErrorFate, ErrorStep, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
+    Convert, ErrorFate, ErrorStep, Lossy, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
     RevisionTables, TypeStep,
 };
 

@@ -7,10 +7,6 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-#![allow(
-    clippy::missing_errors_doc,
-    reason = "generated code calls them all alike; those that end a conversion say when"
-)]
 
 #[cfg(feature = "v2025-11-25")]
 mod marks;
@@ -20,6 +16,8 @@ mod schema;
 mod spelled;
 #[cfg(feature = "v2025-11-25")]
 mod tasks;
+#[cfg(feature = "v2025-11-25")]
+mod text;
 #[cfg(feature = "v2024-11-05")]
 pub mod v2024_11_05_to_v2025_03_26;
 #[cfg(feature = "v2025-03-26")]

@@ -2,7 +2,7 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Ruled, Stop};
+use mcp_convert::Ruled;
 use mcp_wire::args::Uri;
 
 /// What stands for the URI of audio that has none.
@@ -11,17 +11,14 @@ const AUDIO: &str = "urn:mcp-revisions:audio";
 /// Converts audio, which 2024-11-05 does not have, to an embedded resource with the same bytes and their type.
 ///
 /// It is for whom the audio was.
-pub fn audio_to_blob(
-    block: new::AudioContent,
-    cx: &mut Ruled<'_>,
-) -> Result<old::ContentBlock, Stop> {
+pub fn audio_to_blob(block: new::AudioContent, cx: &mut Ruled<'_>) -> old::ContentBlock {
     let mut contents = old::BlobResourceContents::new(Uri(AUDIO), block.data.clone());
     contents.mime_type = Some(block.mime_type.clone());
     let mut resource = old::EmbeddedResource::new(contents);
     resource.annotations = block.annotations.clone().map(annotations);
     // The whole block is what was lost; the resource stands in its place.
     cx.replace("", new::ContentBlock::Audio(block));
-    Ok(resource.into())
+    resource.into()
 }
 
 fn annotations(annotations: new::Annotations) -> old::Annotations {

@@ -2,7 +2,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Ruled, Stop, UnknownFields};
+use mcp_convert::{Ruled, UnknownFields};
 use mcp_wire::{Json, JsonObject, Map};
 
 use crate::marks::{WRAPPED, read_mark, unwrapped};
@@ -10,26 +10,28 @@ use crate::marks::{WRAPPED, read_mark, unwrapped};
 /// Converts a link, which 2025-03-26 does not have, to a text with its name, URI and description.
 ///
 /// Never an embedded resource: that would need a read. The text is for whom the link was.
-pub fn resource_link_to_text(
-    link: new::ResourceLink,
-    cx: &mut Ruled<'_>,
-) -> Result<old::ContentBlock, Stop> {
-    let mut text = format!(
-        "{}: {}",
-        link.title.as_ref().unwrap_or(&link.name),
-        link.uri
-    );
-    if let Some(mime_type) = &link.mime_type {
-        text.push_str(&format!(" ({mime_type})"));
-    }
-    if let Some(description) = &link.description {
-        text.push_str(&format!("\n{description}"));
-    }
+pub fn resource_link_to_text(link: new::ResourceLink, cx: &mut Ruled<'_>) -> old::ContentBlock {
+    let name = link.title.as_ref().unwrap_or(&link.name);
+    let mime_type = link.mime_type.as_deref();
+    let (open, mime_type, close) = mime_type.map_or(("", "", ""), |it| (" (", it, ")"));
+    let description = link.description.as_deref();
+    let (line, description) = description.map_or(("", ""), |it| ("\n", it));
+    let text = [
+        name,
+        ": ",
+        &link.uri,
+        open,
+        mime_type,
+        close,
+        line,
+        description,
+    ]
+    .concat();
     let mut text = old::TextContent::new(text);
     text.annotations = link.annotations.clone().map(annotations);
     // The whole block is what was lost; the text stands in its place.
     cx.replace("", new::ContentBlock::ResourceLink(link));
-    Ok(text.into())
+    text.into()
 }
 
 /// For whom a block is, and how much it matters; the date goes with the block that was lost.
@@ -57,12 +59,9 @@ fn role(role: new::Role) -> old::Role {
 /// Converts structured content, which 2025-03-26 does not have, to a text block, unless one has it already.
 ///
 /// What 2025-11-25 had to wrap into an object is said without the wrap.
-pub fn structured_to_text(
-    result: &mut new::CallToolResult,
-    cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn structured_to_text(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {
     let Some(structured) = &result.structured_content else {
-        return Ok(());
+        return;
     };
     let value = said_value(structured, result.meta.as_ref());
     let said = result.content.iter().any(|block| match block {
@@ -79,7 +78,6 @@ pub fn structured_to_text(
     if cx.policy() == UnknownFields::Drop {
         drop_mark(&mut result.meta, cx);
     }
-    Ok(())
 }
 
 /// What the author of a result said.
@@ -90,11 +88,10 @@ fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
 }
 
 /// Removes the mark of an output schema together with the schema.
-pub fn drop_schema_mark(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn drop_schema_mark(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     if cx.policy() == UnknownFields::Drop && tool.output_schema.is_some() {
         drop_mark(&mut tool.meta, cx);
     }
-    Ok(())
 }
 
 /// A mark that describes what is dropped here would be undone where there is nothing to undo.
@@ -117,12 +114,12 @@ fn drop_mark(meta: &mut Option<Map<Json>>, cx: &mut Ruled<'_>) {
 /// Moves the title of a tool to its annotations, where 2025-03-26 has one.
 ///
 /// A title that stands there already gives way: 2025-06-18 shows it only where the tool has none of its own.
-pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     if cx.policy() == UnknownFields::Preserve {
-        return Ok(());
+        return;
     }
     let Some(title) = tool.title.take() else {
-        return Ok(());
+        return;
     };
     cx.lose("/title", title.clone());
     match &mut tool.annotations {
@@ -136,25 +133,16 @@ pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<
             tool.annotations = Some(new::ToolAnnotations::new().with_title(title));
         }
     }
-    Ok(())
 }
 
 /// Makes the title of a resource its name, which is what 2025-03-26 shows; the URI identifies it.
-pub fn resource_title_to_name(
-    resource: &mut new::Resource,
-    cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn resource_title_to_name(resource: &mut new::Resource, cx: &mut Ruled<'_>) {
     title_to_name(&mut resource.title, &mut resource.name, cx);
-    Ok(())
 }
 
 /// Does the same as [`resource_title_to_name`], for a template.
-pub fn template_title_to_name(
-    template: &mut new::ResourceTemplate,
-    cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn template_title_to_name(template: &mut new::ResourceTemplate, cx: &mut Ruled<'_>) {
     title_to_name(&mut template.title, &mut template.name, cx);
-    Ok(())
 }
 
 fn title_to_name(title: &mut Option<String>, name: &mut String, cx: &mut Ruled<'_>) {

@@ -4,17 +4,16 @@ use std::sync::LazyLock;
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Ruled, Stop, UnknownFields};
+use mcp_convert::{Ruled, UnknownFields};
 use mcp_wire::{Extra, Json, JsonObject};
 use memchr::memmem::Finder;
+
+use crate::text::{without, without_string};
 
 pub use crate::tasks::works_without_tasks;
 
 /// Keeps `enum` with `enumNames`, which 2025-11-25 still reads.
-pub fn enum_up(
-    schema: old::EnumSchema,
-    cx: &mut Ruled<'_>,
-) -> Result<new::PrimitiveSchemaDefinition, Stop> {
+pub fn enum_up(schema: old::EnumSchema, cx: &mut Ruled<'_>) -> new::PrimitiveSchemaDefinition {
     let old::EnumSchema {
         description,
         enum_names,
@@ -23,7 +22,7 @@ pub fn enum_up(
         mut extra,
     } = schema;
     let default = cx.carried("default", &mut extra);
-    Ok(match enum_names {
+    match enum_names {
         None => new::UntitledSingleSelectEnumSchema {
             default,
             description,
@@ -41,14 +40,14 @@ pub fn enum_up(
             extra,
         }
         .into(),
-    })
+    }
 }
 
 /// Converts a choice without titles.
 pub fn untitled_down(
     schema: new::UntitledSingleSelectEnumSchema,
     cx: &mut Ruled<'_>,
-) -> Result<old::PrimitiveSchemaDefinition, Stop> {
+) -> old::PrimitiveSchemaDefinition {
     let new::UntitledSingleSelectEnumSchema {
         default,
         description,
@@ -59,14 +58,14 @@ pub fn untitled_down(
     cx.drop_member("default", default, &mut extra);
     // Names that stand there mean something in the older revision.
     cx.foreign("enumNames", &mut extra);
-    Ok(enum_schema(values, None, description, title, extra))
+    enum_schema(values, None, description, title, extra)
 }
 
 /// Converts a choice with titles to `enumNames`, from which it is converted back.
 pub fn titled_down(
     schema: new::TitledSingleSelectEnumSchema,
     cx: &mut Ruled<'_>,
-) -> Result<old::PrimitiveSchemaDefinition, Stop> {
+) -> old::PrimitiveSchemaDefinition {
     match schema.default {
         Some(_) if cx.policy() == UnknownFields::Drop => cx.replace("", schema.clone()),
         _ => cx.lesser().replace("", schema.clone()),
@@ -89,14 +88,14 @@ pub fn titled_down(
         .into_iter()
         .map(|choice| (choice.value, choice.title))
         .unzip();
-    Ok(enum_schema(values, Some(names), description, title, extra))
+    enum_schema(values, Some(names), description, title, extra)
 }
 
 /// Converts the old spelling itself.
 pub fn legacy_down(
     schema: new::LegacyTitledEnumSchema,
     cx: &mut Ruled<'_>,
-) -> Result<old::PrimitiveSchemaDefinition, Stop> {
+) -> old::PrimitiveSchemaDefinition {
     let new::LegacyTitledEnumSchema {
         default,
         description,
@@ -106,7 +105,7 @@ pub fn legacy_down(
         mut extra,
     } = schema;
     cx.drop_member("default", default, &mut extra);
-    Ok(enum_schema(values, enum_names, description, title, extra))
+    enum_schema(values, enum_names, description, title, extra)
 }
 
 fn enum_schema(
@@ -126,13 +125,11 @@ fn enum_schema(
 pub fn capability_down(
     capability: Option<new::ClientCapabilitiesElicitation>,
     cx: &mut Ruled<'_>,
-) -> Result<Option<JsonObject>, Stop> {
-    let Some(capability) = capability else {
-        return Ok(None);
-    };
+) -> Option<JsonObject> {
+    let capability = capability?;
     if capability.url.is_some() && capability.form.is_none() {
         cx.lose("", capability);
-        return Ok(None);
+        return None;
     }
     let new::ClientCapabilitiesElicitation {
         form,
@@ -141,20 +138,17 @@ pub fn capability_down(
     } = capability;
     cx.lesser().drop_member("form", form, &mut extra);
     cx.drop_member("url", url, &mut extra);
-    Ok(Some(mcp_convert::Context::close(&extra)))
+    Some(mcp_convert::Context::close(&extra))
 }
 
 /// Splits a message of N blocks into N messages of the same role, in order.
 ///
 /// Blocks about tools stay: they are rejected where they are converted.
-pub fn split_messages(
-    params: &mut new::CreateMessageRequestParams,
-    cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn split_messages(params: &mut new::CreateMessageRequestParams, cx: &mut Ruled<'_>) {
     let grouped =
         |message: &new::SamplingMessage| matches!(message.content, new::SamplingContent::List(_));
     if !params.messages.iter().any(grouped) {
-        return Ok(());
+        return;
     }
     // A list of one block says what the block says.
     let several = |message: &new::SamplingMessage| match &message.content {
@@ -189,15 +183,14 @@ pub fn split_messages(
         }
     }
     params.messages = messages;
-    Ok(())
 }
 
 /// Joins the blocks of a result: one block stays as it is, text blocks become one text, line by line.
 ///
 /// Other mixtures stay, and are rejected where they are converted.
-pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) {
     let new::SamplingContent::List(blocks) = &mut result.content else {
-        return Ok(());
+        return;
     };
     let text = |block: &new::SamplingMessageContentBlock| match block {
         new::SamplingMessageContentBlock::Text(block) => Some(block.text.clone()),
@@ -207,7 +200,7 @@ pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) ->
         [_] => None,
         blocks => match blocks.iter().map(text).collect::<Option<Vec<_>>>() {
             Some(texts) if !texts.is_empty() => Some(texts.join("\n")),
-            _ => return Ok(()),
+            _ => return,
         },
     };
     match blocks.len() {
@@ -218,10 +211,9 @@ pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) ->
         Some(text) => new::TextContent::new(text).into(),
         None => match blocks.pop() {
             Some(block) => single(block),
-            None => return Ok(()),
+            None => return,
         },
     };
-    Ok(())
 }
 
 fn single(block: new::SamplingMessageContentBlock) -> new::SamplingContent {
@@ -246,17 +238,15 @@ const DRAFT_07: &str = "\"http://json-schema.org/draft-07/schema#\"";
 const DRAFT_2020: &str = "\"https://json-schema.org/draft/2020-12/schema\"";
 
 /// Schemas that state no dialect, and that the one which 2025-11-25 takes for granted would read otherwise, state it.
-pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     let older = |schema: &JsonObject| stated(schema, DRAFT_07, is_suspect, is_draft_07);
     state(tool, cx, older);
-    Ok(())
 }
 
 /// Schemas that state no dialect, and that the one which tools used before would read otherwise, state it.
-pub fn state_newer_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn state_newer_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     let newer = |schema: &JsonObject| stated(schema, DRAFT_2020, is_newer, is_draft_2020);
     state(tool, cx, newer);
-    Ok(())
 }
 
 fn state(
@@ -281,7 +271,8 @@ fn stated(
     may_be: fn(&[u8]) -> bool,
     is_of: fn(&serde_json::Map<String, serde_json::Value>) -> bool,
 ) -> Option<JsonObject> {
-    if !may_be(schema.text().as_bytes()) || schema.get("$schema").is_some() {
+    let text = schema.text().as_bytes();
+    if is_stated_at_an_end(text) || !may_be(text) || schema.get("$schema").is_some() {
         return None;
     }
     let value = crate::spelled::value(schema.as_json())?;
@@ -290,6 +281,15 @@ fn stated(
     }
     let rest = schema.text().trim_start().strip_prefix('{')?;
     JsonObject::from_text(&format!("{{\"$schema\":{dialect},{rest}")).ok()
+}
+
+/// Whether the first or the last member of a schema states its dialect: where generators put it, and where to look for it
+/// takes no search.
+fn is_stated_at_an_end(text: &[u8]) -> bool {
+    let first = text.trim_ascii_start().strip_prefix(b"{");
+    let last = || without_string(without(without_string(without(text, b'}')?)?.0, b':')?);
+    first.is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\"$schema\""))
+        || last().is_some_and(|(_, name)| name == b"$schema")
 }
 
 /// Keywords that only the newer dialect has.

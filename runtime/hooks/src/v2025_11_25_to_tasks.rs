@@ -1,7 +1,7 @@
 //! Between the tasks in the core of 2025-11-25 and their extension: handles, and tools that report an error.
 
 use mcp_2025_11_25 as old;
-use mcp_convert::{Ruled, Stop, UnknownFields};
+use mcp_convert::{Ruled, UnknownFields};
 use mcp_ext_tasks as new;
 use mcp_wire::pointer::escaped;
 use mcp_wire::{Extra, Integer, Json, JsonObject};
@@ -22,10 +22,7 @@ const OF_HANDLES: [&str; 8] = [
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Takes the task out of the handle.
-pub fn handle_up(
-    handle: old::CreateTaskResult,
-    cx: &mut Ruled<'_>,
-) -> Result<new::CreateTaskResult, Stop> {
+pub fn handle_up(handle: old::CreateTaskResult, cx: &mut Ruled<'_>) -> new::CreateTaskResult {
     let old::CreateTaskResult {
         meta,
         task,
@@ -57,7 +54,7 @@ pub fn handle_up(
         meta.extra = extra;
         meta
     });
-    Ok(new::CreateTaskResult {
+    new::CreateTaskResult {
         created_at,
         last_updated_at,
         meta,
@@ -73,14 +70,11 @@ pub fn handle_up(
         task_id,
         ttl_ms: ttl,
         extra,
-    })
+    }
 }
 
 /// Puts the members of the task into one of its own.
-pub fn handle_down(
-    handle: new::CreateTaskResult,
-    cx: &mut Ruled<'_>,
-) -> Result<old::CreateTaskResult, Stop> {
+pub fn handle_down(handle: new::CreateTaskResult, cx: &mut Ruled<'_>) -> old::CreateTaskResult {
     let new::CreateTaskResult {
         created_at,
         last_updated_at,
@@ -115,24 +109,19 @@ pub fn handle_down(
         ttl: ttl_ms,
         extra: Extra::new(),
     };
-    Ok(old::CreateTaskResult { meta, task, extra })
+    old::CreateTaskResult { meta, task, extra }
 }
 
 /// Cuts off what the extension cannot count, in an answer to `tasks/get`.
-pub fn fit_answer(task: &mut old::GetTaskResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn fit_answer(task: &mut old::GetTaskResult, cx: &mut Ruled<'_>) {
     task.poll_interval = fitted(task.poll_interval.take(), "/pollInterval", cx);
     task.ttl = fitted(task.ttl.take(), "/ttl", cx);
-    Ok(())
 }
 
 /// Cuts off what the extension cannot count, in a notification.
-pub fn fit_notification(
-    task: &mut old::TaskStatusNotificationParams,
-    cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn fit_notification(task: &mut old::TaskStatusNotificationParams, cx: &mut Ruled<'_>) {
     task.poll_interval = fitted(task.poll_interval.take(), "/pollInterval", cx);
     task.ttl = fitted(task.ttl.take(), "/ttl", cx);
-    Ok(())
 }
 
 /// The most milliseconds that the extension counts, before and after zero.
@@ -156,19 +145,16 @@ fn fitted(ms: Option<Integer>, pointer: &'static str, cx: &mut Ruled<'_>) -> Opt
 }
 
 /// Returns the status of a task that is done, in the answer to `tasks/get`.
-pub fn status_of_answer(
-    task: &new::GetTaskResultCompleted,
-    cx: &mut Ruled<'_>,
-) -> Result<old::TaskStatus, Stop> {
-    Ok(status(&task.result, cx))
+pub fn status_of_answer(task: &new::GetTaskResultCompleted, cx: &mut Ruled<'_>) -> old::TaskStatus {
+    status(&task.result, cx)
 }
 
 /// Returns the status of a task that is done, in a notification.
 pub fn status_of_notification(
     task: &new::TaskStatusNotificationParamsCompleted,
     cx: &mut Ruled<'_>,
-) -> Result<old::TaskStatus, Stop> {
-    Ok(status(&task.result, cx))
+) -> old::TaskStatus {
+    status(&task.result, cx)
 }
 
 /// A tool that reports an error has failed in 2025-11-25. Where the result travels along, it says that itself.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::shims::Pair;
-use mcp_schema::shims::plan::{Body, Conversion, End};
+use mcp_schema::shims::plan::{Body, Conversion, Effect, End};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -176,7 +176,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The ends of the rows of the tables of conversions that run by a function: `exact`, `fallible` or `same`.
+/// The ends of the rows of the tables of conversions that run by a function: `exact`, `lossy`, `fallible` or `same`.
 fn rows(files: &[syn::File], run: &str) -> BTreeSet<(String, String)> {
     let items = files.iter().flat_map(|file| &file.items);
     let tables = items.filter_map(|item| match item {
@@ -204,7 +204,7 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
         for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
             let planned: BTreeSet<(String, String)> = conversions
                 .iter()
-                .filter(|one| one.exact)
+                .filter(|one| one.effect == Effect::Exact)
                 .filter_map(|one| match (&one.from, &one.to) {
                     (End::Type(from), End::Type(to)) => Some((from.clone(), to.clone())),
                     _ => None,

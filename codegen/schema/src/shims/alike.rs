@@ -2,7 +2,7 @@
 
 use crate::sorted::SortedSet;
 
-use super::exact::largest;
+use super::effect::largest;
 use super::plan::{Conversion, End};
 use crate::model::{Member, Model, Shape, Ty, TypeDef};
 

@@ -5,7 +5,7 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
-use super::exact::target;
+use super::effect::target;
 use super::pair::{Sender, Way};
 use super::plan::{Body, Conversion, End, ObjectPlan, PairPlan, Transfer};
 use super::rules::ErrorRule;

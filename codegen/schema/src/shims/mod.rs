@@ -8,7 +8,7 @@
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! met     which rules and conversions a plan meets, member by member
 //! alike   which types need no conversion, since both revisions have them as they are
-//! exact   which conversions cannot lose anything
+//! effect  which conversions may lose something, which may stop, and which do neither
 //! cover   which rule covers a row of the diff that people read
 //! places  where on the wire each rule of a plan applies
 //! chain   the same across several pairs: which rules a change meets, step by step
@@ -20,7 +20,7 @@ mod alike;
 mod chain;
 pub mod changes;
 mod cover;
-pub mod exact;
+pub mod effect;
 mod limits;
 mod met;
 pub mod open;

@@ -66,10 +66,22 @@ pub struct Conversion {
     pub to: End,
     /// The area of the source type, for the file.
     pub area: String,
-    /// Whether it cannot lose, need or refuse anything.
-    pub exact: bool,
+    /// What it can come to beside a value.
+    pub effect: Effect,
     /// What it does.
     pub body: Body,
+}
+
+/// What a conversion can come to beside a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// Nothing: it cannot lose, need or refuse anything.
+    Exact,
+    /// It may lose something, and always gives a value.
+    Lossy,
+    /// It may stop.
+    Fallible,
 }
 
 /// What a conversion does.
@@ -146,8 +158,22 @@ pub struct ObjectPlan {
 pub struct Hook {
     /// The rule.
     pub rule: String,
-    /// The function in the module of the pair in `mcp_hooks`.
+    /// The function in the module of the pair in `mcp_hooks`, with a `?` behind it if it may stop.
     pub path: String,
+}
+
+impl Hook {
+    /// Returns whether the conversion may end by it.
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        may_stop(&self.path)
+    }
+}
+
+/// Returns whether a hand-written function may end the conversion, by its name in a rule.
+#[must_use]
+pub fn may_stop(path: &str) -> bool {
+    path.ends_with('?')
 }
 
 /// How a member of the target gets its value.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::places::places;
-use super::plan::{Conversion, PairPlan};
+use super::plan::{Conversion, Effect, PairPlan};
 use super::rules::{Ending, PairRules, Sample};
 use crate::{Error, Spec};
 
@@ -16,7 +16,12 @@ use crate::{Error, Spec};
 /// A rule file that does not read.
 pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     let rules = PairRules::of(&plan.pair, spec)?;
-    let exact = |conversions: &[Conversion]| conversions.iter().filter(|one| one.exact).count();
+    let exact = |conversions: &[Conversion]| {
+        conversions
+            .iter()
+            .filter(|one| one.effect == Effect::Exact)
+            .count()
+    };
     let both = plan.methods.iter().filter(|method| method.in_both).count();
     let mut text = format!(
         "{} .. {}: {both} of {} methods in both; up {} conversions, {} of them exact; down {}, {} of them exact\n",

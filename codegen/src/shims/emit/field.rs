@@ -1,7 +1,7 @@
 //! Members of the target: where each comes from, and what happens to it on the way.
 
 use super::object::derived;
-use super::words::option;
+use super::words::{option, question};
 use super::{Emitter, adapter, call, path, reject, rule};
 use crate::emit::{assign, in_box};
 use crate::shims::same::reduced;
@@ -39,8 +39,8 @@ impl Emitter {
             }
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
-                let call = call(hook, quote!(value));
-                quote!(cx.member(#wire, #from, |value, cx| #call)?)
+                let (call, question) = (call(hook, quote!(value)), question(&hook.path));
+                quote!(cx.member(#wire, #from, |value, cx| #call) #question)
             }
             Source::Derived(_) => {
                 let value = derived(&plan.field);
@@ -103,13 +103,18 @@ impl Emitter {
             return quote!({ let #from = cx.not_null(#rule, #wire, #given); #value });
         }
         if same.prune && !self.is_exact(transfer) {
-            let run = self.each_fallible(transfer);
-            return quote!(match #from { Some(value) => cx.prune(#wire, value, #run)?, None => None });
+            let run = self.each_with_context(transfer);
+            return match self.is_fallible(transfer) {
+                true => {
+                    quote!(match #from { Some(value) => cx.try_prune(#wire, value, #run)?, None => None })
+                }
+                false => quote!(#from.and_then(|value| cx.prune(#wire, value, #run))),
+            };
         }
         if same.summon.is_some() {
-            let run = self.each_fallible(transfer);
+            let value = self.member(transfer, wire, quote!(value));
             let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
-            return quote!(match #source { Some(value) => Some(cx.member(#wire, value, #run)?), None => None });
+            return quote!(match #source { Some(value) => Some(#value), None => None });
         }
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
         let plain = *transfer == Transfer::Move && boxed[0] == boxed[1];
@@ -206,11 +211,9 @@ impl Emitter {
             Transfer::List(inner) => &**inner,
             transfer => transfer,
         };
-        let run = match self.function_of(inner) {
-            Some(function) => quote!(|value, _| Ok(#function(value))),
-            None => self.each_fallible(inner),
-        };
-        quote!(cx.member(#wire, #from, |items, cx| cx.list_keeping(#rule, items, #keep, #run))?)
+        let run = self.each_with_context(inner);
+        let kept = quote!(cx.list_keeping(#wire, #rule, #from, #keep, #run));
+        self.all(inner, kept)
     }
 }
 
@@ -248,7 +251,8 @@ fn fill(missing: &Missing) -> TokenStream {
         }
         Action::Custom(function) => {
             let path = path(function);
-            quote!(#path(&mut cx.under(#rule))?)
+            let question = question(function);
+            quote!(#path(&mut cx.under(#rule)) #question)
         }
         _ => {
             quote!(return Err(cx.reject(#rule, -32603, "no value for a member that must be there")))

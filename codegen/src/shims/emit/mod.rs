@@ -5,7 +5,7 @@ mod object;
 mod transfer;
 pub(super) mod words;
 
-use words::{adapter, call, path, reject, rule};
+use words::{adapter, call, called, path, reject, rule};
 
 use mcp_schema::sorted::{SortedMap, SortedSet};
 
@@ -20,7 +20,7 @@ use mcp_schema::Error;
 use mcp_schema::naming::{pascal_case, snake_case};
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::pair::Way;
-use mcp_schema::shims::plan::{Arm, ArmPlan, Becomes, Body, Conversion, End, PairPlan};
+use mcp_schema::shims::plan::{Arm, ArmPlan, Becomes, Body, Conversion, Effect, End, PairPlan};
 
 /// Returns the files of the crate of all pairs.
 ///
@@ -78,6 +78,14 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
     Ok(files)
 }
 
+/// The value of a conversion, as its function returns it.
+fn done(effect: Effect, value: TokenStream) -> TokenStream {
+    match effect {
+        Effect::Exact | Effect::Lossy => value,
+        Effect::Fallible => quote!(Ok(#value)),
+    }
+}
+
 /// One direction of a pair.
 struct Emitter {
     way: Way,
@@ -91,7 +99,7 @@ struct Function {
     name: Ident,
     /// The file in which it stands.
     area: Ident,
-    exact: bool,
+    effect: Effect,
 }
 
 impl Emitter {
@@ -114,7 +122,7 @@ impl Emitter {
             let function = Function {
                 name: format_ident!("{name}_{way}"),
                 area: format_ident!("{}", one.area),
-                exact: one.exact,
+                effect: one.effect,
             };
             functions.insert((from.clone(), to.clone()), function);
         }
@@ -162,7 +170,7 @@ impl Emitter {
         let Conversion {
             from,
             to,
-            exact,
+            effect,
             body,
             ..
         } = one;
@@ -172,25 +180,24 @@ impl Emitter {
         let to_type = Self::end(&target, to);
         let inner = self.body(one, body, [&from_type, &to_type]);
         let doc = format!(" `{}` to `{}`.", from.name(), to.name());
-        match exact {
-            true => quote! {
-                #[doc = #doc]
-                pub(crate) fn #name(value: #from_type) -> #to_type { #inner }
-            },
-            false => quote! {
-                #[doc = #doc]
-                pub(crate) fn #name(value: #from_type, cx: &mut Context) -> Result<#to_type, Stop> { #inner }
-            },
+        let context = (*effect != Effect::Exact).then(|| quote!(, cx: &mut Context));
+        let result = match effect {
+            Effect::Exact | Effect::Lossy => to_type,
+            Effect::Fallible => quote!(Result<#to_type, Stop>),
+        };
+        quote! {
+            #[doc = #doc]
+            pub(crate) fn #name(value: #from_type #context) -> #result { #inner }
         }
     }
 
     fn body(&self, one: &Conversion, body: &Body, ends: [&TokenStream; 2]) -> TokenStream {
         let [from, to] = ends;
-        let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
+        let done = |value: TokenStream| done(one.effect, value);
         match body {
             Body::Object(plan) => self.object(one, plan, ends),
             Body::Union(arms) => {
-                let arms = arms.iter().map(|arm| self.arm(arm, from, to, one.exact));
+                let arms = arms.iter().map(|arm| self.arm(arm, ends, one.effect));
                 quote!(match value { #(#arms)* })
             }
             Body::Split(plan) => {
@@ -227,17 +234,11 @@ impl Emitter {
                 quote!(cx.refused(#rule, &value, #message))
             }
             Body::IntoVariant(becomes) => done(self.becoming(becomes, to, quote!(value))),
-            Body::Custom(hook) => call(hook, quote!(value)),
+            Body::Custom(hook) => done(called(hook, quote!(value))),
         }
     }
 
-    fn arm(
-        &self,
-        plan: &ArmPlan,
-        from: &TokenStream,
-        to: &TokenStream,
-        exact: bool,
-    ) -> TokenStream {
+    fn arm(&self, plan: &ArmPlan, [from, to]: [&TokenStream; 2], effect: Effect) -> TokenStream {
         let variant = format_ident!("{}", plan.variant);
         let value = if plan.boxed {
             quote!(*value)
@@ -245,11 +246,8 @@ impl Emitter {
             quote!(value)
         };
         let then = match &plan.arm {
-            Arm::Same(becomes) => {
-                let value = self.becoming(becomes, to, value);
-                if exact { value } else { quote!(Ok(#value)) }
-            }
-            Arm::Custom(hook) => call(hook, value),
+            Arm::Same(becomes) => done(effect, self.becoming(becomes, to, value)),
+            Arm::Custom(hook) => done(effect, called(hook, value)),
             Arm::RequiresState { rule, adapter } => {
                 let (rule, adapter) = (self::rule(rule), self::adapter(*adapter));
                 return quote!(#from::#variant(_) => Err(cx.needs(#rule, #adapter)),);
@@ -282,11 +280,8 @@ impl Emitter {
                 return None;
             };
             let Function { name, area, .. } = self.of(&one.from, &one.to);
-            let run = match one.exact {
-                true => quote!(exact #area::#name),
-                false => quote!(fallible #area::#name),
-            };
-            Some(((from, to), run))
+            let effect = format_ident!("{}", snake_case(&format!("{:?}", one.effect)));
+            Some(((from, to), quote!(#effect #area::#name)))
         });
         let same = (self.moved.iter()).map(|name| ((name, name), quote!(same)));
         let rows: SortedMap<(&String, &String), TokenStream> = converted.chain(same).collect();

@@ -1,7 +1,7 @@
 //! Objects: the members of the target, and what the source has beside them.
 
-use super::words::option;
-use super::{Emitter, adapter, call, path, reject, rule};
+use super::words::{option, question};
+use super::{Emitter, adapter, called, done, path, reject, rule};
 use mcp_schema::model::Rest;
 use mcp_schema::shims::UNDECIDED;
 use mcp_schema::shims::plan::{
@@ -52,8 +52,8 @@ impl Emitter {
             quote!(extra)
         };
         let run = |hook: &Hook| {
-            let call = call(hook, quote!(&mut value));
-            quote!(#call?;)
+            let call = called(hook, quote!(&mut value));
+            quote!(#call;)
         };
         let hooks = before.iter().map(run);
         let rebound = (!before.is_empty()).then(|| quote!(let mut value = value;));
@@ -98,8 +98,8 @@ impl Emitter {
         };
         let derived = fields.iter().filter_map(|plan| match &plan.source {
             Source::Derived(hook) => {
-                let (field, call) = (derived(&plan.field), call(hook, quote!(&value)));
-                Some(quote!(let #field = #call?;))
+                let (field, call) = (derived(&plan.field), called(hook, quote!(&value)));
+                Some(quote!(let #field = #call;))
             }
             _ => None,
         });
@@ -110,17 +110,13 @@ impl Emitter {
         let leaves = rest.to == Rest::Closed && (changes || rest.from != Rest::Closed);
         let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
         if after.is_empty() && leaves.is_none() {
-            return if one.exact {
-                quote!(#stages #close)
-            } else {
-                quote!(#stages Ok(#close))
-            };
+            let value = done(one.effect, close);
+            return quote!(#stages #value);
         }
-        if after.is_empty() {
-            return quote!(#stages let value = #close; #leaves Ok(value));
-        }
+        let value = done(one.effect, quote!(value));
+        let rebound = (!after.is_empty()).then(|| quote!(mut));
         let hooks = after.iter().map(run);
-        quote!(#stages let mut value = #close; #leaves #(#hooks)* Ok(value))
+        quote!(#stages let #rebound value = #close; #leaves #(#hooks)* #value)
     }
 
     pub(super) fn dropped(&self, plan: &DroppedPlan) -> TokenStream {
@@ -171,8 +167,8 @@ impl Emitter {
             }
             Action::Reject(error) => stop(reject(id, error)),
             Action::Custom(function) => {
-                let path = path(function);
-                quote!(#path(#field, &mut cx.under(#rule), &mut extra)?;)
+                let (path, question) = (path(function), question(function));
+                quote!(#path(#field, &mut cx.under(#rule), &mut extra) #question;)
             }
             _ => drop(value),
         }

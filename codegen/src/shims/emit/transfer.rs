@@ -1,8 +1,8 @@
 //! One value on its way to another type.
 
 use super::Emitter;
-use mcp_schema::shims::exact::target;
-use mcp_schema::shims::plan::Transfer;
+use mcp_schema::shims::effect::target;
+use mcp_schema::shims::plan::{Effect, Transfer};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -14,24 +14,36 @@ impl Emitter {
         wire: &str,
         value: TokenStream,
     ) -> TokenStream {
-        match self.is_exact(transfer) {
-            true => self.convert(transfer, value),
-            false => {
-                let (method, inner) = match transfer {
-                    Transfer::List(inner) => (quote!(list), &**inner),
-                    transfer => (quote!(member), transfer),
-                };
-                let function = self.each_fallible(inner);
-                quote!(cx.#method(#wire, #value, #function)?)
+        if self.is_exact(transfer) {
+            return self.convert(transfer, value);
+        }
+        match transfer {
+            Transfer::List(inner) => {
+                let each = self.each_with_context(inner);
+                self.all(inner, quote!(cx.list(#wire, #value, #each)))
             }
+            transfer => {
+                let each = self.each_with_context(transfer);
+                let question = self.is_fallible(transfer).then(|| quote!(?));
+                quote!(cx.member(#wire, #value, #each) #question)
+            }
+        }
+    }
+
+    /// The items of a list that were converted one by one, in a place where `?` works.
+    pub(super) fn all(&self, inner: &Transfer, items: TokenStream) -> TokenStream {
+        match self.is_fallible(inner) {
+            true => quote!(Context::all(#items)?),
+            false => items,
         }
     }
 
     /// A value, converted, in a place where `?` works.
     pub(super) fn convert(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
         if !self.is_exact(transfer) {
-            let run = self.fallible(transfer, value);
-            return quote!(#run?);
+            let question = self.is_fallible(transfer).then(|| quote!(?));
+            let run = self.with_context(transfer, value);
+            return quote!(#run #question);
         }
         match transfer {
             Transfer::Move => value,
@@ -69,53 +81,82 @@ impl Emitter {
         }
     }
 
-    /// As a `Result`.
-    pub(super) fn fallible(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
-        let function = |inner: &Transfer| self.each_fallible(inner);
+    /// A value, converted by functions that take a context; a `Result` where one of them may stop.
+    fn with_context(&self, transfer: &Transfer, value: TokenStream) -> TokenStream {
+        let is_fallible = self.is_fallible(transfer);
         match transfer {
             Transfer::Call { .. } => {
-                let function = function(transfer);
+                let function = self.each_with_context(transfer);
                 quote!(#function(#value, cx))
             }
             Transfer::List(inner) => {
-                let function = function(inner);
-                quote!(cx.items(#value, #function))
+                let each = self.each_with_context(inner);
+                let items = quote!(cx.items(#value, #each));
+                if is_fallible {
+                    quote!(Context::all(#items))
+                } else {
+                    items
+                }
             }
             Transfer::Map(inner) => {
-                let function = function(inner);
-                quote!(cx.map(#value, #function))
+                let each = self.each_with_context(inner);
+                let values = quote!(cx.map(#value, #each));
+                match is_fallible {
+                    true => {
+                        quote!(Context::all(#values.into_iter().map(|(name, value)| Ok((name, value?)))))
+                    }
+                    false => values,
+                }
             }
             Transfer::Nullable(inner) => {
-                let run = self.fallible(inner, quote!(value));
-                quote!(match #value { Some(value) => #run.map(Some), None => Ok(None) })
+                let run = self.with_context(inner, quote!(value));
+                match is_fallible {
+                    true => {
+                        quote!(match #value { Some(value) => #run.map(Some), None => Ok(None) })
+                    }
+                    false => quote!(#value.map(|value| #run)),
+                }
             }
             Transfer::OrNull(inner) => {
-                let run = self.fallible(inner, value);
-                quote!(#run.map(Some))
+                let run = self.with_context(inner, value);
+                if is_fallible {
+                    quote!(#run.map(Some))
+                } else {
+                    quote!(Some(#run))
+                }
             }
-            Transfer::Move | Transfer::Widen => {
-                let value = self.convert(transfer, value);
-                quote!(Ok(#value))
-            }
+            Transfer::Move | Transfer::Widen => self.convert(transfer, value),
         }
     }
 
-    /// A function that converts one item and may fail.
-    pub(super) fn each_fallible(&self, inner: &Transfer) -> TokenStream {
+    /// A function that converts one item, given a context.
+    pub(super) fn each_with_context(&self, inner: &Transfer) -> TokenStream {
         match inner {
-            Transfer::Call { from, to } => {
+            Transfer::Call { from, to } if !self.is_exact(inner) => {
                 let name = &self.of(from, to).name;
                 quote!(#name)
             }
+            inner if self.is_exact(inner) => {
+                let run = self.convert(inner, quote!(value));
+                quote!(|value, _| #run)
+            }
             inner => {
-                let run = self.fallible(inner, quote!(value));
+                let run = self.with_context(inner, quote!(value));
                 quote!(|value, cx| #run)
             }
         }
     }
 
     pub(super) fn is_exact(&self, transfer: &Transfer) -> bool {
-        target(transfer).is_none_or(|(from, to)| self.of(&from, &to).exact)
+        self.effect(transfer) == Effect::Exact
+    }
+
+    pub(super) fn is_fallible(&self, transfer: &Transfer) -> bool {
+        self.effect(transfer) == Effect::Fallible
+    }
+
+    fn effect(&self, transfer: &Transfer) -> Effect {
+        target(transfer).map_or(Effect::Exact, |(from, to)| self.of(&from, &to).effect)
     }
 
     /// The path of a function that cannot fail and does this transfer.

@@ -2,7 +2,7 @@
 
 use mcp_convert::Adapter;
 use mcp_schema::shims::UNDECIDED;
-use mcp_schema::shims::plan::Hook;
+use mcp_schema::shims::plan::{Hook, may_stop};
 use mcp_schema::shims::rules::{LossKind, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -19,8 +19,14 @@ pub(super) fn option(field: &Ident, optional: bool, boxed: bool) -> TokenStream 
 
 /// A hand-written function of the pair: files of conversions import their pair's module as `hooks`.
 pub(super) fn path(path: &str) -> TokenStream {
-    let segments = path.split("::").map(|segment| format_ident!("{segment}"));
+    let segments = path.trim_end_matches('?').split("::");
+    let segments = segments.map(|segment| format_ident!("{segment}"));
     quote!(hooks::#(#segments)::*)
+}
+
+/// The `?` behind a call of a hand-written function that may stop.
+pub(super) fn question(path: &str) -> Option<TokenStream> {
+    may_stop(path).then(|| quote!(?))
 }
 
 pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {
@@ -61,6 +67,12 @@ pub(in crate::shims) fn name(id: &str) -> Ident {
 pub(super) fn call(hook: &Hook, arguments: TokenStream) -> TokenStream {
     let (path, rule) = (path(&hook.path), rule(&hook.rule));
     quote!(#path(#arguments, &mut cx.under(#rule)))
+}
+
+/// What a hand-written function returns, in a place where `?` works.
+pub(super) fn called(hook: &Hook, arguments: TokenStream) -> TokenStream {
+    let (call, question) = (call(hook, arguments), question(&hook.path));
+    quote!(#call #question)
 }
 
 pub(in crate::shims) fn kind(loss: LossKind) -> TokenStream {

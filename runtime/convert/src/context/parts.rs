@@ -9,16 +9,13 @@ use crate::rule::Rule;
 
 impl Context {
     /// Converts the value of a member; its losses get the member's name.
-    ///
-    /// # Errors
-    /// As the conversion.
     #[doc(hidden)]
     pub fn member<A, B>(
         &mut self,
         name: &'static str,
         value: A,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<B, Stop> {
+        convert: fn(A, &mut Self) -> B,
+    ) -> B {
         self.go_to(Segment::Member(name));
         let result = convert(value, self);
         self.leave();
@@ -39,11 +36,24 @@ impl Context {
 
     /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
     /// any by what was lost is left out with it.
+    #[doc(hidden)]
+    pub fn prune<A>(
+        &mut self,
+        name: &'static str,
+        value: A,
+        convert: fn(A, &mut Self) -> Extra,
+    ) -> Option<Extra> {
+        let before = self.losses.len();
+        let value = self.member(name, value, convert);
+        self.unless_emptied(name, value, before)
+    }
+
+    /// Does the same as [`prune`](Self::prune), by a conversion that may stop.
     ///
     /// # Errors
     /// As the conversion.
     #[doc(hidden)]
-    pub fn prune<A>(
+    pub fn try_prune<A>(
         &mut self,
         name: &'static str,
         value: A,
@@ -74,89 +84,80 @@ impl Context {
         None
     }
 
-    /// Converts the list of a member; its losses get the member's name.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
+    /// Converts the list of a member; its losses get the member's name, and the item's index.
     #[doc(hidden)]
     pub fn list<A, B>(
         &mut self,
         name: &'static str,
         items: Vec<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Vec<B>, Stop> {
+        convert: fn(A, &mut Self) -> B,
+    ) -> Vec<B> {
         self.go_to(Segment::Member(name));
-        let result = self.items(items, convert);
+        let converted = self.items(items, convert);
         self.leave();
-        result
+        converted
     }
 
     /// Converts each item of a list; losses get the item's index.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
     #[doc(hidden)]
-    pub fn items<A, B>(
-        &mut self,
-        items: Vec<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Vec<B>, Stop> {
+    pub fn items<A, B>(&mut self, items: Vec<A>, convert: fn(A, &mut Self) -> B) -> Vec<B> {
         self.go_to(Segment::Index(0));
-        // Collecting results would not know how many there are.
         let mut converted = Vec::with_capacity(items.len());
         for item in items {
-            converted.push(convert(item, self)?);
+            converted.push(convert(item, self));
             self.go_on();
         }
         self.leave();
-        Ok(converted)
+        converted
     }
 
-    /// Does the same as [`items`](Self::items), without the items that `keep` refuses, which are recorded.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
+    /// Does the same as [`list`](Self::list), without the items that `keep` refuses, which are recorded.
     #[doc(hidden)]
     pub fn list_keeping<A: Encode + Send + Sync + 'static, B>(
         &mut self,
+        name: &'static str,
         rule: &'static Rule,
         items: Vec<A>,
         keep: fn(&A) -> bool,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Vec<B>, Stop> {
+        convert: fn(A, &mut Self) -> B,
+    ) -> Vec<B> {
+        self.go_to(Segment::Member(name));
         let mut kept = Vec::with_capacity(items.len());
-        let depth = self.path.len();
         for (index, item) in items.into_iter().enumerate() {
-            self.path.truncate(depth);
             if !keep(&item) {
                 self.note(rule, Segment::Index(index), Change::Removed, item);
                 continue;
             }
-            self.path.push(Segment::Index(index));
-            kept.push(convert(item, self)?);
+            self.go_to(Segment::Index(index));
+            kept.push(convert(item, self));
+            self.leave();
         }
-        self.path.truncate(depth);
-        Ok(kept)
+        self.leave();
+        kept
     }
 
     /// Converts each value of a map; losses get the value's name.
-    ///
-    /// # Errors
-    /// As the conversion of a value.
-    pub fn map<A, B>(
-        &mut self,
-        values: Map<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
-    ) -> Result<Map<B>, Stop> {
+    pub fn map<A, B>(&mut self, values: Map<A>, convert: fn(A, &mut Self) -> B) -> Map<B> {
         values
             .into_iter()
             .map(|(name, value)| {
-                self.path.push(Segment::Key(name.as_str().into()));
-                let value = convert(value, self)?;
-                self.path.pop();
-                Ok((name, value))
+                self.go_to(Segment::Key(name.as_str().into()));
+                let value = convert(value, self);
+                self.leave();
+                (name, value)
             })
             .collect()
+    }
+
+    /// Returns what became of all items, if none of them stopped the conversion.
+    ///
+    /// # Errors
+    /// The stop of the first item that has one.
+    #[doc(hidden)]
+    pub fn all<B, C: FromIterator<B>>(
+        converted: impl IntoIterator<Item = Result<B, Stop>>,
+    ) -> Result<C, Stop> {
+        converted.into_iter().collect()
     }
 
     /// Goes on to the next item of the list that the item at hand belongs to.

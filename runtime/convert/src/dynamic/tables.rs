@@ -35,13 +35,32 @@ pub trait Convert: Sync {
     fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop>;
 }
 
-/// A function that can lose something.
+/// A function that can stop.
 impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert
     for fn(A, &mut Context) -> Result<B, Stop>
 {
     fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
         match value.take() {
             Some(value) => self(value, cx).map(AnyValue::new),
+            None => Err(mistyped(cx)),
+        }
+    }
+}
+
+/// A function that can lose something, and always gives a value.
+#[doc(hidden)]
+pub struct Lossy<A, B>(pub fn(A, &mut Context) -> B);
+
+impl<A, B> fmt::Debug for Lossy<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lossy")
+    }
+}
+
+impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert for Lossy<A, B> {
+    fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+        match value.take() {
+            Some(value) => Ok(AnyValue::new((self.0)(value, cx))),
             None => Err(mistyped(cx)),
         }
     }
@@ -70,8 +89,8 @@ impl TypeStep {
     }
 }
 
-/// Declares `STEPS`, the conversions of one step by the names of their types: `exact` or `fallible` ones, each with its
-/// function, and the `same` for a type that both revisions share.
+/// Declares `STEPS`, the conversions of one step by the names of their types: `exact`, `lossy` or `fallible` ones, each with
+/// its function, and the `same` for a type that both revisions share.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! steps {
@@ -87,6 +106,7 @@ macro_rules! steps {
     };
     (@same) => { None };
     (@exact $convert:path) => { Some(&($convert as fn(_) -> _)) };
+    (@lossy $convert:path) => { Some(&$crate::dynamic::Lossy($convert)) };
     (@fallible $convert:path) => {
         Some(&($convert as fn(_, &mut $crate::Context) -> ::core::result::Result<_, $crate::Stop>))
     };

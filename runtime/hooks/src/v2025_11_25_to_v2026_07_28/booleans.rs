@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::text::{without, without_string};
+
 /// The words, made ready once: a schema is short beside what that takes.
 static WORDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["true", "false"].map(Finder::new));
 
@@ -41,20 +43,6 @@ fn may_be_property(before: &[u8]) -> bool {
         Some(b',') => before[..before.len() - 1].trim_ascii_end().ends_with(b"}"),
         _ => true,
     }
-}
-
-/// The text without blanks and this byte at its end; `None` if it does not end in it.
-fn without(text: &[u8], byte: u8) -> Option<&[u8]> {
-    text.trim_ascii_end().strip_suffix(&[byte])
-}
-
-/// The text without the string at its end, and what the string says as it is spelled; `None` if that is not so clear.
-fn without_string(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let inner = without(text, b'"')?;
-    let start = memchr::memrchr(b'"', inner)?;
-    let (before, name) = (&inner[..start], &inner[start + 1..]);
-    let escaped = before.last() == Some(&b'\\') || name.last() == Some(&b'\\');
-    (!escaped).then_some((before, name))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod properties;
 mod references;
 mod wrap;
 
-use mcp_convert::{Ruled, Stop};
+use mcp_convert::Ruled;
 
 pub use crate::tasks::works_without_tasks;
 pub use properties::spell_out_booleans;
@@ -21,9 +21,9 @@ const MOST_VALUES: usize = 100;
 pub fn truncate_values(
     completion: &mut mcp_2025_11_25::CompleteResultCompletion,
     cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+) {
     if completion.values.len() <= MOST_VALUES {
-        return Ok(());
+        return;
     }
     cx.replace("/values", completion.values.clone());
     completion.values.truncate(MOST_VALUES);
@@ -33,5 +33,4 @@ pub fn truncate_values(
         None => cx.lesser().add("/hasMore"),
     }
     completion.has_more = Some(true);
-    Ok(())
 }

@@ -1,12 +1,12 @@
 //! Properties of schemas that are booleans.
 
-use mcp_convert::{Context, Ruled, Stop, pointer_to};
+use mcp_convert::{Context, Ruled, pointer_to};
 use mcp_wire::{Extra, Json, JsonObject};
 
 use super::booleans;
 
 /// Properties of schemas that are `true` or `false` become the objects that say the same.
-pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Ruled<'_>) {
     if let Some(schema) = spelled_out(&tool.input_schema, "/inputSchema", cx) {
         tool.input_schema = schema;
     }
@@ -17,7 +17,6 @@ pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Ruled<'_>) -
     {
         tool.output_schema = Some(schema);
     }
-    Ok(())
 }
 
 /// The schema with objects for boolean properties; `None` if it has no such property.

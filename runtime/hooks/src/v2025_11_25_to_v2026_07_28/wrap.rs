@@ -5,7 +5,7 @@
 //! one that holds it as `result`, an object stays; and a schema takes all that its values can have become.
 
 use mcp_2026_07_28 as new;
-use mcp_convert::{Ruled, Stop};
+use mcp_convert::Ruled;
 use mcp_wire::{Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
 
@@ -14,12 +14,12 @@ use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
 use crate::spelled;
 
 /// Wraps structured content that is no object into one that holds it as `result`, and marks it.
-pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {
     if let Some(meta) = &mut result.meta {
         drop_stray_mark(&mut meta.extra, cx);
     }
     let Some(wrapped) = result.structured_content.as_ref().and_then(wrapped) else {
-        return Ok(());
+        return;
     };
     if let Some(value) = result.structured_content.replace(wrapped.into()) {
         cx.reshape("/structuredContent", value);
@@ -27,38 +27,33 @@ pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> 
     let mark = mark(result.meta.is_none(), None);
     let meta = result.meta.get_or_insert_with(new::ResultMetaObject::new);
     meta.extra.insert(WRAPPED, mark);
-    Ok(())
 }
 
 /// Undoes [`wrap_structured`], where its mark stands.
-pub fn unwrap_structured(result: &mut new::CallToolResult, _: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn unwrap_structured(result: &mut new::CallToolResult, _: &mut Ruled<'_>) {
     let Some(meta) = &mut result.meta else {
-        return Ok(());
+        return;
     };
     let Some(mark) = meta.extra.get(WRAPPED).and_then(read_mark) else {
-        return Ok(());
+        return;
     };
     let Some(inner) = result.structured_content.as_ref().and_then(unwrapped) else {
-        return Ok(());
+        return;
     };
     meta.extra.remove(WRAPPED);
     result.structured_content = Some(inner);
     if mark.alone && meta.extra.is_empty() && meta.server_info.is_none() {
         result.meta = None;
     }
-    Ok(())
 }
 
 /// Wraps the result of a tool inside a sampling conversation, as [`wrap_structured`] does.
-pub fn wrap_structured_block(
-    block: &mut new::ToolResultContent,
-    cx: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn wrap_structured_block(block: &mut new::ToolResultContent, cx: &mut Ruled<'_>) {
     if let Some(meta) = &mut block.meta {
         drop_stray_mark(meta, cx);
     }
     let Some(wrapped) = block.structured_content.as_ref().and_then(wrapped) else {
-        return Ok(());
+        return;
     };
     if let Some(value) = block.structured_content.replace(wrapped.into()) {
         cx.reshape("/structuredContent", value);
@@ -68,42 +63,34 @@ pub fn wrap_structured_block(
         .meta
         .get_or_insert_with(Map::new)
         .insert(WRAPPED, mark);
-    Ok(())
 }
 
 /// Undoes [`wrap_structured_block`].
-pub fn unwrap_structured_block(
-    block: &mut new::ToolResultContent,
-    _: &mut Ruled<'_>,
-) -> Result<(), Stop> {
+pub fn unwrap_structured_block(block: &mut new::ToolResultContent, _: &mut Ruled<'_>) {
     let Some(meta) = &mut block.meta else {
-        return Ok(());
+        return;
     };
     let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else {
-        return Ok(());
+        return;
     };
     let Some(inner) = block.structured_content.as_ref().and_then(unwrapped) else {
-        return Ok(());
+        return;
     };
     meta.remove(WRAPPED);
     block.structured_content = Some(inner);
     if mark.alone && meta.is_empty() {
         block.meta = None;
     }
-    Ok(())
 }
 
 /// Returns structured content as the object that 2025-11-25 demands; the hooks before it made it one.
-pub fn structured_object(
-    value: Option<Json>,
-    cx: &mut Ruled<'_>,
-) -> Result<Option<JsonObject>, Stop> {
-    let Some(value) = value else { return Ok(None) };
+pub fn structured_object(value: Option<Json>, cx: &mut Ruled<'_>) -> Option<JsonObject> {
+    let value = value?;
     match JsonObject::try_from(value.clone()) {
-        Ok(object) => Ok(Some(object)),
+        Ok(object) => Some(object),
         Err(_) => {
             cx.lose("", value);
-            Ok(None)
+            None
         }
     }
 }
@@ -127,27 +114,27 @@ fn drop_stray_mark(meta: &mut Map<Json>, cx: &mut Ruled<'_>) {
 }
 
 /// Converts an output schema of anything but objects to one of the objects that its values become.
-pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) {
     if let Some(meta) = &mut tool.meta {
         drop_stray_mark(meta, cx);
     }
     let Some(schema) = &tool.output_schema else {
-        return Ok(());
+        return;
     };
     let takes = takes(schema);
     if takes == Takes::Objects {
-        return Ok(());
+        return;
     }
     let Some(inner) = spelled::value(schema.as_json()) else {
         // A schema in which a name stands twice cannot be rewritten.
         cx.lose("/outputSchema", schema.clone());
         tool.output_schema = None;
-        return Ok(());
+        return;
     };
     let wrapped =
         spelled::json(&takes.wrap(inner)).and_then(|json| JsonObject::try_from(json).ok());
     let Some(wrapped) = wrapped else {
-        return Ok(());
+        return;
     };
     // The mark holds the schema as it was: nothing has to be guessed on the way back.
     let mark = mark(tool.meta.is_none(), Some(schema));
@@ -155,26 +142,24 @@ pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<()
     if let Some(schema) = tool.output_schema.replace(wrapped) {
         cx.reshape("/outputSchema", schema);
     }
-    Ok(())
 }
 
 /// Undoes [`wrap_output_schema`], where its mark stands.
-pub fn unwrap_output_schema(tool: &mut new::Tool, _: &mut Ruled<'_>) -> Result<(), Stop> {
+pub fn unwrap_output_schema(tool: &mut new::Tool, _: &mut Ruled<'_>) {
     let (Some(meta), Some(_)) = (&mut tool.meta, &tool.output_schema) else {
-        return Ok(());
+        return;
     };
     let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else {
-        return Ok(());
+        return;
     };
     let Some(schema) = mark.schema else {
-        return Ok(());
+        return;
     };
     meta.remove(WRAPPED);
     tool.output_schema = Some(schema);
     if mark.alone && meta.is_empty() {
         tool.meta = None;
     }
-    Ok(())
 }
 
 /// What a schema takes, by the type that its root states.

@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use super::alike;
-use super::exact;
+use super::effect;
 use super::limits::Limits;
 use super::open::{Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
-use super::plan::{Body, Conversion, End, Hook, PairPlan, StringPlan, Transfer};
+use super::plan::{Body, Conversion, Effect, End, Hook, PairPlan, StringPlan, Transfer};
 use super::rules::{Action, Also, Offer, PairRules, Reject, Rule, placed};
 use crate::Error;
 use crate::diff::Graph;
@@ -110,8 +110,8 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
         way.done
     });
     errors.extend(rules.unused());
-    exact::mark(&mut up);
-    exact::mark(&mut down);
+    effect::mark(&mut up);
+    effect::mark(&mut down);
     let pair = Pair::new(old.id, new.id);
     let plan = PairPlan {
         alike: alike::unreached([old.model, new.model], [&up, &down]),
@@ -172,7 +172,7 @@ impl<'m> Planner<'m> {
                 area: area.to_owned(),
                 from,
                 to,
-                exact: false,
+                effect: Effect::Fallible,
                 body,
             });
         }

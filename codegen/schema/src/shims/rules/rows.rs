@@ -294,7 +294,8 @@ pub enum Action {
     RequiresState(Adapter),
     /// The error that the spec calls for.
     Reject(Reject),
-    /// A hand-written function converts it, of the module of the pair in `mcp_hooks`.
+    /// A hand-written function converts it, of the module of the pair in `mcp_hooks`; a `?` behind its name says that it
+    /// may stop, as it does for the next two.
     Custom(String),
     /// A hand-written function changes the value before it is converted.
     Before(String),
@@ -403,11 +404,12 @@ impl Action {
         matches!(self, Self::Before(_) | Self::After(_) | Self::Filter(_))
     }
 
-    /// The hand-written function that it names.
+    /// The hand-written function that it names, without the `?` of one that may stop.
     pub(super) fn function(&self) -> Option<&str> {
         match self {
-            Self::Filter(path) | Self::Custom(path) | Self::Before(path) | Self::After(path) => {
-                Some(path)
+            Self::Filter(path) => Some(path),
+            Self::Custom(path) | Self::Before(path) | Self::After(path) => {
+                Some(path.strip_suffix('?').unwrap_or(path))
             }
             _ => None,
         }

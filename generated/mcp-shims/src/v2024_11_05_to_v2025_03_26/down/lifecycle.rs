@@ -5,7 +5,7 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -13,7 +13,7 @@ use super::super::rules;
 pub(crate) fn initialize_result_down(
     value: new::InitializeResult,
     cx: &mut Context,
-) -> Result<old::InitializeResult, Stop> {
+) -> old::InitializeResult {
     let new::InitializeResult {
         capabilities,
         instructions,
@@ -22,21 +22,21 @@ pub(crate) fn initialize_result_down(
         server_info,
         extra,
     } = value;
-    Ok(old::InitializeResult {
+    old::InitializeResult {
         meta,
-        capabilities: cx.member("capabilities", capabilities, server_capabilities_down)?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_down),
         instructions,
         protocol_version,
         server_info,
         extra,
-    })
+    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
 pub(crate) fn progress_notification_params_down(
     value: new::ProgressNotificationParams,
     cx: &mut Context,
-) -> Result<old::ProgressNotificationParams, Stop> {
+) -> old::ProgressNotificationParams {
     let new::ProgressNotificationParams {
         message,
         meta,
@@ -46,20 +46,20 @@ pub(crate) fn progress_notification_params_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::PROGRESS_MESSAGE, "message", message, &mut extra);
-    Ok(old::ProgressNotificationParams {
+    old::ProgressNotificationParams {
         meta,
         progress,
         progress_token,
         total,
         extra,
-    })
+    }
 }
 
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_down(
     value: new::ServerCapabilities,
     cx: &mut Context,
-) -> Result<old::ServerCapabilities, Stop> {
+) -> old::ServerCapabilities {
     let new::ServerCapabilities {
         completions,
         experimental,
@@ -75,12 +75,12 @@ pub(crate) fn server_capabilities_down(
         completions,
         &mut extra,
     );
-    Ok(old::ServerCapabilities {
+    old::ServerCapabilities {
         experimental,
         logging,
         prompts,
         resources,
         tools,
         extra,
-    })
+    }
 }

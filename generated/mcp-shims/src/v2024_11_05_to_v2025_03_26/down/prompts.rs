@@ -5,7 +5,7 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::content_block_down;
 
@@ -13,25 +13,25 @@ use super::shared::content_block_down;
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
     cx: &mut Context,
-) -> Result<old::GetPromptResult, Stop> {
+) -> old::GetPromptResult {
     let new::GetPromptResult { description, messages, meta, extra } = value;
-    Ok(old::GetPromptResult {
+    old::GetPromptResult {
         meta,
         description,
-        messages: cx.list("messages", messages, prompt_message_down)?,
+        messages: cx.list("messages", messages, prompt_message_down),
         extra,
-    })
+    }
 }
 
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_down(
     value: new::PromptMessage,
     cx: &mut Context,
-) -> Result<old::PromptMessage, Stop> {
+) -> old::PromptMessage {
     let new::PromptMessage { content, role, extra } = value;
-    Ok(old::PromptMessage {
-        content: cx.member("content", content, content_block_down)?,
+    old::PromptMessage {
+        content: cx.member("content", content, content_block_down),
         role,
         extra,
-    })
+    }
 }

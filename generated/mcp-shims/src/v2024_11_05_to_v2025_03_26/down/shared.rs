@@ -5,7 +5,7 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2024_11_05_to_v2025_03_26 as hooks;
 
 use super::super::rules;
@@ -24,19 +24,19 @@ pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
 pub(crate) fn content_block_down(
     value: new::ContentBlock,
     cx: &mut Context,
-) -> Result<old::ContentBlock, Stop> {
+) -> old::ContentBlock {
     match value {
         new::ContentBlock::Text(value) => {
-            Ok(old::ContentBlock::Text(text_content_down(value)))
+            old::ContentBlock::Text(text_content_down(value))
         }
         new::ContentBlock::Image(value) => {
-            Ok(old::ContentBlock::Image(image_content_down(value)))
+            old::ContentBlock::Image(image_content_down(value))
         }
         new::ContentBlock::Audio(value) => {
             hooks::audio_to_blob(value, &mut cx.under(&rules::AUDIO_BLOCK))
         }
         new::ContentBlock::Resource(value) => {
-            Ok(old::ContentBlock::Resource(embedded_resource_down(value)))
+            old::ContentBlock::Resource(embedded_resource_down(value))
         }
     }
 }

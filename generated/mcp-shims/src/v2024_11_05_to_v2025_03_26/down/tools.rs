@@ -5,7 +5,7 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -15,38 +15,38 @@ use super::shared::content_block_down;
 pub(crate) fn call_tool_result_down(
     value: new::CallToolResult,
     cx: &mut Context,
-) -> Result<old::CallToolResult, Stop> {
+) -> old::CallToolResult {
     let new::CallToolResult { content, is_error, meta, extra } = value;
-    Ok(old::CallToolResult {
+    old::CallToolResult {
         meta,
-        content: cx.list("content", content, content_block_down)?,
+        content: cx.list("content", content, content_block_down),
         is_error,
         extra,
-    })
+    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
 pub(crate) fn list_tools_result_down(
     value: new::ListToolsResult,
     cx: &mut Context,
-) -> Result<old::ListToolsResult, Stop> {
+) -> old::ListToolsResult {
     let new::ListToolsResult { meta, next_cursor, tools, extra } = value;
-    Ok(old::ListToolsResult {
+    old::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.list("tools", tools, tool_down)?,
+        tools: cx.list("tools", tools, tool_down),
         extra,
-    })
+    }
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> old::Tool {
     let new::Tool { annotations, description, input_schema, name, mut extra } = value;
     cx.drop_member(&rules::TOOL_ANNOTATIONS, "annotations", annotations, &mut extra);
-    Ok(old::Tool {
+    old::Tool {
         description,
         input_schema,
         name,
         extra,
-    })
+    }
 }

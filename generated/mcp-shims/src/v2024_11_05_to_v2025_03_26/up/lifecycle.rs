@@ -5,13 +5,13 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `InitializeResult` to `InitializeResult`.
 pub(crate) fn initialize_result_up(
     value: old::InitializeResult,
     cx: &mut Context,
-) -> Result<new::InitializeResult, Stop> {
+) -> new::InitializeResult {
     let old::InitializeResult {
         capabilities,
         instructions,
@@ -20,21 +20,21 @@ pub(crate) fn initialize_result_up(
         server_info,
         extra,
     } = value;
-    Ok(new::InitializeResult {
+    new::InitializeResult {
         meta,
-        capabilities: cx.member("capabilities", capabilities, server_capabilities_up)?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_up),
         instructions,
         protocol_version,
         server_info,
         extra,
-    })
+    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
 pub(crate) fn progress_notification_params_up(
     value: old::ProgressNotificationParams,
     cx: &mut Context,
-) -> Result<new::ProgressNotificationParams, Stop> {
+) -> new::ProgressNotificationParams {
     let old::ProgressNotificationParams {
         meta,
         progress,
@@ -42,21 +42,21 @@ pub(crate) fn progress_notification_params_up(
         total,
         mut extra,
     } = value;
-    Ok(new::ProgressNotificationParams {
+    new::ProgressNotificationParams {
         meta,
         message: cx.carried("message", &mut extra),
         progress,
         progress_token,
         total,
         extra,
-    })
+    }
 }
 
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_up(
     value: old::ServerCapabilities,
     cx: &mut Context,
-) -> Result<new::ServerCapabilities, Stop> {
+) -> new::ServerCapabilities {
     let old::ServerCapabilities {
         experimental,
         logging,
@@ -65,7 +65,7 @@ pub(crate) fn server_capabilities_up(
         tools,
         mut extra,
     } = value;
-    Ok(new::ServerCapabilities {
+    new::ServerCapabilities {
         completions: cx.carried("completions", &mut extra),
         experimental,
         logging,
@@ -73,5 +73,5 @@ pub(crate) fn server_capabilities_up(
         resources,
         tools,
         extra,
-    })
+    }
 }

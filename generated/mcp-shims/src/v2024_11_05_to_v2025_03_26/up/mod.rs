@@ -35,7 +35,7 @@ mcp_convert::steps! {
     "Implementation" => "Implementation" same;
     "IncludeContext" => "IncludeContext" same;
     "InitializeRequestParams" => "InitializeRequestParams" same;
-    "InitializeResult" => "InitializeResult" fallible lifecycle::initialize_result_up;
+    "InitializeResult" => "InitializeResult" lossy lifecycle::initialize_result_up;
     "InitializedNotificationParams" => "InitializedNotificationParams" same;
     "ListPromptsRequestParams" => "ListPromptsRequestParams" same;
     "ListPromptsResult" => "ListPromptsResult" same;
@@ -46,13 +46,13 @@ mcp_convert::steps! {
     "ListRootsRequestParams" => "ListRootsRequestParams" same;
     "ListRootsResult" => "ListRootsResult" same;
     "ListToolsRequestParams" => "ListToolsRequestParams" same;
-    "ListToolsResult" => "ListToolsResult" fallible tools::list_tools_result_up;
+    "ListToolsResult" => "ListToolsResult" lossy tools::list_tools_result_up;
     "LoggingLevel" => "LoggingLevel" same;
     "LoggingMessageNotificationParams" => "LoggingMessageNotificationParams" same;
     "ModelHint" => "ModelHint" same;
     "ModelPreferences" => "ModelPreferences" same;
     "PingRequestParams" => "PingRequestParams" same;
-    "ProgressNotificationParams" => "ProgressNotificationParams" fallible lifecycle::progress_notification_params_up;
+    "ProgressNotificationParams" => "ProgressNotificationParams" lossy lifecycle::progress_notification_params_up;
     "ProgressToken" => "ProgressToken" same;
     "Prompt" => "Prompt" same;
     "PromptArgument" => "PromptArgument" same;
@@ -72,7 +72,7 @@ mcp_convert::steps! {
     "RootsListChangedNotificationParams" => "RootsListChangedNotificationParams" same;
     "SamplingContent" => "SamplingContent" exact sampling::sampling_content_up;
     "SamplingMessage" => "SamplingMessage" exact sampling::sampling_message_up;
-    "ServerCapabilities" => "ServerCapabilities" fallible lifecycle::server_capabilities_up;
+    "ServerCapabilities" => "ServerCapabilities" lossy lifecycle::server_capabilities_up;
     "ServerCapabilitiesPrompts" => "ServerCapabilitiesPrompts" same;
     "ServerCapabilitiesResources" => "ServerCapabilitiesResources" same;
     "ServerCapabilitiesTools" => "ServerCapabilitiesTools" same;
@@ -81,7 +81,7 @@ mcp_convert::steps! {
     "TextContent" => "TextContent" exact shared::text_content_up;
     "TextOrBlobContents" => "TextOrBlobContents" same;
     "TextResourceContents" => "TextResourceContents" same;
-    "Tool" => "Tool" fallible tools::tool_up;
+    "Tool" => "Tool" lossy tools::tool_up;
     "ToolListChangedNotificationParams" => "ToolListChangedNotificationParams" same;
     "UnsubscribeRequestParams" => "UnsubscribeRequestParams" same;
 }

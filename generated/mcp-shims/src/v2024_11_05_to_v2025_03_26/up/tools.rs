@@ -5,7 +5,7 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::content_block_up;
 
@@ -24,24 +24,24 @@ pub(crate) fn call_tool_result_up(value: old::CallToolResult) -> new::CallToolRe
 pub(crate) fn list_tools_result_up(
     value: old::ListToolsResult,
     cx: &mut Context,
-) -> Result<new::ListToolsResult, Stop> {
+) -> new::ListToolsResult {
     let old::ListToolsResult { meta, next_cursor, tools, extra } = value;
-    Ok(new::ListToolsResult {
+    new::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.list("tools", tools, tool_up)?,
+        tools: cx.list("tools", tools, tool_up),
         extra,
-    })
+    }
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
+pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> new::Tool {
     let old::Tool { description, input_schema, name, mut extra } = value;
-    Ok(new::Tool {
+    new::Tool {
         annotations: cx.carried("annotations", &mut extra),
         description,
         input_schema,
         name,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -13,7 +13,7 @@ use super::super::rules;
 pub(crate) fn complete_request_params_down(
     value: new::CompleteRequestParams,
     cx: &mut Context,
-) -> Result<old::CompleteRequestParams, Stop> {
+) -> old::CompleteRequestParams {
     let new::CompleteRequestParams { argument, context, meta, reference, mut extra } = value;
     cx.drop_member(
         &rules::COMPLETION_CONTEXT,
@@ -21,29 +21,25 @@ pub(crate) fn complete_request_params_down(
         context.and_then(|value| Context::unless_implied(value, "{}")),
         &mut extra,
     );
-    Ok(old::CompleteRequestParams {
+    old::CompleteRequestParams {
         meta,
         argument,
-        reference: cx.member("ref", reference, completion_reference_down)?,
+        reference: cx.member("ref", reference, completion_reference_down),
         extra,
-    })
+    }
 }
 
 /// `CompletionReference` to `CompletionReference`.
 pub(crate) fn completion_reference_down(
     value: new::CompletionReference,
     cx: &mut Context,
-) -> Result<old::CompletionReference, Stop> {
+) -> old::CompletionReference {
     match value {
         new::CompletionReference::Prompt(value) => {
-            Ok(old::CompletionReference::Prompt(prompt_reference_down(value, cx)?))
+            old::CompletionReference::Prompt(prompt_reference_down(value, cx))
         }
         new::CompletionReference::ResourceTemplate(value) => {
-            Ok(
-                old::CompletionReference::Resource(
-                    resource_template_reference_down(value),
-                ),
-            )
+            old::CompletionReference::Resource(resource_template_reference_down(value))
         }
     }
 }
@@ -52,13 +48,13 @@ pub(crate) fn completion_reference_down(
 pub(crate) fn prompt_reference_down(
     value: new::PromptReference,
     cx: &mut Context,
-) -> Result<old::PromptReference, Stop> {
+) -> old::PromptReference {
     let new::PromptReference { name, title, mut extra } = value;
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::PromptReference {
+    old::PromptReference {
         name,
         extra,
-    })
+    }
 }
 
 /// `ResourceTemplateReference` to `ResourceReference`.

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -13,7 +13,7 @@ use super::super::rules;
 pub(crate) fn client_capabilities_down(
     value: new::ClientCapabilities,
     cx: &mut Context,
-) -> Result<old::ClientCapabilities, Stop> {
+) -> old::ClientCapabilities {
     let new::ClientCapabilities {
         elicitation,
         experimental,
@@ -27,33 +27,33 @@ pub(crate) fn client_capabilities_down(
         elicitation,
         &mut extra,
     );
-    Ok(old::ClientCapabilities {
+    old::ClientCapabilities {
         experimental,
         roots,
         sampling,
         extra,
-    })
+    }
 }
 
 /// `Implementation` to `Implementation`.
 pub(crate) fn implementation_down(
     value: new::Implementation,
     cx: &mut Context,
-) -> Result<old::Implementation, Stop> {
+) -> old::Implementation {
     let new::Implementation { name, title, version, mut extra } = value;
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::Implementation {
+    old::Implementation {
         name,
         version,
         extra,
-    })
+    }
 }
 
 /// `InitializeRequestParams` to `InitializeRequestParams`.
 pub(crate) fn initialize_request_params_down(
     value: new::InitializeRequestParams,
     cx: &mut Context,
-) -> Result<old::InitializeRequestParams, Stop> {
+) -> old::InitializeRequestParams {
     let new::InitializeRequestParams {
         capabilities,
         client_info,
@@ -61,20 +61,20 @@ pub(crate) fn initialize_request_params_down(
         protocol_version,
         extra,
     } = value;
-    Ok(old::InitializeRequestParams {
+    old::InitializeRequestParams {
         meta,
-        capabilities: cx.member("capabilities", capabilities, client_capabilities_down)?,
-        client_info: cx.member("clientInfo", client_info, implementation_down)?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_down),
+        client_info: cx.member("clientInfo", client_info, implementation_down),
         protocol_version,
         extra,
-    })
+    }
 }
 
 /// `InitializeResult` to `InitializeResult`.
 pub(crate) fn initialize_result_down(
     value: new::InitializeResult,
     cx: &mut Context,
-) -> Result<old::InitializeResult, Stop> {
+) -> old::InitializeResult {
     let new::InitializeResult {
         capabilities,
         instructions,
@@ -83,12 +83,12 @@ pub(crate) fn initialize_result_down(
         server_info,
         extra,
     } = value;
-    Ok(old::InitializeResult {
+    old::InitializeResult {
         meta,
         capabilities,
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", server_info, implementation_down)?,
+        server_info: cx.member("serverInfo", server_info, implementation_down),
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -15,73 +15,70 @@ use super::shared::content_block_down;
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
     cx: &mut Context,
-) -> Result<old::GetPromptResult, Stop> {
+) -> old::GetPromptResult {
     let new::GetPromptResult { description, messages, meta, extra } = value;
-    Ok(old::GetPromptResult {
+    old::GetPromptResult {
         meta,
         description,
-        messages: cx.list("messages", messages, prompt_message_down)?,
+        messages: cx.list("messages", messages, prompt_message_down),
         extra,
-    })
+    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
 pub(crate) fn list_prompts_result_down(
     value: new::ListPromptsResult,
     cx: &mut Context,
-) -> Result<old::ListPromptsResult, Stop> {
+) -> old::ListPromptsResult {
     let new::ListPromptsResult { meta, next_cursor, prompts, extra } = value;
-    Ok(old::ListPromptsResult {
+    old::ListPromptsResult {
         meta,
         next_cursor,
-        prompts: cx.list("prompts", prompts, prompt_down)?,
+        prompts: cx.list("prompts", prompts, prompt_down),
         extra,
-    })
+    }
 }
 
 /// `Prompt` to `Prompt`.
-pub(crate) fn prompt_down(
-    value: new::Prompt,
-    cx: &mut Context,
-) -> Result<old::Prompt, Stop> {
+pub(crate) fn prompt_down(value: new::Prompt, cx: &mut Context) -> old::Prompt {
     let new::Prompt { arguments, description, meta, name, title, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::Prompt {
+    old::Prompt {
         arguments: match arguments {
-            Some(value) => Some(cx.list("arguments", value, prompt_argument_down)?),
+            Some(value) => Some(cx.list("arguments", value, prompt_argument_down)),
             None => None,
         },
         description,
         name,
         extra,
-    })
+    }
 }
 
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_down(
     value: new::PromptArgument,
     cx: &mut Context,
-) -> Result<old::PromptArgument, Stop> {
+) -> old::PromptArgument {
     let new::PromptArgument { description, name, required, title, mut extra } = value;
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::PromptArgument {
+    old::PromptArgument {
         description,
         name,
         required,
         extra,
-    })
+    }
 }
 
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_down(
     value: new::PromptMessage,
     cx: &mut Context,
-) -> Result<old::PromptMessage, Stop> {
+) -> old::PromptMessage {
     let new::PromptMessage { content, role, extra } = value;
-    Ok(old::PromptMessage {
-        content: cx.member("content", content, content_block_down)?,
+    old::PromptMessage {
+        content: cx.member("content", content, content_block_down),
         role,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::super::rules;
@@ -16,34 +16,34 @@ use super::{shared::annotations_down, shared::text_or_blob_contents_down};
 pub(crate) fn list_resource_templates_result_down(
     value: new::ListResourceTemplatesResult,
     cx: &mut Context,
-) -> Result<old::ListResourceTemplatesResult, Stop> {
+) -> old::ListResourceTemplatesResult {
     let new::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates,
         extra,
     } = value;
-    Ok(old::ListResourceTemplatesResult {
+    old::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates: cx
-            .list("resourceTemplates", resource_templates, resource_template_down)?,
+            .list("resourceTemplates", resource_templates, resource_template_down),
         extra,
-    })
+    }
 }
 
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_down(
     value: new::ListResourcesResult,
     cx: &mut Context,
-) -> Result<old::ListResourcesResult, Stop> {
+) -> old::ListResourcesResult {
     let new::ListResourcesResult { meta, next_cursor, resources, extra } = value;
-    Ok(old::ListResourcesResult {
+    old::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.list("resources", resources, resource_down)?,
+        resources: cx.list("resources", resources, resource_down),
         extra,
-    })
+    }
 }
 
 /// `ReadResourceResult` to `ReadResourceResult`.
@@ -59,12 +59,9 @@ pub(crate) fn read_resource_result_down(
 }
 
 /// `Resource` to `Resource`.
-pub(crate) fn resource_down(
-    value: new::Resource,
-    cx: &mut Context,
-) -> Result<old::Resource, Stop> {
+pub(crate) fn resource_down(value: new::Resource, cx: &mut Context) -> old::Resource {
     let mut value = value;
-    hooks::resource_title_to_name(&mut value, &mut cx.under(&rules::RESOURCE_TITLE))?;
+    hooks::resource_title_to_name(&mut value, &mut cx.under(&rules::RESOURCE_TITLE));
     let new::Resource {
         annotations,
         description,
@@ -78,9 +75,9 @@ pub(crate) fn resource_down(
     } = value;
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::Resource {
+    old::Resource {
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_down)),
             None => None,
         },
         description,
@@ -89,16 +86,16 @@ pub(crate) fn resource_down(
         size,
         uri,
         extra,
-    })
+    }
 }
 
 /// `ResourceTemplate` to `ResourceTemplate`.
 pub(crate) fn resource_template_down(
     value: new::ResourceTemplate,
     cx: &mut Context,
-) -> Result<old::ResourceTemplate, Stop> {
+) -> old::ResourceTemplate {
     let mut value = value;
-    hooks::template_title_to_name(&mut value, &mut cx.under(&rules::TEMPLATE_TITLE))?;
+    hooks::template_title_to_name(&mut value, &mut cx.under(&rules::TEMPLATE_TITLE));
     let new::ResourceTemplate {
         annotations,
         description,
@@ -111,9 +108,9 @@ pub(crate) fn resource_template_down(
     } = value;
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::ResourceTemplate {
+    old::ResourceTemplate {
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_down)),
             None => None,
         },
         description,
@@ -121,5 +118,5 @@ pub(crate) fn resource_template_down(
         name,
         uri_template,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::{
     shared::audio_content_down, shared::image_content_down, shared::text_content_down,
@@ -15,7 +15,7 @@ use super::{
 pub(crate) fn create_message_request_params_down(
     value: new::CreateMessageRequestParams,
     cx: &mut Context,
-) -> Result<old::CreateMessageRequestParams, Stop> {
+) -> old::CreateMessageRequestParams {
     let new::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -28,50 +28,50 @@ pub(crate) fn create_message_request_params_down(
         temperature,
         extra,
     } = value;
-    Ok(old::CreateMessageRequestParams {
+    old::CreateMessageRequestParams {
         meta,
         include_context,
         max_tokens,
-        messages: cx.list("messages", messages, sampling_message_down)?,
+        messages: cx.list("messages", messages, sampling_message_down),
         metadata,
         model_preferences,
         stop_sequences,
         system_prompt,
         temperature,
         extra,
-    })
+    }
 }
 
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_down(
     value: new::CreateMessageResult,
     cx: &mut Context,
-) -> Result<old::CreateMessageResult, Stop> {
+) -> old::CreateMessageResult {
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
-    Ok(old::CreateMessageResult {
+    old::CreateMessageResult {
         meta,
-        content: cx.member("content", content, sampling_content_down)?,
+        content: cx.member("content", content, sampling_content_down),
         model,
         role,
         stop_reason,
         extra,
-    })
+    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_down(
     value: new::SamplingContent,
     cx: &mut Context,
-) -> Result<old::SamplingContent, Stop> {
+) -> old::SamplingContent {
     match value {
         new::SamplingContent::Text(value) => {
-            Ok(old::SamplingContent::Text(text_content_down(value, cx)?))
+            old::SamplingContent::Text(text_content_down(value, cx))
         }
         new::SamplingContent::Image(value) => {
-            Ok(old::SamplingContent::Image(image_content_down(value, cx)?))
+            old::SamplingContent::Image(image_content_down(value, cx))
         }
         new::SamplingContent::Audio(value) => {
-            Ok(old::SamplingContent::Audio(audio_content_down(value, cx)?))
+            old::SamplingContent::Audio(audio_content_down(value, cx))
         }
     }
 }
@@ -80,11 +80,11 @@ pub(crate) fn sampling_content_down(
 pub(crate) fn sampling_message_down(
     value: new::SamplingMessage,
     cx: &mut Context,
-) -> Result<old::SamplingMessage, Stop> {
+) -> old::SamplingMessage {
     let new::SamplingMessage { content, role, extra } = value;
-    Ok(old::SamplingMessage {
-        content: cx.member("content", content, sampling_content_down)?,
+    old::SamplingMessage {
+        content: cx.member("content", content, sampling_content_down),
         role,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::super::rules;
@@ -14,32 +14,32 @@ use super::super::rules;
 pub(crate) fn annotations_down(
     value: new::Annotations,
     cx: &mut Context,
-) -> Result<old::Annotations, Stop> {
+) -> old::Annotations {
     let new::Annotations { audience, last_modified, priority, mut extra } = value;
     cx.drop_member(&rules::LAST_MODIFIED, "lastModified", last_modified, &mut extra);
-    Ok(old::Annotations {
+    old::Annotations {
         audience,
         priority,
         extra,
-    })
+    }
 }
 
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_down(
     value: new::AudioContent,
     cx: &mut Context,
-) -> Result<old::AudioContent, Stop> {
+) -> old::AudioContent {
     let new::AudioContent { annotations, data, meta, mime_type, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
-    Ok(old::AudioContent {
+    old::AudioContent {
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_down)),
             None => None,
         },
         data,
         mime_type,
         extra,
-    })
+    }
 }
 
 /// `BlobResourceContents` to `BlobResourceContents`.
@@ -60,16 +60,16 @@ pub(crate) fn blob_resource_contents_down(
 pub(crate) fn content_block_down(
     value: new::ContentBlock,
     cx: &mut Context,
-) -> Result<old::ContentBlock, Stop> {
+) -> old::ContentBlock {
     match value {
         new::ContentBlock::Text(value) => {
-            Ok(old::ContentBlock::Text(text_content_down(value, cx)?))
+            old::ContentBlock::Text(text_content_down(value, cx))
         }
         new::ContentBlock::Image(value) => {
-            Ok(old::ContentBlock::Image(image_content_down(value, cx)?))
+            old::ContentBlock::Image(image_content_down(value, cx))
         }
         new::ContentBlock::Audio(value) => {
-            Ok(old::ContentBlock::Audio(audio_content_down(value, cx)?))
+            old::ContentBlock::Audio(audio_content_down(value, cx))
         }
         new::ContentBlock::ResourceLink(value) => {
             hooks::resource_link_to_text(
@@ -78,7 +78,7 @@ pub(crate) fn content_block_down(
             )
         }
         new::ContentBlock::Resource(value) => {
-            Ok(old::ContentBlock::Resource(embedded_resource_down(value, cx)?))
+            old::ContentBlock::Resource(embedded_resource_down(value, cx))
         }
     }
 }
@@ -87,52 +87,52 @@ pub(crate) fn content_block_down(
 pub(crate) fn embedded_resource_down(
     value: new::EmbeddedResource,
     cx: &mut Context,
-) -> Result<old::EmbeddedResource, Stop> {
+) -> old::EmbeddedResource {
     let new::EmbeddedResource { annotations, meta, resource, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
-    Ok(old::EmbeddedResource {
+    old::EmbeddedResource {
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_down)),
             None => None,
         },
         resource: text_or_blob_contents_down(resource),
         extra,
-    })
+    }
 }
 
 /// `ImageContent` to `ImageContent`.
 pub(crate) fn image_content_down(
     value: new::ImageContent,
     cx: &mut Context,
-) -> Result<old::ImageContent, Stop> {
+) -> old::ImageContent {
     let new::ImageContent { annotations, data, meta, mime_type, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
-    Ok(old::ImageContent {
+    old::ImageContent {
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_down)),
             None => None,
         },
         data,
         mime_type,
         extra,
-    })
+    }
 }
 
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_down(
     value: new::TextContent,
     cx: &mut Context,
-) -> Result<old::TextContent, Stop> {
+) -> old::TextContent {
     let new::TextContent { annotations, meta, text, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
-    Ok(old::TextContent {
+    old::TextContent {
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_down)),
             None => None,
         },
         text,
         extra,
-    })
+    }
 }
 
 /// `TextOrBlobContents` to `TextOrBlobContents`.

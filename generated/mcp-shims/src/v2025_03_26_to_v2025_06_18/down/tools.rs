@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::super::rules;
@@ -16,12 +16,12 @@ use super::shared::content_block_down;
 pub(crate) fn call_tool_result_down(
     value: new::CallToolResult,
     cx: &mut Context,
-) -> Result<old::CallToolResult, Stop> {
+) -> old::CallToolResult {
     let mut value = value;
     hooks::structured_to_text(
         &mut value,
         &mut cx.under(&rules::STRUCTURED_CONTENT_TEXT),
-    )?;
+    );
     let new::CallToolResult { content, is_error, meta, structured_content, mut extra } = value;
     cx.drop_member(
         &rules::STRUCTURED_CONTENT,
@@ -29,33 +29,33 @@ pub(crate) fn call_tool_result_down(
         structured_content,
         &mut extra,
     );
-    Ok(old::CallToolResult {
+    old::CallToolResult {
         meta,
-        content: cx.list("content", content, content_block_down)?,
+        content: cx.list("content", content, content_block_down),
         is_error,
         extra,
-    })
+    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
 pub(crate) fn list_tools_result_down(
     value: new::ListToolsResult,
     cx: &mut Context,
-) -> Result<old::ListToolsResult, Stop> {
+) -> old::ListToolsResult {
     let new::ListToolsResult { meta, next_cursor, tools, extra } = value;
-    Ok(old::ListToolsResult {
+    old::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.list("tools", tools, tool_down)?,
+        tools: cx.list("tools", tools, tool_down),
         extra,
-    })
+    }
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> old::Tool {
     let mut value = value;
-    hooks::drop_schema_mark(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_MARK))?;
-    hooks::title_to_annotations(&mut value, &mut cx.under(&rules::TOOL_TITLE))?;
+    hooks::drop_schema_mark(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_MARK));
+    hooks::title_to_annotations(&mut value, &mut cx.under(&rules::TOOL_TITLE));
     let new::Tool {
         annotations,
         description,
@@ -69,11 +69,11 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::OUTPUT_SCHEMA, "outputSchema", output_schema, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
-    Ok(old::Tool {
+    old::Tool {
         annotations,
         description,
         input_schema,
         name,
         extra,
-    })
+    }
 }

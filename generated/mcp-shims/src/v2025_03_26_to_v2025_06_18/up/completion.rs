@@ -5,34 +5,34 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
     value: old::CompleteRequestParams,
     cx: &mut Context,
-) -> Result<new::CompleteRequestParams, Stop> {
+) -> new::CompleteRequestParams {
     let old::CompleteRequestParams { argument, meta, reference, mut extra } = value;
-    Ok(new::CompleteRequestParams {
+    new::CompleteRequestParams {
         meta,
         argument,
         context: cx.carried("context", &mut extra),
-        reference: cx.member("ref", reference, completion_reference_up)?,
+        reference: cx.member("ref", reference, completion_reference_up),
         extra,
-    })
+    }
 }
 
 /// `CompletionReference` to `CompletionReference`.
 pub(crate) fn completion_reference_up(
     value: old::CompletionReference,
     cx: &mut Context,
-) -> Result<new::CompletionReference, Stop> {
+) -> new::CompletionReference {
     match value {
         old::CompletionReference::Prompt(value) => {
-            Ok(new::CompletionReference::Prompt(prompt_reference_up(value, cx)?))
+            new::CompletionReference::Prompt(prompt_reference_up(value, cx))
         }
         old::CompletionReference::Resource(value) => {
-            Ok(new::CompletionReference::ResourceTemplate(resource_reference_up(value)))
+            new::CompletionReference::ResourceTemplate(resource_reference_up(value))
         }
     }
 }
@@ -41,13 +41,13 @@ pub(crate) fn completion_reference_up(
 pub(crate) fn prompt_reference_up(
     value: old::PromptReference,
     cx: &mut Context,
-) -> Result<new::PromptReference, Stop> {
+) -> new::PromptReference {
     let old::PromptReference { name, mut extra } = value;
-    Ok(new::PromptReference {
+    new::PromptReference {
         name,
         title: cx.adopt("title", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `ResourceReference` to `ResourceTemplateReference`.

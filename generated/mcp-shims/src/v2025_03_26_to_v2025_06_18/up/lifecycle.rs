@@ -5,42 +5,42 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_up(
     value: old::ClientCapabilities,
     cx: &mut Context,
-) -> Result<new::ClientCapabilities, Stop> {
+) -> new::ClientCapabilities {
     let old::ClientCapabilities { experimental, roots, sampling, mut extra } = value;
-    Ok(new::ClientCapabilities {
+    new::ClientCapabilities {
         elicitation: cx.carried("elicitation", &mut extra),
         experimental,
         roots,
         sampling,
         extra,
-    })
+    }
 }
 
 /// `Implementation` to `Implementation`.
 pub(crate) fn implementation_up(
     value: old::Implementation,
     cx: &mut Context,
-) -> Result<new::Implementation, Stop> {
+) -> new::Implementation {
     let old::Implementation { name, version, mut extra } = value;
-    Ok(new::Implementation {
+    new::Implementation {
         name,
         title: cx.adopt("title", &mut extra),
         version,
         extra,
-    })
+    }
 }
 
 /// `InitializeRequestParams` to `InitializeRequestParams`.
 pub(crate) fn initialize_request_params_up(
     value: old::InitializeRequestParams,
     cx: &mut Context,
-) -> Result<new::InitializeRequestParams, Stop> {
+) -> new::InitializeRequestParams {
     let old::InitializeRequestParams {
         capabilities,
         client_info,
@@ -48,20 +48,20 @@ pub(crate) fn initialize_request_params_up(
         protocol_version,
         extra,
     } = value;
-    Ok(new::InitializeRequestParams {
+    new::InitializeRequestParams {
         meta,
-        capabilities: cx.member("capabilities", capabilities, client_capabilities_up)?,
-        client_info: cx.member("clientInfo", client_info, implementation_up)?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_up),
+        client_info: cx.member("clientInfo", client_info, implementation_up),
         protocol_version,
         extra,
-    })
+    }
 }
 
 /// `InitializeResult` to `InitializeResult`.
 pub(crate) fn initialize_result_up(
     value: old::InitializeResult,
     cx: &mut Context,
-) -> Result<new::InitializeResult, Stop> {
+) -> new::InitializeResult {
     let old::InitializeResult {
         capabilities,
         instructions,
@@ -70,12 +70,12 @@ pub(crate) fn initialize_result_up(
         server_info,
         extra,
     } = value;
-    Ok(new::InitializeResult {
+    new::InitializeResult {
         meta,
         capabilities,
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", server_info, implementation_up)?,
+        server_info: cx.member("serverInfo", server_info, implementation_up),
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::content_block_up;
 
@@ -13,73 +13,70 @@ use super::shared::content_block_up;
 pub(crate) fn get_prompt_result_up(
     value: old::GetPromptResult,
     cx: &mut Context,
-) -> Result<new::GetPromptResult, Stop> {
+) -> new::GetPromptResult {
     let old::GetPromptResult { description, messages, meta, extra } = value;
-    Ok(new::GetPromptResult {
+    new::GetPromptResult {
         meta,
         description,
-        messages: cx.list("messages", messages, prompt_message_up)?,
+        messages: cx.list("messages", messages, prompt_message_up),
         extra,
-    })
+    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
 pub(crate) fn list_prompts_result_up(
     value: old::ListPromptsResult,
     cx: &mut Context,
-) -> Result<new::ListPromptsResult, Stop> {
+) -> new::ListPromptsResult {
     let old::ListPromptsResult { meta, next_cursor, prompts, extra } = value;
-    Ok(new::ListPromptsResult {
+    new::ListPromptsResult {
         meta,
         next_cursor,
-        prompts: cx.list("prompts", prompts, prompt_up)?,
+        prompts: cx.list("prompts", prompts, prompt_up),
         extra,
-    })
+    }
 }
 
 /// `Prompt` to `Prompt`.
-pub(crate) fn prompt_up(
-    value: old::Prompt,
-    cx: &mut Context,
-) -> Result<new::Prompt, Stop> {
+pub(crate) fn prompt_up(value: old::Prompt, cx: &mut Context) -> new::Prompt {
     let old::Prompt { arguments, description, name, mut extra } = value;
-    Ok(new::Prompt {
+    new::Prompt {
         meta: cx.adopt("_meta", &mut extra),
         arguments: match arguments {
-            Some(value) => Some(cx.list("arguments", value, prompt_argument_up)?),
+            Some(value) => Some(cx.list("arguments", value, prompt_argument_up)),
             None => None,
         },
         description,
         name,
         title: cx.adopt("title", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_up(
     value: old::PromptArgument,
     cx: &mut Context,
-) -> Result<new::PromptArgument, Stop> {
+) -> new::PromptArgument {
     let old::PromptArgument { description, name, required, mut extra } = value;
-    Ok(new::PromptArgument {
+    new::PromptArgument {
         description,
         name,
         required,
         title: cx.adopt("title", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_up(
     value: old::PromptMessage,
     cx: &mut Context,
-) -> Result<new::PromptMessage, Stop> {
+) -> new::PromptMessage {
     let old::PromptMessage { content, role, extra } = value;
-    Ok(new::PromptMessage {
-        content: cx.member("content", content, content_block_up)?,
+    new::PromptMessage {
+        content: cx.member("content", content, content_block_up),
         role,
         extra,
-    })
+    }
 }

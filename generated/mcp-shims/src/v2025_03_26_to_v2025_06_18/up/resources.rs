@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::{shared::annotations_up, shared::text_or_blob_contents_up};
 
@@ -13,54 +13,51 @@ use super::{shared::annotations_up, shared::text_or_blob_contents_up};
 pub(crate) fn list_resource_templates_result_up(
     value: old::ListResourceTemplatesResult,
     cx: &mut Context,
-) -> Result<new::ListResourceTemplatesResult, Stop> {
+) -> new::ListResourceTemplatesResult {
     let old::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates,
         extra,
     } = value;
-    Ok(new::ListResourceTemplatesResult {
+    new::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates: cx
-            .list("resourceTemplates", resource_templates, resource_template_up)?,
+            .list("resourceTemplates", resource_templates, resource_template_up),
         extra,
-    })
+    }
 }
 
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_up(
     value: old::ListResourcesResult,
     cx: &mut Context,
-) -> Result<new::ListResourcesResult, Stop> {
+) -> new::ListResourcesResult {
     let old::ListResourcesResult { meta, next_cursor, resources, extra } = value;
-    Ok(new::ListResourcesResult {
+    new::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.list("resources", resources, resource_up)?,
+        resources: cx.list("resources", resources, resource_up),
         extra,
-    })
+    }
 }
 
 /// `ReadResourceResult` to `ReadResourceResult`.
 pub(crate) fn read_resource_result_up(
     value: old::ReadResourceResult,
     cx: &mut Context,
-) -> Result<new::ReadResourceResult, Stop> {
+) -> new::ReadResourceResult {
     let old::ReadResourceResult { contents, meta, extra } = value;
-    Ok(new::ReadResourceResult {
+    new::ReadResourceResult {
         meta,
-        contents: cx.list("contents", contents, text_or_blob_contents_up)?,
+        contents: cx.list("contents", contents, text_or_blob_contents_up),
         extra,
-    })
+    }
 }
 
 /// `Resource` to `Resource`.
-pub(crate) fn resource_up(
-    value: old::Resource,
-    cx: &mut Context,
-) -> Result<new::Resource, Stop> {
+pub(crate) fn resource_up(value: old::Resource, cx: &mut Context) -> new::Resource {
     let old::Resource {
         annotations,
         description,
@@ -70,10 +67,10 @@ pub(crate) fn resource_up(
         uri,
         mut extra,
     } = value;
-    Ok(new::Resource {
+    new::Resource {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_up)),
             None => None,
         },
         description,
@@ -83,14 +80,14 @@ pub(crate) fn resource_up(
         title: cx.adopt("title", &mut extra),
         uri,
         extra,
-    })
+    }
 }
 
 /// `ResourceTemplate` to `ResourceTemplate`.
 pub(crate) fn resource_template_up(
     value: old::ResourceTemplate,
     cx: &mut Context,
-) -> Result<new::ResourceTemplate, Stop> {
+) -> new::ResourceTemplate {
     let old::ResourceTemplate {
         annotations,
         description,
@@ -99,10 +96,10 @@ pub(crate) fn resource_template_up(
         uri_template,
         mut extra,
     } = value;
-    Ok(new::ResourceTemplate {
+    new::ResourceTemplate {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_up)),
             None => None,
         },
         description,
@@ -111,5 +108,5 @@ pub(crate) fn resource_template_up(
         title: cx.adopt("title", &mut extra),
         uri_template,
         extra,
-    })
+    }
 }

@@ -5,28 +5,28 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_up(
     value: old::ListRootsResult,
     cx: &mut Context,
-) -> Result<new::ListRootsResult, Stop> {
+) -> new::ListRootsResult {
     let old::ListRootsResult { meta, roots, extra } = value;
-    Ok(new::ListRootsResult {
+    new::ListRootsResult {
         meta,
-        roots: cx.list("roots", roots, root_up)?,
+        roots: cx.list("roots", roots, root_up),
         extra,
-    })
+    }
 }
 
 /// `Root` to `Root`.
-pub(crate) fn root_up(value: old::Root, cx: &mut Context) -> Result<new::Root, Stop> {
+pub(crate) fn root_up(value: old::Root, cx: &mut Context) -> new::Root {
     let old::Root { name, uri, mut extra } = value;
-    Ok(new::Root {
+    new::Root {
         meta: cx.adopt("_meta", &mut extra),
         name,
         uri,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::{shared::audio_content_up, shared::image_content_up, shared::text_content_up};
 
@@ -13,7 +13,7 @@ use super::{shared::audio_content_up, shared::image_content_up, shared::text_con
 pub(crate) fn create_message_request_params_up(
     value: old::CreateMessageRequestParams,
     cx: &mut Context,
-) -> Result<new::CreateMessageRequestParams, Stop> {
+) -> new::CreateMessageRequestParams {
     let old::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -26,50 +26,50 @@ pub(crate) fn create_message_request_params_up(
         temperature,
         extra,
     } = value;
-    Ok(new::CreateMessageRequestParams {
+    new::CreateMessageRequestParams {
         meta,
         include_context,
         max_tokens,
-        messages: cx.list("messages", messages, sampling_message_up)?,
+        messages: cx.list("messages", messages, sampling_message_up),
         metadata,
         model_preferences,
         stop_sequences,
         system_prompt,
         temperature,
         extra,
-    })
+    }
 }
 
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_up(
     value: old::CreateMessageResult,
     cx: &mut Context,
-) -> Result<new::CreateMessageResult, Stop> {
+) -> new::CreateMessageResult {
     let old::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
-    Ok(new::CreateMessageResult {
+    new::CreateMessageResult {
         meta,
-        content: cx.member("content", content, sampling_content_up)?,
+        content: cx.member("content", content, sampling_content_up),
         model,
         role,
         stop_reason,
         extra,
-    })
+    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(
     value: old::SamplingContent,
     cx: &mut Context,
-) -> Result<new::SamplingContent, Stop> {
+) -> new::SamplingContent {
     match value {
         old::SamplingContent::Text(value) => {
-            Ok(new::SamplingContent::Text(text_content_up(value, cx)?))
+            new::SamplingContent::Text(text_content_up(value, cx))
         }
         old::SamplingContent::Image(value) => {
-            Ok(new::SamplingContent::Image(image_content_up(value, cx)?))
+            new::SamplingContent::Image(image_content_up(value, cx))
         }
         old::SamplingContent::Audio(value) => {
-            Ok(new::SamplingContent::Audio(audio_content_up(value, cx)?))
+            new::SamplingContent::Audio(audio_content_up(value, cx))
         }
     }
 }
@@ -78,11 +78,11 @@ pub(crate) fn sampling_content_up(
 pub(crate) fn sampling_message_up(
     value: old::SamplingMessage,
     cx: &mut Context,
-) -> Result<new::SamplingMessage, Stop> {
+) -> new::SamplingMessage {
     let old::SamplingMessage { content, role, extra } = value;
-    Ok(new::SamplingMessage {
-        content: cx.member("content", content, sampling_content_up)?,
+    new::SamplingMessage {
+        content: cx.member("content", content, sampling_content_up),
         role,
         extra,
-    })
+    }
 }

@@ -5,72 +5,72 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_up(
     value: old::Annotations,
     cx: &mut Context,
-) -> Result<new::Annotations, Stop> {
+) -> new::Annotations {
     let old::Annotations { audience, priority, mut extra } = value;
-    Ok(new::Annotations {
+    new::Annotations {
         audience,
         last_modified: cx.adopt("lastModified", &mut extra),
         priority,
         extra,
-    })
+    }
 }
 
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_up(
     value: old::AudioContent,
     cx: &mut Context,
-) -> Result<new::AudioContent, Stop> {
+) -> new::AudioContent {
     let old::AudioContent { annotations, data, mime_type, mut extra } = value;
-    Ok(new::AudioContent {
+    new::AudioContent {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_up)),
             None => None,
         },
         data,
         mime_type,
         extra,
-    })
+    }
 }
 
 /// `BlobResourceContents` to `BlobResourceContents`.
 pub(crate) fn blob_resource_contents_up(
     value: old::BlobResourceContents,
     cx: &mut Context,
-) -> Result<new::BlobResourceContents, Stop> {
+) -> new::BlobResourceContents {
     let old::BlobResourceContents { blob, mime_type, uri, mut extra } = value;
-    Ok(new::BlobResourceContents {
+    new::BlobResourceContents {
         meta: cx.adopt("_meta", &mut extra),
         blob,
         mime_type,
         uri,
         extra,
-    })
+    }
 }
 
 /// `ContentBlock` to `ContentBlock`.
 pub(crate) fn content_block_up(
     value: old::ContentBlock,
     cx: &mut Context,
-) -> Result<new::ContentBlock, Stop> {
+) -> new::ContentBlock {
     match value {
         old::ContentBlock::Text(value) => {
-            Ok(new::ContentBlock::Text(text_content_up(value, cx)?))
+            new::ContentBlock::Text(text_content_up(value, cx))
         }
         old::ContentBlock::Image(value) => {
-            Ok(new::ContentBlock::Image(image_content_up(value, cx)?))
+            new::ContentBlock::Image(image_content_up(value, cx))
         }
         old::ContentBlock::Audio(value) => {
-            Ok(new::ContentBlock::Audio(audio_content_up(value, cx)?))
+            new::ContentBlock::Audio(audio_content_up(value, cx))
         }
         old::ContentBlock::Resource(value) => {
-            Ok(new::ContentBlock::Resource(embedded_resource_up(value, cx)?))
+            new::ContentBlock::Resource(embedded_resource_up(value, cx))
         }
     }
 }
@@ -79,65 +79,65 @@ pub(crate) fn content_block_up(
 pub(crate) fn embedded_resource_up(
     value: old::EmbeddedResource,
     cx: &mut Context,
-) -> Result<new::EmbeddedResource, Stop> {
+) -> new::EmbeddedResource {
     let old::EmbeddedResource { annotations, resource, mut extra } = value;
-    Ok(new::EmbeddedResource {
+    new::EmbeddedResource {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_up)),
             None => None,
         },
-        resource: cx.member("resource", resource, text_or_blob_contents_up)?,
+        resource: cx.member("resource", resource, text_or_blob_contents_up),
         extra,
-    })
+    }
 }
 
 /// `ImageContent` to `ImageContent`.
 pub(crate) fn image_content_up(
     value: old::ImageContent,
     cx: &mut Context,
-) -> Result<new::ImageContent, Stop> {
+) -> new::ImageContent {
     let old::ImageContent { annotations, data, mime_type, mut extra } = value;
-    Ok(new::ImageContent {
+    new::ImageContent {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_up)),
             None => None,
         },
         data,
         mime_type,
         extra,
-    })
+    }
 }
 
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_up(
     value: old::TextContent,
     cx: &mut Context,
-) -> Result<new::TextContent, Stop> {
+) -> new::TextContent {
     let old::TextContent { annotations, text, mut extra } = value;
-    Ok(new::TextContent {
+    new::TextContent {
         meta: cx.adopt("_meta", &mut extra),
         annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)?),
+            Some(value) => Some(cx.member("annotations", value, annotations_up)),
             None => None,
         },
         text,
         extra,
-    })
+    }
 }
 
 /// `TextOrBlobContents` to `TextOrBlobContents`.
 pub(crate) fn text_or_blob_contents_up(
     value: old::TextOrBlobContents,
     cx: &mut Context,
-) -> Result<new::TextOrBlobContents, Stop> {
+) -> new::TextOrBlobContents {
     match value {
         old::TextOrBlobContents::Text(value) => {
-            Ok(new::TextOrBlobContents::Text(text_resource_contents_up(value, cx)?))
+            new::TextOrBlobContents::Text(text_resource_contents_up(value, cx))
         }
         old::TextOrBlobContents::Blob(value) => {
-            Ok(new::TextOrBlobContents::Blob(blob_resource_contents_up(value, cx)?))
+            new::TextOrBlobContents::Blob(blob_resource_contents_up(value, cx))
         }
     }
 }
@@ -146,13 +146,13 @@ pub(crate) fn text_or_blob_contents_up(
 pub(crate) fn text_resource_contents_up(
     value: old::TextResourceContents,
     cx: &mut Context,
-) -> Result<new::TextResourceContents, Stop> {
+) -> new::TextResourceContents {
     let old::TextResourceContents { mime_type, text, uri, mut extra } = value;
-    Ok(new::TextResourceContents {
+    new::TextResourceContents {
         meta: cx.adopt("_meta", &mut extra),
         mime_type,
         text,
         uri,
         extra,
-    })
+    }
 }

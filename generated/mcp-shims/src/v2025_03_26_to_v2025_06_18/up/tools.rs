@@ -5,7 +5,7 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::content_block_up;
 
@@ -13,35 +13,35 @@ use super::shared::content_block_up;
 pub(crate) fn call_tool_result_up(
     value: old::CallToolResult,
     cx: &mut Context,
-) -> Result<new::CallToolResult, Stop> {
+) -> new::CallToolResult {
     let old::CallToolResult { content, is_error, meta, mut extra } = value;
-    Ok(new::CallToolResult {
+    new::CallToolResult {
         meta,
-        content: cx.list("content", content, content_block_up)?,
+        content: cx.list("content", content, content_block_up),
         is_error,
         structured_content: cx.carried("structuredContent", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
 pub(crate) fn list_tools_result_up(
     value: old::ListToolsResult,
     cx: &mut Context,
-) -> Result<new::ListToolsResult, Stop> {
+) -> new::ListToolsResult {
     let old::ListToolsResult { meta, next_cursor, tools, extra } = value;
-    Ok(new::ListToolsResult {
+    new::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.list("tools", tools, tool_up)?,
+        tools: cx.list("tools", tools, tool_up),
         extra,
-    })
+    }
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
+pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> new::Tool {
     let old::Tool { annotations, description, input_schema, name, mut extra } = value;
-    Ok(new::Tool {
+    new::Tool {
         meta: cx.adopt("_meta", &mut extra),
         annotations,
         description,
@@ -50,5 +50,5 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         output_schema: cx.carried("outputSchema", &mut extra),
         title: cx.adopt("title", &mut extra),
         extra,
-    })
+    }
 }

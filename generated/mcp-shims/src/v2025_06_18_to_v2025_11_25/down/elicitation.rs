@@ -68,7 +68,12 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
             .member(
                 "properties",
                 properties,
-                |value, cx| cx.map(value, primitive_schema_definition_down),
+                |value, cx| Context::all(
+                    cx
+                        .map(value, primitive_schema_definition_down)
+                        .into_iter()
+                        .map(|(name, value)| Ok((name, value?))),
+                ),
             )?,
         required,
         extra,
@@ -113,7 +118,12 @@ pub(crate) fn elicit_result_down(
                         .member(
                             "content",
                             value,
-                            |value, cx| cx.map(value, elicit_value_down),
+                            |value, cx| Context::all(
+                                cx
+                                    .map(value, elicit_value_down)
+                                    .into_iter()
+                                    .map(|(name, value)| Ok((name, value?))),
+                            ),
                         )?,
                 )
             }
@@ -149,7 +159,7 @@ pub(crate) fn elicit_value_down(
 pub(crate) fn number_schema_down(
     value: new::NumberSchema,
     cx: &mut Context,
-) -> Result<old::NumberSchema, Stop> {
+) -> old::NumberSchema {
     let new::NumberSchema {
         default,
         description,
@@ -160,14 +170,14 @@ pub(crate) fn number_schema_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::FORM_DEFAULT, "default", default, &mut extra);
-    Ok(old::NumberSchema {
+    old::NumberSchema {
         description,
         maximum,
         minimum,
         title,
         kind,
         extra,
-    })
+    }
 }
 
 /// `PrimitiveSchemaDefinition` to `PrimitiveSchemaDefinition`.
@@ -177,19 +187,19 @@ pub(crate) fn primitive_schema_definition_down(
 ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
     match value {
         new::PrimitiveSchemaDefinition::String(value) => {
-            Ok(old::PrimitiveSchemaDefinition::String(string_schema_down(value, cx)?))
+            Ok(old::PrimitiveSchemaDefinition::String(string_schema_down(value, cx)))
         }
         new::PrimitiveSchemaDefinition::Number(value) => {
-            Ok(old::PrimitiveSchemaDefinition::Number(number_schema_down(value, cx)?))
+            Ok(old::PrimitiveSchemaDefinition::Number(number_schema_down(value, cx)))
         }
         new::PrimitiveSchemaDefinition::Boolean(value) => {
             Ok(old::PrimitiveSchemaDefinition::Boolean(value))
         }
         new::PrimitiveSchemaDefinition::UntitledSingleSelectEnum(value) => {
-            hooks::untitled_down(value, &mut cx.under(&rules::ENUM_UNTITLED))
+            Ok(hooks::untitled_down(value, &mut cx.under(&rules::ENUM_UNTITLED)))
         }
         new::PrimitiveSchemaDefinition::TitledSingleSelectEnum(value) => {
-            hooks::titled_down(value, &mut cx.under(&rules::ENUM_TITLED))
+            Ok(hooks::titled_down(value, &mut cx.under(&rules::ENUM_TITLED)))
         }
         new::PrimitiveSchemaDefinition::UntitledMultiSelectEnum(_) => {
             Err(
@@ -212,7 +222,7 @@ pub(crate) fn primitive_schema_definition_down(
             )
         }
         new::PrimitiveSchemaDefinition::LegacyTitledEnum(value) => {
-            hooks::legacy_down(value, &mut cx.under(&rules::ENUM_LEGACY))
+            Ok(hooks::legacy_down(value, &mut cx.under(&rules::ENUM_LEGACY)))
         }
     }
 }
@@ -221,7 +231,7 @@ pub(crate) fn primitive_schema_definition_down(
 pub(crate) fn string_schema_down(
     value: new::StringSchema,
     cx: &mut Context,
-) -> Result<old::StringSchema, Stop> {
+) -> old::StringSchema {
     let new::StringSchema {
         default,
         description,
@@ -232,12 +242,12 @@ pub(crate) fn string_schema_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::FORM_DEFAULT, "default", default, &mut extra);
-    Ok(old::StringSchema {
+    old::StringSchema {
         description,
         format,
         max_length,
         min_length,
         title,
         extra,
-    })
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) fn cancelled_notification_params_down(
 pub(crate) fn client_capabilities_down(
     value: new::ClientCapabilities,
     cx: &mut Context,
-) -> Result<old::ClientCapabilities, Stop> {
+) -> old::ClientCapabilities {
     let new::ClientCapabilities {
         elicitation,
         experimental,
@@ -42,7 +42,7 @@ pub(crate) fn client_capabilities_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
-    Ok(old::ClientCapabilities {
+    old::ClientCapabilities {
         elicitation: cx
             .member(
                 "elicitation",
@@ -51,7 +51,7 @@ pub(crate) fn client_capabilities_down(
                     value,
                     &mut cx.under(&rules::ELICITATION_CAPABILITY),
                 ),
-            )?,
+            ),
         experimental,
         roots,
         sampling: match sampling {
@@ -62,31 +62,31 @@ pub(crate) fn client_capabilities_down(
                             "sampling",
                             value,
                             client_capabilities_sampling_to_json_object_down,
-                        )?,
+                        ),
                 )
             }
             None => None,
         },
         extra,
-    })
+    }
 }
 
 /// `ClientCapabilitiesSampling` to `JsonObject`.
 pub(crate) fn client_capabilities_sampling_to_json_object_down(
     value: new::ClientCapabilitiesSampling,
     cx: &mut Context,
-) -> Result<JsonObject, Stop> {
+) -> JsonObject {
     let new::ClientCapabilitiesSampling { context, tools, mut extra } = value;
     cx.drop_member(&rules::SAMPLING_CONTEXT, "context", context, &mut extra);
     cx.drop_member(&rules::SAMPLING_CAPABILITY, "tools", tools, &mut extra);
-    Ok(Context::close(&extra))
+    Context::close(&extra)
 }
 
 /// `Implementation` to `Implementation`.
 pub(crate) fn implementation_down(
     value: new::Implementation,
     cx: &mut Context,
-) -> Result<old::Implementation, Stop> {
+) -> old::Implementation {
     let new::Implementation {
         description,
         icons,
@@ -109,19 +109,19 @@ pub(crate) fn implementation_down(
         website_url,
         &mut extra,
     );
-    Ok(old::Implementation {
+    old::Implementation {
         name,
         title,
         version,
         extra,
-    })
+    }
 }
 
 /// `InitializeRequestParams` to `InitializeRequestParams`.
 pub(crate) fn initialize_request_params_down(
     value: new::InitializeRequestParams,
     cx: &mut Context,
-) -> Result<old::InitializeRequestParams, Stop> {
+) -> old::InitializeRequestParams {
     let new::InitializeRequestParams {
         capabilities,
         client_info,
@@ -129,20 +129,20 @@ pub(crate) fn initialize_request_params_down(
         protocol_version,
         extra,
     } = value;
-    Ok(old::InitializeRequestParams {
+    old::InitializeRequestParams {
         meta,
-        capabilities: cx.member("capabilities", capabilities, client_capabilities_down)?,
-        client_info: cx.member("clientInfo", client_info, implementation_down)?,
+        capabilities: cx.member("capabilities", capabilities, client_capabilities_down),
+        client_info: cx.member("clientInfo", client_info, implementation_down),
         protocol_version,
         extra,
-    })
+    }
 }
 
 /// `InitializeResult` to `InitializeResult`.
 pub(crate) fn initialize_result_down(
     value: new::InitializeResult,
     cx: &mut Context,
-) -> Result<old::InitializeResult, Stop> {
+) -> old::InitializeResult {
     let new::InitializeResult {
         capabilities,
         instructions,
@@ -151,14 +151,14 @@ pub(crate) fn initialize_result_down(
         server_info,
         extra,
     } = value;
-    Ok(old::InitializeResult {
+    old::InitializeResult {
         meta,
-        capabilities: cx.member("capabilities", capabilities, server_capabilities_down)?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_down),
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", server_info, implementation_down)?,
+        server_info: cx.member("serverInfo", server_info, implementation_down),
         extra,
-    })
+    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
@@ -187,7 +187,7 @@ pub(crate) fn progress_notification_params_down(
 pub(crate) fn server_capabilities_down(
     value: new::ServerCapabilities,
     cx: &mut Context,
-) -> Result<old::ServerCapabilities, Stop> {
+) -> old::ServerCapabilities {
     let new::ServerCapabilities {
         completions,
         experimental,
@@ -199,7 +199,7 @@ pub(crate) fn server_capabilities_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
-    Ok(old::ServerCapabilities {
+    old::ServerCapabilities {
         completions,
         experimental,
         logging,
@@ -207,5 +207,5 @@ pub(crate) fn server_capabilities_down(
         resources,
         tools,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -28,56 +28,53 @@ pub(crate) fn get_prompt_request_params_down(
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
     cx: &mut Context,
-) -> Result<old::GetPromptResult, Stop> {
+) -> old::GetPromptResult {
     let new::GetPromptResult { description, messages, meta, extra } = value;
-    Ok(old::GetPromptResult {
+    old::GetPromptResult {
         meta,
         description,
-        messages: cx.list("messages", messages, prompt_message_down)?,
+        messages: cx.list("messages", messages, prompt_message_down),
         extra,
-    })
+    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
 pub(crate) fn list_prompts_result_down(
     value: new::ListPromptsResult,
     cx: &mut Context,
-) -> Result<old::ListPromptsResult, Stop> {
+) -> old::ListPromptsResult {
     let new::ListPromptsResult { meta, next_cursor, prompts, extra } = value;
-    Ok(old::ListPromptsResult {
+    old::ListPromptsResult {
         meta,
         next_cursor,
-        prompts: cx.list("prompts", prompts, prompt_down)?,
+        prompts: cx.list("prompts", prompts, prompt_down),
         extra,
-    })
+    }
 }
 
 /// `Prompt` to `Prompt`.
-pub(crate) fn prompt_down(
-    value: new::Prompt,
-    cx: &mut Context,
-) -> Result<old::Prompt, Stop> {
+pub(crate) fn prompt_down(value: new::Prompt, cx: &mut Context) -> old::Prompt {
     let new::Prompt { arguments, description, icons, meta, name, title, mut extra } = value;
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
-    Ok(old::Prompt {
+    old::Prompt {
         meta,
         arguments,
         description,
         name,
         title,
         extra,
-    })
+    }
 }
 
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_down(
     value: new::PromptMessage,
     cx: &mut Context,
-) -> Result<old::PromptMessage, Stop> {
+) -> old::PromptMessage {
     let new::PromptMessage { content, role, extra } = value;
-    Ok(old::PromptMessage {
-        content: cx.member("content", content, content_block_down)?,
+    old::PromptMessage {
+        content: cx.member("content", content, content_block_down),
         role,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -13,34 +13,34 @@ use super::super::rules;
 pub(crate) fn list_resource_templates_result_down(
     value: new::ListResourceTemplatesResult,
     cx: &mut Context,
-) -> Result<old::ListResourceTemplatesResult, Stop> {
+) -> old::ListResourceTemplatesResult {
     let new::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates,
         extra,
     } = value;
-    Ok(old::ListResourceTemplatesResult {
+    old::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates: cx
-            .list("resourceTemplates", resource_templates, resource_template_down)?,
+            .list("resourceTemplates", resource_templates, resource_template_down),
         extra,
-    })
+    }
 }
 
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_down(
     value: new::ListResourcesResult,
     cx: &mut Context,
-) -> Result<old::ListResourcesResult, Stop> {
+) -> old::ListResourcesResult {
     let new::ListResourcesResult { meta, next_cursor, resources, extra } = value;
-    Ok(old::ListResourcesResult {
+    old::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.list("resources", resources, resource_down)?,
+        resources: cx.list("resources", resources, resource_down),
         extra,
-    })
+    }
 }
 
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
@@ -56,10 +56,7 @@ pub(crate) fn read_resource_request_params_down(
 }
 
 /// `Resource` to `Resource`.
-pub(crate) fn resource_down(
-    value: new::Resource,
-    cx: &mut Context,
-) -> Result<old::Resource, Stop> {
+pub(crate) fn resource_down(value: new::Resource, cx: &mut Context) -> old::Resource {
     let new::Resource {
         annotations,
         description,
@@ -73,7 +70,7 @@ pub(crate) fn resource_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
-    Ok(old::Resource {
+    old::Resource {
         meta,
         annotations,
         description,
@@ -83,14 +80,14 @@ pub(crate) fn resource_down(
         title,
         uri,
         extra,
-    })
+    }
 }
 
 /// `ResourceTemplate` to `ResourceTemplate`.
 pub(crate) fn resource_template_down(
     value: new::ResourceTemplate,
     cx: &mut Context,
-) -> Result<old::ResourceTemplate, Stop> {
+) -> old::ResourceTemplate {
     let new::ResourceTemplate {
         annotations,
         description,
@@ -103,7 +100,7 @@ pub(crate) fn resource_template_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
-    Ok(old::ResourceTemplate {
+    old::ResourceTemplate {
         meta,
         annotations,
         description,
@@ -112,7 +109,7 @@ pub(crate) fn resource_template_down(
         title,
         uri_template,
         extra,
-    })
+    }
 }
 
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.

@@ -31,7 +31,7 @@ pub(crate) fn create_message_request_params_down(
     cx: &mut Context,
 ) -> Result<old::CreateMessageRequestParams, Stop> {
     let mut value = value;
-    hooks::split_messages(&mut value, &mut cx.under(&rules::SAMPLING_SPLIT))?;
+    hooks::split_messages(&mut value, &mut cx.under(&rules::SAMPLING_SPLIT));
     let new::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -72,7 +72,7 @@ pub(crate) fn create_message_request_params_down(
         meta,
         include_context,
         max_tokens,
-        messages: cx.list("messages", messages, sampling_message_down)?,
+        messages: Context::all(cx.list("messages", messages, sampling_message_down))?,
         metadata,
         model_preferences,
         stop_sequences,
@@ -88,7 +88,7 @@ pub(crate) fn create_message_result_down(
     cx: &mut Context,
 ) -> Result<old::CreateMessageResult, Stop> {
     let mut value = value;
-    hooks::join_blocks(&mut value, &mut cx.under(&rules::SAMPLING_JOIN))?;
+    hooks::join_blocks(&mut value, &mut cx.under(&rules::SAMPLING_JOIN));
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(old::CreateMessageResult {
         meta,

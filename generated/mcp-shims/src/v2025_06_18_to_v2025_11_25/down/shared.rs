@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::super::rules;
 
@@ -13,15 +13,15 @@ use super::super::rules;
 pub(crate) fn content_block_down(
     value: new::ContentBlock,
     cx: &mut Context,
-) -> Result<old::ContentBlock, Stop> {
+) -> old::ContentBlock {
     match value {
-        new::ContentBlock::Text(value) => Ok(old::ContentBlock::Text(value)),
-        new::ContentBlock::Image(value) => Ok(old::ContentBlock::Image(value)),
-        new::ContentBlock::Audio(value) => Ok(old::ContentBlock::Audio(value)),
+        new::ContentBlock::Text(value) => old::ContentBlock::Text(value),
+        new::ContentBlock::Image(value) => old::ContentBlock::Image(value),
+        new::ContentBlock::Audio(value) => old::ContentBlock::Audio(value),
         new::ContentBlock::ResourceLink(value) => {
-            Ok(old::ContentBlock::ResourceLink(resource_link_down(value, cx)?))
+            old::ContentBlock::ResourceLink(resource_link_down(value, cx))
         }
-        new::ContentBlock::Resource(value) => Ok(old::ContentBlock::Resource(value)),
+        new::ContentBlock::Resource(value) => old::ContentBlock::Resource(value),
     }
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn request_params_to_ping_request_params_down(
 pub(crate) fn resource_link_down(
     value: new::ResourceLink,
     cx: &mut Context,
-) -> Result<old::ResourceLink, Stop> {
+) -> old::ResourceLink {
     let new::ResourceLink {
         annotations,
         description,
@@ -168,7 +168,7 @@ pub(crate) fn resource_link_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
-    Ok(old::ResourceLink {
+    old::ResourceLink {
         meta,
         annotations,
         description,
@@ -178,5 +178,5 @@ pub(crate) fn resource_link_down(
         title,
         uri,
         extra,
-    })
+    }
 }

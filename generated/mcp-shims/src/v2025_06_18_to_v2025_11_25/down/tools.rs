@@ -18,7 +18,7 @@ pub(crate) fn call_tool_outcome_down(
     cx: &mut Context,
 ) -> Result<old::CallToolResult, Stop> {
     match value {
-        new::CallToolOutcome::CallTool(value) => Ok(call_tool_result_down(value, cx)?),
+        new::CallToolOutcome::CallTool(value) => Ok(call_tool_result_down(value, cx)),
         new::CallToolOutcome::CreateTask(_) => {
             Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
@@ -29,63 +29,57 @@ pub(crate) fn call_tool_outcome_down(
 pub(crate) fn call_tool_request_params_down(
     value: new::CallToolRequestParams,
     cx: &mut Context,
-) -> Result<old::CallToolRequestParams, Stop> {
+) -> old::CallToolRequestParams {
     let new::CallToolRequestParams { arguments, meta, name, task, mut extra } = value;
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
-    Ok(old::CallToolRequestParams {
+    old::CallToolRequestParams {
         meta,
         arguments,
         name,
         extra,
-    })
+    }
 }
 
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_down(
     value: new::CallToolResult,
     cx: &mut Context,
-) -> Result<old::CallToolResult, Stop> {
+) -> old::CallToolResult {
     let new::CallToolResult { content, is_error, meta, structured_content, extra } = value;
-    Ok(old::CallToolResult {
+    old::CallToolResult {
         meta,
-        content: cx.list("content", content, content_block_down)?,
+        content: cx.list("content", content, content_block_down),
         is_error,
         structured_content,
         extra,
-    })
+    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
 pub(crate) fn list_tools_result_down(
     value: new::ListToolsResult,
     cx: &mut Context,
-) -> Result<old::ListToolsResult, Stop> {
+) -> old::ListToolsResult {
     let new::ListToolsResult { meta, next_cursor, tools, extra } = value;
-    Ok(old::ListToolsResult {
+    old::ListToolsResult {
         meta,
         next_cursor,
         tools: cx
-            .member(
+            .list_keeping(
                 "tools",
+                &rules::TASK_TOOLS,
                 tools,
-                |items, cx| {
-                    cx
-                        .list_keeping(
-                            &rules::TASK_TOOLS,
-                            items,
-                            hooks::works_without_tasks,
-                            tool_down,
-                        )
-                },
-            )?,
+                hooks::works_without_tasks,
+                tool_down,
+            ),
         extra,
-    })
+    }
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> old::Tool {
     let mut value = value;
-    hooks::state_newer_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT))?;
+    hooks::state_newer_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT));
     let new::Tool {
         annotations,
         description,
@@ -100,7 +94,7 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     } = value;
     cx.drop_member(&rules::TOOL_EXECUTION, "execution", execution, &mut extra);
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
-    Ok(old::Tool {
+    old::Tool {
         meta,
         annotations,
         description,
@@ -109,5 +103,5 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         output_schema,
         title,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
@@ -14,9 +14,9 @@ use super::super::rules;
 pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
     value: old::ElicitRequestParams,
     cx: &mut Context,
-) -> Result<new::ElicitRequestFormParams, Stop> {
+) -> new::ElicitRequestFormParams {
     let old::ElicitRequestParams { message, meta, requested_schema, mut extra } = value;
-    Ok(new::ElicitRequestFormParams {
+    new::ElicitRequestFormParams {
         meta,
         message,
         mode: cx.carried("mode", &mut extra),
@@ -25,21 +25,19 @@ pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
                 "requestedSchema",
                 requested_schema,
                 elicit_request_params_requested_schema_up,
-            )?,
+            ),
         task: cx.carried("task", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `ElicitRequestParams` to `ElicitRequestParams`.
 pub(crate) fn elicit_request_params_up(
     value: old::ElicitRequestParams,
     cx: &mut Context,
-) -> Result<new::ElicitRequestParams, Stop> {
-    Ok(
-        new::ElicitRequestParams::Form(
-            elicit_request_params_to_elicit_request_form_params_up(value, cx)?,
-        ),
+) -> new::ElicitRequestParams {
+    new::ElicitRequestParams::Form(
+        elicit_request_params_to_elicit_request_form_params_up(value, cx),
     )
 }
 
@@ -47,19 +45,19 @@ pub(crate) fn elicit_request_params_up(
 pub(crate) fn elicit_request_params_requested_schema_up(
     value: old::ElicitRequestParamsRequestedSchema,
     cx: &mut Context,
-) -> Result<new::ElicitRequestFormParamsRequestedSchema, Stop> {
+) -> new::ElicitRequestFormParamsRequestedSchema {
     let old::ElicitRequestParamsRequestedSchema { properties, required, mut extra } = value;
-    Ok(new::ElicitRequestFormParamsRequestedSchema {
+    new::ElicitRequestFormParamsRequestedSchema {
         schema: cx.carried("$schema", &mut extra),
         properties: cx
             .member(
                 "properties",
                 properties,
                 |value, cx| cx.map(value, primitive_schema_definition_up),
-            )?,
+            ),
         required,
         extra,
-    })
+    }
 }
 
 /// `ElicitResult` to `ElicitOutcome`.
@@ -99,9 +97,9 @@ pub(crate) fn elicit_value_up(value: old::ElicitValue) -> new::ElicitValue {
 pub(crate) fn number_schema_up(
     value: old::NumberSchema,
     cx: &mut Context,
-) -> Result<new::NumberSchema, Stop> {
+) -> new::NumberSchema {
     let old::NumberSchema { description, kind, maximum, minimum, title, mut extra } = value;
-    Ok(new::NumberSchema {
+    new::NumberSchema {
         default: cx.carried("default", &mut extra),
         description,
         maximum,
@@ -109,23 +107,23 @@ pub(crate) fn number_schema_up(
         title,
         kind,
         extra,
-    })
+    }
 }
 
 /// `PrimitiveSchemaDefinition` to `PrimitiveSchemaDefinition`.
 pub(crate) fn primitive_schema_definition_up(
     value: old::PrimitiveSchemaDefinition,
     cx: &mut Context,
-) -> Result<new::PrimitiveSchemaDefinition, Stop> {
+) -> new::PrimitiveSchemaDefinition {
     match value {
         old::PrimitiveSchemaDefinition::String(value) => {
-            Ok(new::PrimitiveSchemaDefinition::String(string_schema_up(value, cx)?))
+            new::PrimitiveSchemaDefinition::String(string_schema_up(value, cx))
         }
         old::PrimitiveSchemaDefinition::Number(value) => {
-            Ok(new::PrimitiveSchemaDefinition::Number(number_schema_up(value, cx)?))
+            new::PrimitiveSchemaDefinition::Number(number_schema_up(value, cx))
         }
         old::PrimitiveSchemaDefinition::Boolean(value) => {
-            Ok(new::PrimitiveSchemaDefinition::Boolean(value))
+            new::PrimitiveSchemaDefinition::Boolean(value)
         }
         old::PrimitiveSchemaDefinition::Enum(value) => {
             hooks::enum_up(value, &mut cx.under(&rules::ENUM_SPELLING))
@@ -137,7 +135,7 @@ pub(crate) fn primitive_schema_definition_up(
 pub(crate) fn string_schema_up(
     value: old::StringSchema,
     cx: &mut Context,
-) -> Result<new::StringSchema, Stop> {
+) -> new::StringSchema {
     let old::StringSchema {
         description,
         format,
@@ -146,7 +144,7 @@ pub(crate) fn string_schema_up(
         title,
         mut extra,
     } = value;
-    Ok(new::StringSchema {
+    new::StringSchema {
         default: cx.carried("default", &mut extra),
         description,
         format,
@@ -154,5 +152,5 @@ pub(crate) fn string_schema_up(
         min_length,
         title,
         extra,
-    })
+    }
 }

@@ -71,9 +71,9 @@ pub(crate) fn client_capabilities_up(
 pub(crate) fn implementation_up(
     value: old::Implementation,
     cx: &mut Context,
-) -> Result<new::Implementation, Stop> {
+) -> new::Implementation {
     let old::Implementation { name, title, version, mut extra } = value;
-    Ok(new::Implementation {
+    new::Implementation {
         description: cx.adopt("description", &mut extra),
         icons: cx.adopt("icons", &mut extra),
         name,
@@ -81,7 +81,7 @@ pub(crate) fn implementation_up(
         version,
         website_url: cx.adopt("websiteUrl", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `InitializeRequestParams` to `InitializeRequestParams`.
@@ -99,7 +99,7 @@ pub(crate) fn initialize_request_params_up(
     Ok(new::InitializeRequestParams {
         meta,
         capabilities: cx.member("capabilities", capabilities, client_capabilities_up)?,
-        client_info: cx.member("clientInfo", client_info, implementation_up)?,
+        client_info: cx.member("clientInfo", client_info, implementation_up),
         protocol_version,
         extra,
     })
@@ -109,7 +109,7 @@ pub(crate) fn initialize_request_params_up(
 pub(crate) fn initialize_result_up(
     value: old::InitializeResult,
     cx: &mut Context,
-) -> Result<new::InitializeResult, Stop> {
+) -> new::InitializeResult {
     let old::InitializeResult {
         capabilities,
         instructions,
@@ -118,14 +118,14 @@ pub(crate) fn initialize_result_up(
         server_info,
         extra,
     } = value;
-    Ok(new::InitializeResult {
+    new::InitializeResult {
         meta,
-        capabilities: cx.member("capabilities", capabilities, server_capabilities_up)?,
+        capabilities: cx.member("capabilities", capabilities, server_capabilities_up),
         instructions,
         protocol_version,
-        server_info: cx.member("serverInfo", server_info, implementation_up)?,
+        server_info: cx.member("serverInfo", server_info, implementation_up),
         extra,
-    })
+    }
 }
 
 /// `InitializedNotificationParams` to `NotificationParams`.
@@ -173,7 +173,7 @@ pub(crate) fn progress_notification_params_up(
 pub(crate) fn server_capabilities_up(
     value: old::ServerCapabilities,
     cx: &mut Context,
-) -> Result<new::ServerCapabilities, Stop> {
+) -> new::ServerCapabilities {
     let old::ServerCapabilities {
         completions,
         experimental,
@@ -183,7 +183,7 @@ pub(crate) fn server_capabilities_up(
         tools,
         mut extra,
     } = value;
-    Ok(new::ServerCapabilities {
+    new::ServerCapabilities {
         completions,
         experimental,
         logging,
@@ -192,7 +192,7 @@ pub(crate) fn server_capabilities_up(
         tasks: cx.carried("tasks", &mut extra),
         tools,
         extra,
-    })
+    }
 }
 
 /// `JsonObject` to `ClientCapabilitiesElicitation`.

@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::content_block_up;
 
@@ -26,14 +26,14 @@ pub(crate) fn get_prompt_request_params_up(
 pub(crate) fn get_prompt_result_up(
     value: old::GetPromptResult,
     cx: &mut Context,
-) -> Result<new::GetPromptResult, Stop> {
+) -> new::GetPromptResult {
     let old::GetPromptResult { description, messages, meta, extra } = value;
-    Ok(new::GetPromptResult {
+    new::GetPromptResult {
         meta,
         description,
-        messages: cx.list("messages", messages, prompt_message_up)?,
+        messages: cx.list("messages", messages, prompt_message_up),
         extra,
-    })
+    }
 }
 
 /// `ListPromptsRequestParams` to `PaginatedRequestParams`.
@@ -52,23 +52,20 @@ pub(crate) fn list_prompts_request_params_up(
 pub(crate) fn list_prompts_result_up(
     value: old::ListPromptsResult,
     cx: &mut Context,
-) -> Result<new::ListPromptsResult, Stop> {
+) -> new::ListPromptsResult {
     let old::ListPromptsResult { meta, next_cursor, prompts, extra } = value;
-    Ok(new::ListPromptsResult {
+    new::ListPromptsResult {
         meta,
         next_cursor,
-        prompts: cx.list("prompts", prompts, prompt_up)?,
+        prompts: cx.list("prompts", prompts, prompt_up),
         extra,
-    })
+    }
 }
 
 /// `Prompt` to `Prompt`.
-pub(crate) fn prompt_up(
-    value: old::Prompt,
-    cx: &mut Context,
-) -> Result<new::Prompt, Stop> {
+pub(crate) fn prompt_up(value: old::Prompt, cx: &mut Context) -> new::Prompt {
     let old::Prompt { arguments, description, meta, name, title, mut extra } = value;
-    Ok(new::Prompt {
+    new::Prompt {
         meta,
         arguments,
         description,
@@ -76,7 +73,7 @@ pub(crate) fn prompt_up(
         name,
         title,
         extra,
-    })
+    }
 }
 
 /// `PromptListChangedNotificationParams` to `NotificationParams`.
@@ -94,11 +91,11 @@ pub(crate) fn prompt_list_changed_notification_params_up(
 pub(crate) fn prompt_message_up(
     value: old::PromptMessage,
     cx: &mut Context,
-) -> Result<new::PromptMessage, Stop> {
+) -> new::PromptMessage {
     let old::PromptMessage { content, role, extra } = value;
-    Ok(new::PromptMessage {
-        content: cx.member("content", content, content_block_up)?,
+    new::PromptMessage {
+        content: cx.member("content", content, content_block_up),
         role,
         extra,
-    })
+    }
 }

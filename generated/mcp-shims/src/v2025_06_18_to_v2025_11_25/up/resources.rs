@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `ListResourceTemplatesRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn list_resource_templates_request_params_up(
@@ -23,20 +23,20 @@ pub(crate) fn list_resource_templates_request_params_up(
 pub(crate) fn list_resource_templates_result_up(
     value: old::ListResourceTemplatesResult,
     cx: &mut Context,
-) -> Result<new::ListResourceTemplatesResult, Stop> {
+) -> new::ListResourceTemplatesResult {
     let old::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates,
         extra,
     } = value;
-    Ok(new::ListResourceTemplatesResult {
+    new::ListResourceTemplatesResult {
         meta,
         next_cursor,
         resource_templates: cx
-            .list("resourceTemplates", resource_templates, resource_template_up)?,
+            .list("resourceTemplates", resource_templates, resource_template_up),
         extra,
-    })
+    }
 }
 
 /// `ListResourcesRequestParams` to `PaginatedRequestParams`.
@@ -55,14 +55,14 @@ pub(crate) fn list_resources_request_params_up(
 pub(crate) fn list_resources_result_up(
     value: old::ListResourcesResult,
     cx: &mut Context,
-) -> Result<new::ListResourcesResult, Stop> {
+) -> new::ListResourcesResult {
     let old::ListResourcesResult { meta, next_cursor, resources, extra } = value;
-    Ok(new::ListResourcesResult {
+    new::ListResourcesResult {
         meta,
         next_cursor,
-        resources: cx.list("resources", resources, resource_up)?,
+        resources: cx.list("resources", resources, resource_up),
         extra,
-    })
+    }
 }
 
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
@@ -78,10 +78,7 @@ pub(crate) fn read_resource_request_params_up(
 }
 
 /// `Resource` to `Resource`.
-pub(crate) fn resource_up(
-    value: old::Resource,
-    cx: &mut Context,
-) -> Result<new::Resource, Stop> {
+pub(crate) fn resource_up(value: old::Resource, cx: &mut Context) -> new::Resource {
     let old::Resource {
         annotations,
         description,
@@ -93,7 +90,7 @@ pub(crate) fn resource_up(
         uri,
         mut extra,
     } = value;
-    Ok(new::Resource {
+    new::Resource {
         meta,
         annotations,
         description,
@@ -104,7 +101,7 @@ pub(crate) fn resource_up(
         title,
         uri,
         extra,
-    })
+    }
 }
 
 /// `ResourceListChangedNotificationParams` to `NotificationParams`.
@@ -122,7 +119,7 @@ pub(crate) fn resource_list_changed_notification_params_up(
 pub(crate) fn resource_template_up(
     value: old::ResourceTemplate,
     cx: &mut Context,
-) -> Result<new::ResourceTemplate, Stop> {
+) -> new::ResourceTemplate {
     let old::ResourceTemplate {
         annotations,
         description,
@@ -133,7 +130,7 @@ pub(crate) fn resource_template_up(
         uri_template,
         mut extra,
     } = value;
-    Ok(new::ResourceTemplate {
+    new::ResourceTemplate {
         meta,
         annotations,
         description,
@@ -143,7 +140,7 @@ pub(crate) fn resource_template_up(
         title,
         uri_template,
         extra,
-    })
+    }
 }
 
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.

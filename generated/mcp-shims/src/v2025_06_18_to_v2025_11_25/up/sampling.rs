@@ -5,13 +5,13 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_up(
     value: old::CreateMessageRequestParams,
     cx: &mut Context,
-) -> Result<new::CreateMessageRequestParams, Stop> {
+) -> new::CreateMessageRequestParams {
     let old::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -24,11 +24,11 @@ pub(crate) fn create_message_request_params_up(
         temperature,
         mut extra,
     } = value;
-    Ok(new::CreateMessageRequestParams {
+    new::CreateMessageRequestParams {
         meta,
         include_context,
         max_tokens,
-        messages: cx.list("messages", messages, sampling_message_up)?,
+        messages: cx.list("messages", messages, sampling_message_up),
         metadata,
         model_preferences,
         stop_sequences,
@@ -44,7 +44,7 @@ pub(crate) fn create_message_request_params_up(
             None
         },
         extra,
-    })
+    }
 }
 
 /// `CreateMessageResult` to `CreateMessageOutcome`.
@@ -82,12 +82,12 @@ pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingC
 pub(crate) fn sampling_message_up(
     value: old::SamplingMessage,
     cx: &mut Context,
-) -> Result<new::SamplingMessage, Stop> {
+) -> new::SamplingMessage {
     let old::SamplingMessage { content, role, mut extra } = value;
-    Ok(new::SamplingMessage {
+    new::SamplingMessage {
         meta: cx.adopt("_meta", &mut extra),
         content: sampling_content_up(content),
         role,
         extra,
-    })
+    }
 }

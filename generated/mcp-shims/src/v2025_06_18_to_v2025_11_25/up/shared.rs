@@ -5,21 +5,21 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `ContentBlock` to `ContentBlock`.
 pub(crate) fn content_block_up(
     value: old::ContentBlock,
     cx: &mut Context,
-) -> Result<new::ContentBlock, Stop> {
+) -> new::ContentBlock {
     match value {
-        old::ContentBlock::Text(value) => Ok(new::ContentBlock::Text(value)),
-        old::ContentBlock::Image(value) => Ok(new::ContentBlock::Image(value)),
-        old::ContentBlock::Audio(value) => Ok(new::ContentBlock::Audio(value)),
+        old::ContentBlock::Text(value) => new::ContentBlock::Text(value),
+        old::ContentBlock::Image(value) => new::ContentBlock::Image(value),
+        old::ContentBlock::Audio(value) => new::ContentBlock::Audio(value),
         old::ContentBlock::ResourceLink(value) => {
-            Ok(new::ContentBlock::ResourceLink(resource_link_up(value, cx)?))
+            new::ContentBlock::ResourceLink(resource_link_up(value, cx))
         }
-        old::ContentBlock::Resource(value) => Ok(new::ContentBlock::Resource(value)),
+        old::ContentBlock::Resource(value) => new::ContentBlock::Resource(value),
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn content_block_up(
 pub(crate) fn resource_link_up(
     value: old::ResourceLink,
     cx: &mut Context,
-) -> Result<new::ResourceLink, Stop> {
+) -> new::ResourceLink {
     let old::ResourceLink {
         annotations,
         description,
@@ -39,7 +39,7 @@ pub(crate) fn resource_link_up(
         uri,
         mut extra,
     } = value;
-    Ok(new::ResourceLink {
+    new::ResourceLink {
         meta,
         annotations,
         description,
@@ -50,5 +50,5 @@ pub(crate) fn resource_link_up(
         title,
         uri,
         extra,
-    })
+    }
 }

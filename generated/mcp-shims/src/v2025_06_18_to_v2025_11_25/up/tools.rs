@@ -5,7 +5,7 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
@@ -16,38 +16,38 @@ use super::shared::content_block_up;
 pub(crate) fn call_tool_request_params_up(
     value: old::CallToolRequestParams,
     cx: &mut Context,
-) -> Result<new::CallToolRequestParams, Stop> {
+) -> new::CallToolRequestParams {
     let old::CallToolRequestParams { arguments, meta, name, mut extra } = value;
-    Ok(new::CallToolRequestParams {
+    new::CallToolRequestParams {
         meta,
         arguments,
         name,
         task: cx.carried("task", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `CallToolResult` to `CallToolOutcome`.
 pub(crate) fn call_tool_result_to_call_tool_outcome_up(
     value: old::CallToolResult,
     cx: &mut Context,
-) -> Result<new::CallToolOutcome, Stop> {
-    Ok(new::CallToolOutcome::CallTool(call_tool_result_up(value, cx)?))
+) -> new::CallToolOutcome {
+    new::CallToolOutcome::CallTool(call_tool_result_up(value, cx))
 }
 
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_up(
     value: old::CallToolResult,
     cx: &mut Context,
-) -> Result<new::CallToolResult, Stop> {
+) -> new::CallToolResult {
     let old::CallToolResult { content, is_error, meta, structured_content, extra } = value;
-    Ok(new::CallToolResult {
+    new::CallToolResult {
         meta,
-        content: cx.list("content", content, content_block_up)?,
+        content: cx.list("content", content, content_block_up),
         is_error,
         structured_content,
         extra,
-    })
+    }
 }
 
 /// `ListToolsRequestParams` to `PaginatedRequestParams`.
@@ -66,18 +66,18 @@ pub(crate) fn list_tools_request_params_up(
 pub(crate) fn list_tools_result_up(
     value: old::ListToolsResult,
     cx: &mut Context,
-) -> Result<new::ListToolsResult, Stop> {
+) -> new::ListToolsResult {
     let old::ListToolsResult { meta, next_cursor, tools, extra } = value;
-    Ok(new::ListToolsResult {
+    new::ListToolsResult {
         meta,
         next_cursor,
-        tools: cx.list("tools", tools, tool_up)?,
+        tools: cx.list("tools", tools, tool_up),
         extra,
-    })
+    }
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
+pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> new::Tool {
     let old::Tool {
         annotations,
         description,
@@ -100,8 +100,8 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title,
         extra,
     };
-    hooks::state_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT))?;
-    Ok(value)
+    hooks::state_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT));
+    value
 }
 
 /// `ToolListChangedNotificationParams` to `NotificationParams`.

@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_ext_tasks as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_11_25_to_tasks as hooks;
 use mcp_wire::Extra;
 
@@ -15,7 +15,7 @@ use super::super::rules;
 pub(crate) fn create_task_result_down(
     value: new::CreateTaskResult,
     cx: &mut Context,
-) -> Result<old::CreateTaskResult, Stop> {
+) -> old::CreateTaskResult {
     hooks::handle_down(value, &mut cx.under(&rules::HANDLE))
 }
 
@@ -23,26 +23,26 @@ pub(crate) fn create_task_result_down(
 pub(crate) fn notification_meta_object_to_map_down(
     value: new::NotificationMetaObject,
     cx: &mut Context,
-) -> Result<Extra, Stop> {
+) -> Extra {
     let new::NotificationMetaObject { subscription_id, extra } = value;
     cx.lose_member(
         &rules::SUBSCRIPTION_ID,
         "io.modelcontextprotocol/subscriptionId",
         subscription_id,
     );
-    Ok(extra)
+    extra
 }
 
 /// `ResultMetaObject` to `Map`.
 pub(crate) fn result_meta_object_to_map_down(
     value: new::ResultMetaObject,
     cx: &mut Context,
-) -> Result<Extra, Stop> {
+) -> Extra {
     let new::ResultMetaObject { server_info, extra } = value;
     cx.leave_to_session(
         &rules::SERVER_INFO,
         "io.modelcontextprotocol/serverInfo",
         server_info,
     );
-    Ok(extra)
+    extra
 }

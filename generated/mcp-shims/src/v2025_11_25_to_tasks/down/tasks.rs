@@ -18,16 +18,16 @@ use super::{
 pub(crate) fn cancel_task_request_params_down(
     value: new::CancelTaskRequestParams,
     cx: &mut Context,
-) -> Result<old::CancelTaskRequestParams, Stop> {
+) -> old::CancelTaskRequestParams {
     let new::CancelTaskRequestParams { task_id, mut extra } = value;
-    Ok(old::CancelTaskRequestParams {
+    old::CancelTaskRequestParams {
         meta: {
             cx.foreign("_meta", &mut extra);
             None
         },
         task_id,
         extra,
-    })
+    }
 }
 
 /// `CancelTaskResult` to `CancelTaskResult`.
@@ -37,10 +37,8 @@ pub(crate) fn cancel_task_result_down(
 ) -> Result<old::CancelTaskResult, Stop> {
     let new::CancelTaskResult { meta, mut extra } = value;
     Ok(old::CancelTaskResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         created_at: match cx.carried("createdAt", &mut extra) {
             Some(value) => value,
             None => cx.supplied(&rules::CANCELLED_TASK, Adapter::Tasks)?,
@@ -71,16 +69,16 @@ pub(crate) fn cancel_task_result_down(
 pub(crate) fn get_task_request_params_down(
     value: new::GetTaskRequestParams,
     cx: &mut Context,
-) -> Result<old::GetTaskRequestParams, Stop> {
+) -> old::GetTaskRequestParams {
     let new::GetTaskRequestParams { task_id, mut extra } = value;
-    Ok(old::GetTaskRequestParams {
+    old::GetTaskRequestParams {
         meta: {
             cx.foreign("_meta", &mut extra);
             None
         },
         task_id,
         extra,
-    })
+    }
 }
 
 /// `GetTaskResult` to `GetTaskResult`.
@@ -96,7 +94,7 @@ pub(crate) fn get_task_result_down(
             Ok(get_task_result_input_required_down(value, cx)?)
         }
         new::GetTaskResult::Completed(value) => {
-            Ok(get_task_result_completed_down(value, cx)?)
+            Ok(get_task_result_completed_down(value, cx))
         }
         new::GetTaskResult::Failed(value) => Ok(get_task_result_failed_down(value, cx)?),
         new::GetTaskResult::Cancelled(value) => {
@@ -121,10 +119,8 @@ pub(crate) fn get_task_result_cancelled_down(
         mut extra,
     } = value;
     Ok(old::GetTaskResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -146,11 +142,11 @@ pub(crate) fn get_task_result_cancelled_down(
 pub(crate) fn get_task_result_completed_down(
     value: new::GetTaskResultCompleted,
     cx: &mut Context,
-) -> Result<old::GetTaskResult, Stop> {
+) -> old::GetTaskResult {
     let derived_status = hooks::status_of_answer(
         &value,
         &mut cx.under(&rules::TOOL_ERROR),
-    )?;
+    );
     let new::GetTaskResultCompleted {
         created_at,
         last_updated_at,
@@ -163,11 +159,9 @@ pub(crate) fn get_task_result_completed_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::TASK_RESULT, "result", Some(result), &mut extra);
-    Ok(old::GetTaskResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+    old::GetTaskResult {
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -182,7 +176,7 @@ pub(crate) fn get_task_result_completed_down(
             ttl_ms
         },
         extra,
-    })
+    }
 }
 
 /// `GetTaskResultFailed` to `GetTaskResult`.
@@ -203,10 +197,8 @@ pub(crate) fn get_task_result_failed_down(
     } = value;
     cx.drop_member(&rules::TASK_ERROR, "error", Some(error), &mut extra);
     Ok(old::GetTaskResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -247,10 +239,8 @@ pub(crate) fn get_task_result_input_required_down(
         &mut extra,
     );
     Ok(old::GetTaskResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -284,10 +274,8 @@ pub(crate) fn get_task_result_working_down(
         mut extra,
     } = value;
     Ok(old::GetTaskResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -318,7 +306,7 @@ pub(crate) fn task_status_notification_params_down(
             Ok(task_status_notification_params_input_required_down(value, cx)?)
         }
         new::TaskStatusNotificationParams::Completed(value) => {
-            Ok(task_status_notification_params_completed_down(value, cx)?)
+            Ok(task_status_notification_params_completed_down(value, cx))
         }
         new::TaskStatusNotificationParams::Failed(value) => {
             Ok(task_status_notification_params_failed_down(value, cx)?)
@@ -345,12 +333,10 @@ pub(crate) fn task_status_notification_params_cancelled_down(
         mut extra,
     } = value;
     Ok(old::TaskStatusNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -372,11 +358,11 @@ pub(crate) fn task_status_notification_params_cancelled_down(
 pub(crate) fn task_status_notification_params_completed_down(
     value: new::TaskStatusNotificationParamsCompleted,
     cx: &mut Context,
-) -> Result<old::TaskStatusNotificationParams, Stop> {
+) -> old::TaskStatusNotificationParams {
     let derived_status = hooks::status_of_notification(
         &value,
         &mut cx.under(&rules::TOOL_ERROR_NOTIFICATION),
-    )?;
+    );
     let new::TaskStatusNotificationParamsCompleted {
         created_at,
         last_updated_at,
@@ -389,13 +375,11 @@ pub(crate) fn task_status_notification_params_completed_down(
         mut extra,
     } = value;
     cx.drop_member(&rules::TASK_RESULT, "result", Some(result), &mut extra);
-    Ok(old::TaskStatusNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+    old::TaskStatusNotificationParams {
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -410,7 +394,7 @@ pub(crate) fn task_status_notification_params_completed_down(
             ttl_ms
         },
         extra,
-    })
+    }
 }
 
 /// `TaskStatusNotificationParamsFailed` to `TaskStatusNotificationParams`.
@@ -431,12 +415,10 @@ pub(crate) fn task_status_notification_params_failed_down(
     } = value;
     cx.drop_member(&rules::TASK_ERROR, "error", Some(error), &mut extra);
     Ok(old::TaskStatusNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -477,12 +459,10 @@ pub(crate) fn task_status_notification_params_input_required_down(
         &mut extra,
     );
     Ok(old::TaskStatusNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         created_at,
         last_updated_at,
         poll_interval: {
@@ -516,12 +496,10 @@ pub(crate) fn task_status_notification_params_working_down(
         mut extra,
     } = value;
     Ok(old::TaskStatusNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         created_at,
         last_updated_at,
         poll_interval: {

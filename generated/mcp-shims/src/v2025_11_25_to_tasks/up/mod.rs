@@ -7,10 +7,10 @@ mod shared;
 mod tasks;
 
 mcp_convert::steps! {
-    "CancelTaskRequestParams" => "CancelTaskRequestParams" fallible tasks::cancel_task_request_params_up;
-    "CancelTaskResult" => "CancelTaskResult" fallible tasks::cancel_task_result_up;
-    "CreateTaskResult" => "CreateTaskResult" fallible shared::create_task_result_up;
-    "GetTaskRequestParams" => "GetTaskRequestParams" fallible tasks::get_task_request_params_up;
+    "CancelTaskRequestParams" => "CancelTaskRequestParams" lossy tasks::cancel_task_request_params_up;
+    "CancelTaskResult" => "CancelTaskResult" lossy tasks::cancel_task_result_up;
+    "CreateTaskResult" => "CreateTaskResult" lossy shared::create_task_result_up;
+    "GetTaskRequestParams" => "GetTaskRequestParams" lossy tasks::get_task_request_params_up;
     "GetTaskResult" => "GetTaskResult" fallible tasks::get_task_result_up;
     "GetTaskResult" => "GetTaskResultCancelled" fallible tasks::get_task_result_to_get_task_result_cancelled_up;
     "GetTaskResult" => "GetTaskResultCompleted" fallible tasks::get_task_result_to_get_task_result_completed_up;

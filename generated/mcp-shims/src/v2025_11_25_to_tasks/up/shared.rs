@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_ext_tasks as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_11_25_to_tasks as hooks;
 use mcp_wire::Extra;
 
@@ -15,7 +15,7 @@ use super::super::rules;
 pub(crate) fn create_task_result_up(
     value: old::CreateTaskResult,
     cx: &mut Context,
-) -> Result<new::CreateTaskResult, Stop> {
+) -> new::CreateTaskResult {
     hooks::handle_up(value, &mut cx.under(&rules::HANDLE))
 }
 
@@ -23,28 +23,28 @@ pub(crate) fn create_task_result_up(
 pub(crate) fn map_to_notification_meta_object_up(
     value: Extra,
     cx: &mut Context,
-) -> Result<new::NotificationMetaObject, Stop> {
+) -> new::NotificationMetaObject {
     let mut extra = value;
-    Ok(new::NotificationMetaObject {
+    new::NotificationMetaObject {
         subscription_id: {
             cx.foreign("io.modelcontextprotocol/subscriptionId", &mut extra);
             cx.known(|session| &session.subscription_id)
         },
         extra,
-    })
+    }
 }
 
 /// `Map` to `ResultMetaObject`.
 pub(crate) fn map_to_result_meta_object_up(
     value: Extra,
     cx: &mut Context,
-) -> Result<new::ResultMetaObject, Stop> {
+) -> new::ResultMetaObject {
     let mut extra = value;
-    Ok(new::ResultMetaObject {
+    new::ResultMetaObject {
         server_info: {
             cx.foreign("io.modelcontextprotocol/serverInfo", &mut extra);
             None
         },
         extra,
-    })
+    }
 }

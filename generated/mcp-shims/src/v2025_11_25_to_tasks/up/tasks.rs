@@ -18,20 +18,20 @@ use super::{
 pub(crate) fn cancel_task_request_params_up(
     value: old::CancelTaskRequestParams,
     cx: &mut Context,
-) -> Result<new::CancelTaskRequestParams, Stop> {
+) -> new::CancelTaskRequestParams {
     let old::CancelTaskRequestParams { meta, task_id, extra } = value;
     cx.lose_member(&rules::REQUEST_META, "_meta", meta);
-    Ok(new::CancelTaskRequestParams {
+    new::CancelTaskRequestParams {
         task_id,
         extra,
-    })
+    }
 }
 
 /// `CancelTaskResult` to `CancelTaskResult`.
 pub(crate) fn cancel_task_result_up(
     value: old::CancelTaskResult,
     cx: &mut Context,
-) -> Result<new::CancelTaskResult, Stop> {
+) -> new::CancelTaskResult {
     let old::CancelTaskResult {
         created_at,
         last_updated_at,
@@ -66,26 +66,26 @@ pub(crate) fn cancel_task_result_up(
     );
     cx.drop_member(&rules::CANCELLED_TASK, "taskId", Some(task_id), &mut extra);
     cx.drop_member(&rules::CANCELLED_TASK, "ttl", Some(ttl), &mut extra);
-    Ok(new::CancelTaskResult {
+    new::CancelTaskResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         extra,
-    })
+    }
 }
 
 /// `GetTaskRequestParams` to `GetTaskRequestParams`.
 pub(crate) fn get_task_request_params_up(
     value: old::GetTaskRequestParams,
     cx: &mut Context,
-) -> Result<new::GetTaskRequestParams, Stop> {
+) -> new::GetTaskRequestParams {
     let old::GetTaskRequestParams { meta, task_id, extra } = value;
     cx.lose_member(&rules::REQUEST_META, "_meta", meta);
-    Ok(new::GetTaskRequestParams {
+    new::GetTaskRequestParams {
         task_id,
         extra,
-    })
+    }
 }
 
 /// `GetTaskResult` to `GetTaskResult`.
@@ -138,7 +138,7 @@ pub(crate) fn get_task_result_to_get_task_result_cancelled_up(
     cx: &mut Context,
 ) -> Result<new::GetTaskResultCancelled, Stop> {
     let mut value = value;
-    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES))?;
+    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES));
     let old::GetTaskResult {
         created_at,
         last_updated_at,
@@ -154,7 +154,7 @@ pub(crate) fn get_task_result_to_get_task_result_cancelled_up(
     cx.only("status", &status, "\"cancelled\"")?;
     Ok(new::GetTaskResultCancelled {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         created_at,
@@ -179,7 +179,7 @@ pub(crate) fn get_task_result_to_get_task_result_completed_up(
     cx: &mut Context,
 ) -> Result<new::GetTaskResultCompleted, Stop> {
     let mut value = value;
-    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES))?;
+    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES));
     let old::GetTaskResult {
         created_at,
         last_updated_at,
@@ -195,7 +195,7 @@ pub(crate) fn get_task_result_to_get_task_result_completed_up(
     cx.only("status", &status, "\"completed\"")?;
     Ok(new::GetTaskResultCompleted {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         created_at,
@@ -224,7 +224,7 @@ pub(crate) fn get_task_result_to_get_task_result_failed_up(
     cx: &mut Context,
 ) -> Result<new::GetTaskResultFailed, Stop> {
     let mut value = value;
-    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES))?;
+    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES));
     let old::GetTaskResult {
         created_at,
         last_updated_at,
@@ -240,7 +240,7 @@ pub(crate) fn get_task_result_to_get_task_result_failed_up(
     cx.only("status", &status, "\"failed\"")?;
     Ok(new::GetTaskResultFailed {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         created_at,
@@ -269,7 +269,7 @@ pub(crate) fn get_task_result_to_get_task_result_input_required_up(
     cx: &mut Context,
 ) -> Result<new::GetTaskResultInputRequired, Stop> {
     let mut value = value;
-    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES))?;
+    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES));
     let old::GetTaskResult {
         created_at,
         last_updated_at,
@@ -285,7 +285,7 @@ pub(crate) fn get_task_result_to_get_task_result_input_required_up(
     cx.only("status", &status, "\"input_required\"")?;
     Ok(new::GetTaskResultInputRequired {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         created_at,
@@ -314,7 +314,7 @@ pub(crate) fn get_task_result_to_get_task_result_working_up(
     cx: &mut Context,
 ) -> Result<new::GetTaskResultWorking, Stop> {
     let mut value = value;
-    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES))?;
+    hooks::fit_answer(&mut value, &mut cx.under(&rules::TIMES));
     let old::GetTaskResult {
         created_at,
         last_updated_at,
@@ -330,7 +330,7 @@ pub(crate) fn get_task_result_to_get_task_result_working_up(
     cx.only("status", &status, "\"working\"")?;
     Ok(new::GetTaskResultWorking {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         created_at,
@@ -414,7 +414,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     cx: &mut Context,
 ) -> Result<new::TaskStatusNotificationParamsCancelled, Stop> {
     let mut value = value;
-    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION))?;
+    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION));
     let old::TaskStatusNotificationParams {
         created_at,
         last_updated_at,
@@ -434,7 +434,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -460,7 +460,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     cx: &mut Context,
 ) -> Result<new::TaskStatusNotificationParamsCompleted, Stop> {
     let mut value = value;
-    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION))?;
+    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION));
     let old::TaskStatusNotificationParams {
         created_at,
         last_updated_at,
@@ -480,7 +480,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -510,7 +510,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     cx: &mut Context,
 ) -> Result<new::TaskStatusNotificationParamsFailed, Stop> {
     let mut value = value;
-    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION))?;
+    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION));
     let old::TaskStatusNotificationParams {
         created_at,
         last_updated_at,
@@ -530,7 +530,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -560,7 +560,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     cx: &mut Context,
 ) -> Result<new::TaskStatusNotificationParamsInputRequired, Stop> {
     let mut value = value;
-    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION))?;
+    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION));
     let old::TaskStatusNotificationParams {
         created_at,
         last_updated_at,
@@ -580,7 +580,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -610,7 +610,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     cx: &mut Context,
 ) -> Result<new::TaskStatusNotificationParamsWorking, Stop> {
     let mut value = value;
-    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION))?;
+    hooks::fit_notification(&mut value, &mut cx.under(&rules::TIMES_NOTIFICATION));
     let old::TaskStatusNotificationParams {
         created_at,
         last_updated_at,
@@ -630,7 +630,7 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },

@@ -46,10 +46,8 @@ pub(crate) fn complete_result_down(
         );
     }
     Ok(old::CompleteResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         completion,
         extra,
     })

@@ -13,16 +13,16 @@ use super::super::rules;
 pub(crate) fn elicit_request_form_params_down(
     value: new::ElicitRequestFormParams,
     cx: &mut Context,
-) -> Result<old::ElicitRequestFormParams, Stop> {
+) -> old::ElicitRequestFormParams {
     let new::ElicitRequestFormParams { message, mode, requested_schema, mut extra } = value;
-    Ok(old::ElicitRequestFormParams {
+    old::ElicitRequestFormParams {
         meta: cx.adopt("_meta", &mut extra),
         message,
         mode,
         requested_schema,
         task: cx.carried("task", &mut extra),
         extra,
-    })
+    }
 }
 
 /// `ElicitRequestParams` to `ElicitRequestParams`.
@@ -34,7 +34,7 @@ pub(crate) fn elicit_request_params_down(
         new::ElicitRequestParams::Form(value) => {
             Ok(
                 old::ElicitRequestParams::Form(
-                    elicit_request_form_params_down(value, cx)?,
+                    elicit_request_form_params_down(value, cx),
                 ),
             )
         }
@@ -67,20 +67,20 @@ pub(crate) fn elicit_request_url_params_down(
 pub(crate) fn elicit_result_to_elicit_outcome_down(
     value: new::ElicitResult,
     cx: &mut Context,
-) -> Result<old::ElicitOutcome, Stop> {
-    Ok(old::ElicitOutcome::Elicit(elicit_result_down(value, cx)?))
+) -> old::ElicitOutcome {
+    old::ElicitOutcome::Elicit(elicit_result_down(value, cx))
 }
 
 /// `ElicitResult` to `ElicitResult`.
 pub(crate) fn elicit_result_down(
     value: new::ElicitResult,
     cx: &mut Context,
-) -> Result<old::ElicitResult, Stop> {
+) -> old::ElicitResult {
     let new::ElicitResult { action, content, mut extra } = value;
-    Ok(old::ElicitResult {
+    old::ElicitResult {
         meta: cx.adopt("_meta", &mut extra),
         action,
         content,
         extra,
-    })
+    }
 }

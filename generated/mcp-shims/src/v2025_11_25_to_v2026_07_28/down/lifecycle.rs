@@ -14,19 +14,17 @@ use super::shared::notification_meta_object_to_map_down;
 pub(crate) fn cancelled_notification_params_down(
     value: new::CancelledNotificationParams,
     cx: &mut Context,
-) -> Result<old::CancelledNotificationParams, Stop> {
+) -> old::CancelledNotificationParams {
     let new::CancelledNotificationParams { meta, reason, request_id, extra } = value;
-    Ok(old::CancelledNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+    old::CancelledNotificationParams {
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         reason,
         request_id: Some(request_id),
         extra,
-    })
+    }
 }
 
 /// `ClientCapabilities` to `ClientCapabilities`.
@@ -93,7 +91,7 @@ pub(crate) fn client_capabilities_sampling_down(
 pub(crate) fn progress_notification_params_down(
     value: new::ProgressNotificationParams,
     cx: &mut Context,
-) -> Result<old::ProgressNotificationParams, Stop> {
+) -> old::ProgressNotificationParams {
     let new::ProgressNotificationParams {
         message,
         meta,
@@ -102,26 +100,24 @@ pub(crate) fn progress_notification_params_down(
         total,
         extra,
     } = value;
-    Ok(old::ProgressNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+    old::ProgressNotificationParams {
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         message,
         progress,
         progress_token,
         total,
         extra,
-    })
+    }
 }
 
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_down(
     value: new::ServerCapabilities,
     cx: &mut Context,
-) -> Result<old::ServerCapabilities, Stop> {
+) -> old::ServerCapabilities {
     let new::ServerCapabilities {
         completions,
         experimental,
@@ -133,7 +129,7 @@ pub(crate) fn server_capabilities_down(
         mut extra,
     } = value;
     Context::pass("extensions", extensions, &mut extra);
-    Ok(old::ServerCapabilities {
+    old::ServerCapabilities {
         completions,
         experimental,
         logging,
@@ -142,7 +138,7 @@ pub(crate) fn server_capabilities_down(
         tasks: cx.carried("tasks", &mut extra),
         tools,
         extra,
-    })
+    }
 }
 
 /// `JsonObject` to `ClientCapabilitiesRoots`.

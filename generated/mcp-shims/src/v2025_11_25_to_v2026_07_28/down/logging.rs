@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::notification_meta_object_to_map_down;
 
@@ -13,18 +13,16 @@ use super::shared::notification_meta_object_to_map_down;
 pub(crate) fn logging_message_notification_params_down(
     value: new::LoggingMessageNotificationParams,
     cx: &mut Context,
-) -> Result<old::LoggingMessageNotificationParams, Stop> {
+) -> old::LoggingMessageNotificationParams {
     let new::LoggingMessageNotificationParams { data, level, logger, meta, extra } = value;
-    Ok(old::LoggingMessageNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+    old::LoggingMessageNotificationParams {
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         data,
         level,
         logger,
         extra,
-    })
+    }
 }

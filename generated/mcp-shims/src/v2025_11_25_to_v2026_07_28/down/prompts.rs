@@ -74,10 +74,8 @@ pub(crate) fn get_prompt_result_down(
         );
     }
     Ok(old::GetPromptResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         description,
         messages: messages.into_iter().map(prompt_message_down).collect(),
         extra,
@@ -115,10 +113,8 @@ pub(crate) fn list_prompts_result_down(
     }
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListPromptsResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         next_cursor,
         prompts: prompts.into_iter().map(prompt_down).collect(),
         extra,

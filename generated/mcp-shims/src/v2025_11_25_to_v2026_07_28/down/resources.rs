@@ -45,10 +45,8 @@ pub(crate) fn list_resource_templates_result_down(
     }
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListResourceTemplatesResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         next_cursor,
         resource_templates: resource_templates
             .into_iter()
@@ -89,10 +87,8 @@ pub(crate) fn list_resources_result_down(
     }
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListResourcesResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         next_cursor,
         resources: resources.into_iter().map(resource_down).collect(),
         extra,
@@ -172,10 +168,8 @@ pub(crate) fn read_resource_result_down(
     }
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ReadResourceResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         contents: contents.into_iter().map(text_or_blob_contents_down).collect(),
         extra,
     })
@@ -241,16 +235,14 @@ pub(crate) fn resource_template_down(
 pub(crate) fn resource_updated_notification_params_down(
     value: new::ResourceUpdatedNotificationParams,
     cx: &mut Context,
-) -> Result<old::ResourceUpdatedNotificationParams, Stop> {
+) -> old::ResourceUpdatedNotificationParams {
     let new::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    Ok(old::ResourceUpdatedNotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+    old::ResourceUpdatedNotificationParams {
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         uri,
         extra,
-    })
+    }
 }

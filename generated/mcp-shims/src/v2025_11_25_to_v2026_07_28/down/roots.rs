@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::map_to_request_meta_object_down;
 
@@ -13,30 +13,30 @@ use super::shared::map_to_request_meta_object_down;
 pub(crate) fn list_roots_request_params_down(
     value: new::ListRootsRequestParams,
     cx: &mut Context,
-) -> Result<old::RequestParams, Stop> {
+) -> old::RequestParams {
     let new::ListRootsRequestParams { meta, extra } = value;
-    Ok(old::RequestParams {
+    old::RequestParams {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_request_meta_object_down)?)
+                Some(cx.member("_meta", value, map_to_request_meta_object_down))
             }
             None => None,
         },
         extra,
-    })
+    }
 }
 
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_down(
     value: new::ListRootsResult,
     cx: &mut Context,
-) -> Result<old::ListRootsResult, Stop> {
+) -> old::ListRootsResult {
     let new::ListRootsResult { roots, mut extra } = value;
-    Ok(old::ListRootsResult {
+    old::ListRootsResult {
         meta: cx.adopt("_meta", &mut extra),
         roots: roots.into_iter().map(root_down).collect(),
         extra,
-    })
+    }
 }
 
 /// `Root` to `Root`.

@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::super::rules;
@@ -19,7 +19,7 @@ use super::{
 pub(crate) fn create_message_request_params_down(
     value: new::CreateMessageRequestParams,
     cx: &mut Context,
-) -> Result<old::CreateMessageRequestParams, Stop> {
+) -> old::CreateMessageRequestParams {
     let new::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -33,11 +33,11 @@ pub(crate) fn create_message_request_params_down(
         tools,
         mut extra,
     } = value;
-    Ok(old::CreateMessageRequestParams {
+    old::CreateMessageRequestParams {
         meta: cx.adopt("_meta", &mut extra),
         include_context,
         max_tokens,
-        messages: cx.list("messages", messages, sampling_message_down)?,
+        messages: cx.list("messages", messages, sampling_message_down),
         metadata,
         model_preferences,
         stop_sequences,
@@ -46,63 +46,61 @@ pub(crate) fn create_message_request_params_down(
         temperature,
         tool_choice,
         tools: match tools {
-            Some(value) => Some(cx.list("tools", value, tool_down)?),
+            Some(value) => Some(cx.list("tools", value, tool_down)),
             None => None,
         },
         extra,
-    })
+    }
 }
 
 /// `CreateMessageResult` to `CreateMessageOutcome`.
 pub(crate) fn create_message_result_to_create_message_outcome_down(
     value: new::CreateMessageResult,
     cx: &mut Context,
-) -> Result<old::CreateMessageOutcome, Stop> {
-    Ok(old::CreateMessageOutcome::Message(create_message_result_down(value, cx)?))
+) -> old::CreateMessageOutcome {
+    old::CreateMessageOutcome::Message(create_message_result_down(value, cx))
 }
 
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_down(
     value: new::CreateMessageResult,
     cx: &mut Context,
-) -> Result<old::CreateMessageResult, Stop> {
+) -> old::CreateMessageResult {
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
-    Ok(old::CreateMessageResult {
+    old::CreateMessageResult {
         meta,
-        content: cx.member("content", content, sampling_content_down)?,
+        content: cx.member("content", content, sampling_content_down),
         model,
         role,
         stop_reason,
         extra,
-    })
+    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_down(
     value: new::SamplingContent,
     cx: &mut Context,
-) -> Result<old::SamplingContent, Stop> {
+) -> old::SamplingContent {
     match value {
         new::SamplingContent::Text(value) => {
-            Ok(old::SamplingContent::Text(text_content_down(value)))
+            old::SamplingContent::Text(text_content_down(value))
         }
         new::SamplingContent::Image(value) => {
-            Ok(old::SamplingContent::Image(image_content_down(value)))
+            old::SamplingContent::Image(image_content_down(value))
         }
         new::SamplingContent::Audio(value) => {
-            Ok(old::SamplingContent::Audio(audio_content_down(value)))
+            old::SamplingContent::Audio(audio_content_down(value))
         }
         new::SamplingContent::ToolUse(value) => {
-            Ok(old::SamplingContent::ToolUse(tool_use_content_down(value)))
+            old::SamplingContent::ToolUse(tool_use_content_down(value))
         }
         new::SamplingContent::ToolResult(value) => {
-            Ok(old::SamplingContent::ToolResult(tool_result_content_down(value, cx)?))
+            old::SamplingContent::ToolResult(tool_result_content_down(value, cx))
         }
         new::SamplingContent::List(value) => {
-            Ok(
-                old::SamplingContent::List(
-                    cx.items(value, sampling_message_content_block_down)?,
-                ),
+            old::SamplingContent::List(
+                cx.items(value, sampling_message_content_block_down),
             )
         }
     }
@@ -112,39 +110,37 @@ pub(crate) fn sampling_content_down(
 pub(crate) fn sampling_message_down(
     value: new::SamplingMessage,
     cx: &mut Context,
-) -> Result<old::SamplingMessage, Stop> {
+) -> old::SamplingMessage {
     let new::SamplingMessage { content, meta, role, extra } = value;
-    Ok(old::SamplingMessage {
+    old::SamplingMessage {
         meta,
-        content: cx.member("content", content, sampling_content_down)?,
+        content: cx.member("content", content, sampling_content_down),
         role,
         extra,
-    })
+    }
 }
 
 /// `SamplingMessageContentBlock` to `SamplingMessageContentBlock`.
 pub(crate) fn sampling_message_content_block_down(
     value: new::SamplingMessageContentBlock,
     cx: &mut Context,
-) -> Result<old::SamplingMessageContentBlock, Stop> {
+) -> old::SamplingMessageContentBlock {
     match value {
         new::SamplingMessageContentBlock::Text(value) => {
-            Ok(old::SamplingMessageContentBlock::Text(text_content_down(value)))
+            old::SamplingMessageContentBlock::Text(text_content_down(value))
         }
         new::SamplingMessageContentBlock::Image(value) => {
-            Ok(old::SamplingMessageContentBlock::Image(image_content_down(value)))
+            old::SamplingMessageContentBlock::Image(image_content_down(value))
         }
         new::SamplingMessageContentBlock::Audio(value) => {
-            Ok(old::SamplingMessageContentBlock::Audio(audio_content_down(value)))
+            old::SamplingMessageContentBlock::Audio(audio_content_down(value))
         }
         new::SamplingMessageContentBlock::ToolUse(value) => {
-            Ok(old::SamplingMessageContentBlock::ToolUse(tool_use_content_down(value)))
+            old::SamplingMessageContentBlock::ToolUse(tool_use_content_down(value))
         }
         new::SamplingMessageContentBlock::ToolResult(value) => {
-            Ok(
-                old::SamplingMessageContentBlock::ToolResult(
-                    tool_result_content_down(value, cx)?,
-                ),
+            old::SamplingMessageContentBlock::ToolResult(
+                tool_result_content_down(value, cx),
             )
         }
     }
@@ -154,12 +150,12 @@ pub(crate) fn sampling_message_content_block_down(
 pub(crate) fn tool_result_content_down(
     value: new::ToolResultContent,
     cx: &mut Context,
-) -> Result<old::ToolResultContent, Stop> {
+) -> old::ToolResultContent {
     let mut value = value;
     hooks::wrap_structured_block(
         &mut value,
         &mut cx.under(&rules::STRUCTURED_WRAP_BLOCK),
-    )?;
+    );
     let new::ToolResultContent {
         content,
         is_error,
@@ -168,7 +164,7 @@ pub(crate) fn tool_result_content_down(
         tool_use_id,
         extra,
     } = value;
-    Ok(old::ToolResultContent {
+    old::ToolResultContent {
         meta,
         content: content.into_iter().map(content_block_down).collect(),
         is_error,
@@ -180,10 +176,10 @@ pub(crate) fn tool_result_content_down(
                     value,
                     &mut cx.under(&rules::STRUCTURED_ANY),
                 ),
-            )?,
+            ),
         tool_use_id,
         extra,
-    })
+    }
 }
 
 /// `ToolUseContent` to `ToolUseContent`.

@@ -86,31 +86,29 @@ pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent 
 pub(crate) fn notification_meta_object_to_map_down(
     value: new::NotificationMetaObject,
     cx: &mut Context,
-) -> Result<Extra, Stop> {
+) -> Extra {
     let new::NotificationMetaObject { subscription_id, extra } = value;
     cx.lose_member(
         &rules::SUBSCRIPTION_ID,
         "io.modelcontextprotocol/subscriptionId",
         subscription_id,
     );
-    Ok(extra)
+    extra
 }
 
 /// `NotificationParams` to `NotificationParams`.
 pub(crate) fn notification_params_down(
     value: new::NotificationParams,
     cx: &mut Context,
-) -> Result<old::NotificationParams, Stop> {
+) -> old::NotificationParams {
     let new::NotificationParams { meta, extra } = value;
-    Ok(old::NotificationParams {
-        meta: match meta {
-            Some(value) => {
-                cx.prune("_meta", value, notification_meta_object_to_map_down)?
-            }
-            None => None,
-        },
+    old::NotificationParams {
+        meta: meta
+            .and_then(|value| {
+                cx.prune("_meta", value, notification_meta_object_to_map_down)
+            }),
         extra,
-    })
+    }
 }
 
 /// `PaginatedRequestParams` to `PaginatedRequestParams`.
@@ -198,14 +196,14 @@ pub(crate) fn resource_link_down(value: new::ResourceLink) -> old::ResourceLink 
 pub(crate) fn result_meta_object_to_map_down(
     value: new::ResultMetaObject,
     cx: &mut Context,
-) -> Result<Extra, Stop> {
+) -> Extra {
     let new::ResultMetaObject { server_info, extra } = value;
     cx.leave_to_session(
         &rules::SERVER_INFO,
         "io.modelcontextprotocol/serverInfo",
         server_info,
     );
-    Ok(extra)
+    extra
 }
 
 /// `TextContent` to `TextContent`.
@@ -251,10 +249,10 @@ pub(crate) fn text_resource_contents_down(
 pub(crate) fn map_to_request_meta_object_down(
     value: Extra,
     cx: &mut Context,
-) -> Result<old::RequestMetaObject, Stop> {
+) -> old::RequestMetaObject {
     let mut extra = value;
-    Ok(old::RequestMetaObject {
+    old::RequestMetaObject {
         progress_token: cx.adopt("progressToken", &mut extra),
         extra,
-    })
+    }
 }

@@ -67,7 +67,7 @@ pub(crate) fn call_tool_result_down(
     cx: &mut Context,
 ) -> Result<old::CallToolResult, Stop> {
     let mut value = value;
-    hooks::wrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP))?;
+    hooks::wrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP));
     let new::CallToolResult {
         content,
         is_error,
@@ -87,10 +87,8 @@ pub(crate) fn call_tool_result_down(
         );
     }
     Ok(old::CallToolResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         content: content.into_iter().map(content_block_down).collect(),
         is_error,
         structured_content: cx
@@ -101,7 +99,7 @@ pub(crate) fn call_tool_result_down(
                     value,
                     &mut cx.under(&rules::STRUCTURED_ANY),
                 ),
-            )?,
+            ),
         extra,
     })
 }
@@ -137,21 +135,19 @@ pub(crate) fn list_tools_result_down(
     }
     cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListToolsResult {
-        meta: match meta {
-            Some(value) => cx.prune("_meta", value, result_meta_object_to_map_down)?,
-            None => None,
-        },
+        meta: meta
+            .and_then(|value| cx.prune("_meta", value, result_meta_object_to_map_down)),
         next_cursor,
-        tools: cx.list("tools", tools, tool_down)?,
+        tools: cx.list("tools", tools, tool_down),
         extra,
     })
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> old::Tool {
     let mut value = value;
-    hooks::wrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
-    hooks::spell_out_booleans(&mut value, &mut cx.under(&rules::SCHEMA_BOOLEANS))?;
+    hooks::wrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT));
+    hooks::spell_out_booleans(&mut value, &mut cx.under(&rules::SCHEMA_BOOLEANS));
     let new::Tool {
         annotations,
         description,
@@ -163,7 +159,7 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         title,
         mut extra,
     } = value;
-    Ok(old::Tool {
+    old::Tool {
         meta,
         annotations,
         description,
@@ -174,5 +170,5 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         output_schema,
         title,
         extra,
-    })
+    }
 }

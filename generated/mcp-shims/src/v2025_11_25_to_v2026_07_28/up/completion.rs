@@ -38,10 +38,10 @@ pub(crate) fn complete_result_up(
     let old::CompleteResult { completion, meta, mut extra } = value;
     Ok(new::CompleteResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
-        completion: cx.member("completion", completion, complete_result_completion_up)?,
+        completion: cx.member("completion", completion, complete_result_completion_up),
         result_type: {
             cx.foreign("resultType", &mut extra);
             cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
@@ -54,16 +54,16 @@ pub(crate) fn complete_result_up(
 pub(crate) fn complete_result_completion_up(
     value: old::CompleteResultCompletion,
     cx: &mut Context,
-) -> Result<new::CompleteResultCompletion, Stop> {
+) -> new::CompleteResultCompletion {
     let mut value = value;
-    hooks::truncate_values(&mut value, &mut cx.under(&rules::COMPLETION_LIMIT))?;
+    hooks::truncate_values(&mut value, &mut cx.under(&rules::COMPLETION_LIMIT));
     let old::CompleteResultCompletion { has_more, total, values, extra } = value;
-    Ok(new::CompleteResultCompletion {
+    new::CompleteResultCompletion {
         has_more,
         total,
         values,
         extra,
-    })
+    }
 }
 
 /// `CompletionReference` to `CompletionReference`.

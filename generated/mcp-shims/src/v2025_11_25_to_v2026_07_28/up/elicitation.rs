@@ -26,7 +26,7 @@ pub(crate) fn elicit_outcome_up(
 pub(crate) fn elicit_request_form_params_up(
     value: old::ElicitRequestFormParams,
     cx: &mut Context,
-) -> Result<new::ElicitRequestFormParams, Stop> {
+) -> new::ElicitRequestFormParams {
     let old::ElicitRequestFormParams {
         message,
         meta,
@@ -37,25 +37,25 @@ pub(crate) fn elicit_request_form_params_up(
     } = value;
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
-    Ok(new::ElicitRequestFormParams {
+    new::ElicitRequestFormParams {
         message,
         mode,
         requested_schema,
         extra,
-    })
+    }
 }
 
 /// `ElicitRequestParams` to `ElicitRequestParams`.
 pub(crate) fn elicit_request_params_up(
     value: old::ElicitRequestParams,
     cx: &mut Context,
-) -> Result<new::ElicitRequestParams, Stop> {
+) -> new::ElicitRequestParams {
     match value {
         old::ElicitRequestParams::Url(value) => {
-            Ok(new::ElicitRequestParams::Url(elicit_request_url_params_up(value, cx)?))
+            new::ElicitRequestParams::Url(elicit_request_url_params_up(value, cx))
         }
         old::ElicitRequestParams::Form(value) => {
-            Ok(new::ElicitRequestParams::Form(elicit_request_form_params_up(value, cx)?))
+            new::ElicitRequestParams::Form(elicit_request_form_params_up(value, cx))
         }
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn elicit_request_params_up(
 pub(crate) fn elicit_request_url_params_up(
     value: old::ElicitRequestUrlParams,
     cx: &mut Context,
-) -> Result<new::ElicitRequestUrlParams, Stop> {
+) -> new::ElicitRequestUrlParams {
     let old::ElicitRequestUrlParams {
         elicitation_id,
         message,
@@ -81,11 +81,11 @@ pub(crate) fn elicit_request_url_params_up(
         &mut extra,
     );
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
-    Ok(new::ElicitRequestUrlParams {
+    new::ElicitRequestUrlParams {
         message,
         url,
         extra,
-    })
+    }
 }
 
 /// `ElicitResult` to `ElicitResult`.

@@ -25,7 +25,7 @@ pub(crate) fn cancelled_notification_params_up(
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -42,7 +42,7 @@ pub(crate) fn cancelled_notification_params_up(
 pub(crate) fn client_capabilities_up(
     value: old::ClientCapabilities,
     cx: &mut Context,
-) -> Result<new::ClientCapabilities, Stop> {
+) -> new::ClientCapabilities {
     let old::ClientCapabilities {
         elicitation,
         experimental,
@@ -52,7 +52,7 @@ pub(crate) fn client_capabilities_up(
         mut extra,
     } = value;
     cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
-    Ok(new::ClientCapabilities {
+    new::ClientCapabilities {
         elicitation: elicitation.map(client_capabilities_elicitation_up),
         experimental,
         extensions: cx.adopt("extensions", &mut extra),
@@ -64,14 +64,14 @@ pub(crate) fn client_capabilities_up(
                             "roots",
                             value,
                             client_capabilities_roots_to_json_object_up,
-                        )?,
+                        ),
                 )
             }
             None => None,
         },
         sampling: sampling.map(client_capabilities_sampling_up),
         extra,
-    })
+    }
 }
 
 /// `ClientCapabilitiesElicitation` to `ClientCapabilitiesElicitation`.
@@ -90,10 +90,10 @@ pub(crate) fn client_capabilities_elicitation_up(
 pub(crate) fn client_capabilities_roots_to_json_object_up(
     value: old::ClientCapabilitiesRoots,
     cx: &mut Context,
-) -> Result<JsonObject, Stop> {
+) -> JsonObject {
     let old::ClientCapabilitiesRoots { list_changed, mut extra } = value;
     cx.drop_member(&rules::ROOTS_CAPABILITY, "listChanged", list_changed, &mut extra);
-    Ok(Context::close(&extra))
+    Context::close(&extra)
 }
 
 /// `ClientCapabilitiesSampling` to `ClientCapabilitiesSampling`.
@@ -112,7 +112,7 @@ pub(crate) fn client_capabilities_sampling_up(
 pub(crate) fn progress_notification_params_up(
     value: old::ProgressNotificationParams,
     cx: &mut Context,
-) -> Result<new::ProgressNotificationParams, Stop> {
+) -> new::ProgressNotificationParams {
     let old::ProgressNotificationParams {
         message,
         meta,
@@ -121,14 +121,14 @@ pub(crate) fn progress_notification_params_up(
         total,
         extra,
     } = value;
-    Ok(new::ProgressNotificationParams {
+    new::ProgressNotificationParams {
         meta: match if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -137,14 +137,14 @@ pub(crate) fn progress_notification_params_up(
         progress_token,
         total,
         extra,
-    })
+    }
 }
 
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_up(
     value: old::ServerCapabilities,
     cx: &mut Context,
-) -> Result<new::ServerCapabilities, Stop> {
+) -> new::ServerCapabilities {
     let old::ServerCapabilities {
         completions,
         experimental,
@@ -156,7 +156,7 @@ pub(crate) fn server_capabilities_up(
         mut extra,
     } = value;
     cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
-    Ok(new::ServerCapabilities {
+    new::ServerCapabilities {
         completions,
         experimental,
         extensions: cx.adopt("extensions", &mut extra),
@@ -165,5 +165,5 @@ pub(crate) fn server_capabilities_up(
         resources,
         tools,
         extra,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 use super::shared::map_to_notification_meta_object_up;
 
@@ -13,16 +13,16 @@ use super::shared::map_to_notification_meta_object_up;
 pub(crate) fn logging_message_notification_params_up(
     value: old::LoggingMessageNotificationParams,
     cx: &mut Context,
-) -> Result<new::LoggingMessageNotificationParams, Stop> {
+) -> new::LoggingMessageNotificationParams {
     let old::LoggingMessageNotificationParams { data, level, logger, meta, extra } = value;
-    Ok(new::LoggingMessageNotificationParams {
+    new::LoggingMessageNotificationParams {
         meta: match if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
@@ -30,5 +30,5 @@ pub(crate) fn logging_message_notification_params_up(
         level,
         logger,
         extra,
-    })
+    }
 }

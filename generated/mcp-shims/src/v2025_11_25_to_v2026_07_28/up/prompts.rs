@@ -55,7 +55,7 @@ pub(crate) fn get_prompt_result_up(
     let old::GetPromptResult { description, messages, meta, mut extra } = value;
     Ok(new::GetPromptResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         description,
@@ -76,7 +76,7 @@ pub(crate) fn list_prompts_result_up(
     let old::ListPromptsResult { meta, next_cursor, prompts, mut extra } = value;
     Ok(new::ListPromptsResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         cache_scope: {

@@ -27,7 +27,7 @@ pub(crate) fn list_resource_templates_result_up(
     } = value;
     Ok(new::ListResourceTemplatesResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         cache_scope: {
@@ -59,7 +59,7 @@ pub(crate) fn list_resources_result_up(
     let old::ListResourcesResult { meta, next_cursor, resources, mut extra } = value;
     Ok(new::ListResourcesResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         cache_scope: {
@@ -120,7 +120,7 @@ pub(crate) fn read_resource_result_up(
     let old::ReadResourceResult { contents, meta, mut extra } = value;
     Ok(new::ReadResourceResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         cache_scope: {
@@ -200,20 +200,20 @@ pub(crate) fn resource_template_up(
 pub(crate) fn resource_updated_notification_params_up(
     value: old::ResourceUpdatedNotificationParams,
     cx: &mut Context,
-) -> Result<new::ResourceUpdatedNotificationParams, Stop> {
+) -> new::ResourceUpdatedNotificationParams {
     let old::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    Ok(new::ResourceUpdatedNotificationParams {
+    new::ResourceUpdatedNotificationParams {
         meta: match if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
         uri,
         extra,
-    })
+    }
 }

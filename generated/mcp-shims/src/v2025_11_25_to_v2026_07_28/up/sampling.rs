@@ -22,7 +22,7 @@ pub(crate) fn create_message_outcome_up(
 ) -> Result<new::CreateMessageResult, Stop> {
     match value {
         old::CreateMessageOutcome::Message(value) => {
-            Ok(create_message_result_up(value, cx)?)
+            Ok(create_message_result_up(value, cx))
         }
         old::CreateMessageOutcome::Task(_) => {
             Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
@@ -34,7 +34,7 @@ pub(crate) fn create_message_outcome_up(
 pub(crate) fn create_message_request_params_up(
     value: old::CreateMessageRequestParams,
     cx: &mut Context,
-) -> Result<new::CreateMessageRequestParams, Stop> {
+) -> new::CreateMessageRequestParams {
     let old::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -52,10 +52,10 @@ pub(crate) fn create_message_request_params_up(
     } = value;
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
-    Ok(new::CreateMessageRequestParams {
+    new::CreateMessageRequestParams {
         include_context,
         max_tokens,
-        messages: cx.list("messages", messages, sampling_message_up)?,
+        messages: cx.list("messages", messages, sampling_message_up),
         metadata,
         model_preferences,
         stop_sequences,
@@ -63,55 +63,53 @@ pub(crate) fn create_message_request_params_up(
         temperature,
         tool_choice,
         tools: match tools {
-            Some(value) => Some(cx.list("tools", value, tool_up)?),
+            Some(value) => Some(cx.list("tools", value, tool_up)),
             None => None,
         },
         extra,
-    })
+    }
 }
 
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_up(
     value: old::CreateMessageResult,
     cx: &mut Context,
-) -> Result<new::CreateMessageResult, Stop> {
+) -> new::CreateMessageResult {
     let old::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
-    Ok(new::CreateMessageResult {
+    new::CreateMessageResult {
         meta,
-        content: cx.member("content", content, sampling_content_up)?,
+        content: cx.member("content", content, sampling_content_up),
         model,
         role,
         stop_reason,
         extra,
-    })
+    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(
     value: old::SamplingContent,
     cx: &mut Context,
-) -> Result<new::SamplingContent, Stop> {
+) -> new::SamplingContent {
     match value {
         old::SamplingContent::Text(value) => {
-            Ok(new::SamplingContent::Text(text_content_up(value)))
+            new::SamplingContent::Text(text_content_up(value))
         }
         old::SamplingContent::Image(value) => {
-            Ok(new::SamplingContent::Image(image_content_up(value)))
+            new::SamplingContent::Image(image_content_up(value))
         }
         old::SamplingContent::Audio(value) => {
-            Ok(new::SamplingContent::Audio(audio_content_up(value)))
+            new::SamplingContent::Audio(audio_content_up(value))
         }
         old::SamplingContent::ToolUse(value) => {
-            Ok(new::SamplingContent::ToolUse(tool_use_content_up(value)))
+            new::SamplingContent::ToolUse(tool_use_content_up(value))
         }
         old::SamplingContent::ToolResult(value) => {
-            Ok(new::SamplingContent::ToolResult(tool_result_content_up(value, cx)?))
+            new::SamplingContent::ToolResult(tool_result_content_up(value, cx))
         }
         old::SamplingContent::List(value) => {
-            Ok(
-                new::SamplingContent::List(
-                    cx.items(value, sampling_message_content_block_up)?,
-                ),
+            new::SamplingContent::List(
+                cx.items(value, sampling_message_content_block_up),
             )
         }
     }
@@ -121,39 +119,37 @@ pub(crate) fn sampling_content_up(
 pub(crate) fn sampling_message_up(
     value: old::SamplingMessage,
     cx: &mut Context,
-) -> Result<new::SamplingMessage, Stop> {
+) -> new::SamplingMessage {
     let old::SamplingMessage { content, meta, role, extra } = value;
-    Ok(new::SamplingMessage {
+    new::SamplingMessage {
         meta,
-        content: cx.member("content", content, sampling_content_up)?,
+        content: cx.member("content", content, sampling_content_up),
         role,
         extra,
-    })
+    }
 }
 
 /// `SamplingMessageContentBlock` to `SamplingMessageContentBlock`.
 pub(crate) fn sampling_message_content_block_up(
     value: old::SamplingMessageContentBlock,
     cx: &mut Context,
-) -> Result<new::SamplingMessageContentBlock, Stop> {
+) -> new::SamplingMessageContentBlock {
     match value {
         old::SamplingMessageContentBlock::Text(value) => {
-            Ok(new::SamplingMessageContentBlock::Text(text_content_up(value)))
+            new::SamplingMessageContentBlock::Text(text_content_up(value))
         }
         old::SamplingMessageContentBlock::Image(value) => {
-            Ok(new::SamplingMessageContentBlock::Image(image_content_up(value)))
+            new::SamplingMessageContentBlock::Image(image_content_up(value))
         }
         old::SamplingMessageContentBlock::Audio(value) => {
-            Ok(new::SamplingMessageContentBlock::Audio(audio_content_up(value)))
+            new::SamplingMessageContentBlock::Audio(audio_content_up(value))
         }
         old::SamplingMessageContentBlock::ToolUse(value) => {
-            Ok(new::SamplingMessageContentBlock::ToolUse(tool_use_content_up(value)))
+            new::SamplingMessageContentBlock::ToolUse(tool_use_content_up(value))
         }
         old::SamplingMessageContentBlock::ToolResult(value) => {
-            Ok(
-                new::SamplingMessageContentBlock::ToolResult(
-                    tool_result_content_up(value, cx)?,
-                ),
+            new::SamplingMessageContentBlock::ToolResult(
+                tool_result_content_up(value, cx),
             )
         }
     }
@@ -163,7 +159,7 @@ pub(crate) fn sampling_message_content_block_up(
 pub(crate) fn tool_result_content_up(
     value: old::ToolResultContent,
     cx: &mut Context,
-) -> Result<new::ToolResultContent, Stop> {
+) -> new::ToolResultContent {
     let old::ToolResultContent {
         content,
         is_error,
@@ -183,8 +179,8 @@ pub(crate) fn tool_result_content_up(
     hooks::unwrap_structured_block(
         &mut value,
         &mut cx.under(&rules::STRUCTURED_WRAP_BLOCK),
-    )?;
-    Ok(value)
+    );
+    value
 }
 
 /// `ToolUseContent` to `ToolUseContent`.

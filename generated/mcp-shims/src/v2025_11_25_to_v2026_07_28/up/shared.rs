@@ -84,21 +84,21 @@ pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
 pub(crate) fn notification_params_up(
     value: old::NotificationParams,
     cx: &mut Context,
-) -> Result<new::NotificationParams, Stop> {
+) -> new::NotificationParams {
     let old::NotificationParams { meta, extra } = value;
-    Ok(new::NotificationParams {
+    new::NotificationParams {
         meta: match if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
         } {
             Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up)?)
+                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
             }
             None => None,
         },
         extra,
-    })
+    }
 }
 
 /// `PaginatedRequestParams` to `PaginatedRequestParams`.
@@ -234,28 +234,28 @@ pub(crate) fn text_resource_contents_up(
 pub(crate) fn map_to_notification_meta_object_up(
     value: Extra,
     cx: &mut Context,
-) -> Result<new::NotificationMetaObject, Stop> {
+) -> new::NotificationMetaObject {
     let mut extra = value;
-    Ok(new::NotificationMetaObject {
+    new::NotificationMetaObject {
         subscription_id: {
             cx.foreign("io.modelcontextprotocol/subscriptionId", &mut extra);
             cx.known(|session| &session.subscription_id)
         },
         extra,
-    })
+    }
 }
 
 /// `Map` to `ResultMetaObject`.
 pub(crate) fn map_to_result_meta_object_up(
     value: Extra,
     cx: &mut Context,
-) -> Result<new::ResultMetaObject, Stop> {
+) -> new::ResultMetaObject {
     let mut extra = value;
-    Ok(new::ResultMetaObject {
+    new::ResultMetaObject {
         server_info: {
             cx.foreign("io.modelcontextprotocol/serverInfo", &mut extra);
             None
         },
         extra,
-    })
+    }
 }

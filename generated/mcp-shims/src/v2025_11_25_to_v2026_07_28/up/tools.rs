@@ -64,7 +64,7 @@ pub(crate) fn call_tool_result_up(
     let old::CallToolResult { content, is_error, meta, structured_content, mut extra } = value;
     let mut value = new::CallToolResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         content: content.into_iter().map(content_block_up).collect(),
@@ -76,7 +76,7 @@ pub(crate) fn call_tool_result_up(
         structured_content: structured_content.map(|value| value.into()),
         extra,
     };
-    hooks::unwrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP))?;
+    hooks::unwrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP));
     Ok(value)
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn list_tools_result_up(
     let old::ListToolsResult { meta, next_cursor, tools, mut extra } = value;
     Ok(new::ListToolsResult {
         meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)?),
+            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
             None => None,
         },
         cache_scope: {
@@ -101,19 +101,13 @@ pub(crate) fn list_tools_result_up(
             cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
         tools: cx
-            .member(
+            .list_keeping(
                 "tools",
+                &rules::TASK_TOOLS,
                 tools,
-                |items, cx| {
-                    cx
-                        .list_keeping(
-                            &rules::TASK_TOOLS,
-                            items,
-                            hooks::works_without_tasks,
-                            tool_up,
-                        )
-                },
-            )?,
+                hooks::works_without_tasks,
+                tool_up,
+            ),
         ttl_ms: {
             cx.foreign("ttlMs", &mut extra);
             cx.fill(&rules::TTL, "0")?
@@ -123,7 +117,7 @@ pub(crate) fn list_tools_result_up(
 }
 
 /// `Tool` to `Tool`.
-pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
+pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> new::Tool {
     let old::Tool {
         annotations,
         description,
@@ -148,6 +142,6 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title,
         extra,
     };
-    hooks::unwrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
-    Ok(value)
+    hooks::unwrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT));
+    value
 }
