@@ -7,9 +7,10 @@ use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::diff::Kind;
 use mcp_schema::open::Open;
-use mcp_schema::shims::Pair;
 use mcp_schema::shims::open::UNDECIDED;
+use mcp_schema::shims::plan::Effect;
 use mcp_schema::shims::rules::PairRules;
+use mcp_schema::shims::{Pair, PairPlan};
 use mcp_schema::spec::Directory;
 use mcp_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
@@ -111,6 +112,21 @@ fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
     let plan = planned_by(&spec, rules).unwrap();
     assert_eq!(plan.open, []);
     assert_eq!(covered(&spec, &plan, Kind::ConstraintChanged), ["dialect"]);
+    // One that may stop says so, and with it stops what holds the value.
+    let stopping = rules.replace("say_the_dialect", "say_the_dialect?");
+    let stopping = planned_by(&spec, &stopping).unwrap();
+    for name in ["Tool", "ListToolsResult"] {
+        let effect = |plan: &PairPlan| {
+            let mut up = plan.up.iter();
+            up.find(|one| one.from.name() == name).map(|one| one.effect)
+        };
+        let effects = [effect(&plan), effect(&stopping)];
+        assert_eq!(
+            effects,
+            [Some(Effect::Lossy), Some(Effect::Fallible)],
+            "{name}"
+        );
+    }
 }
 
 /// A limit is a question of the way on which it gets tighter: the other way all that was allowed still is.
@@ -157,13 +173,15 @@ fn an_id_or_a_hook_that_is_no_name_is_refused_with_its_line() {
         let read = PairRules::read(RuleFile::new("spec/shims/a..b.toml", text));
         read.map_or_else(|error| error.to_string(), |_| String::new())
     };
-    assert_eq!(read("tool-x-2", "tools::as_text"), "");
+    for hook in ["tools::as_text", "tools::as_text?"] {
+        assert_eq!(read("tool-x-2", hook), "");
+    }
     for id in ["", "a.b", "a/b", "a b", "1a", "A", "a_b", "é", "undecided"] {
         let said = read(id, "as_text");
         assert!(said.starts_with("spec/shims/a..b.toml:2:"), "{id}: {said}");
         assert!(said.contains("the id is not a name"), "{id}: {said}");
     }
-    for hook in ["", "1a", "as text", "tools::", "fn", "a.b"] {
+    for hook in ["", "1a", "as text", "tools::", "fn", "a.b", "a??", "a?::b"] {
         let said = read("tool-x", hook);
         assert!(
             said.starts_with("spec/shims/a..b.toml:2:"),
