@@ -12,6 +12,7 @@ use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
 use super::show::joined;
+use super::variants::share;
 use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
@@ -241,10 +242,8 @@ impl<'s> Sources<'s> {
         let names: SortedSet<&str> = defs.keys().map(String::as_str).collect();
         self.spec.revisions.iter().max_by_key(|revision| {
             let own: SortedSet<&str> = revision.definitions().map(|(name, _)| name).collect();
-            let shared = own.intersection(&names).count();
-            let all = own.len() + names.len() - shared;
-            // In thousandths, so that it can be compared; the later one wins a tie.
-            shared * 1000 / all.max(1)
+            // The later one wins a tie.
+            share(&own, &names)
         })
     }
 }

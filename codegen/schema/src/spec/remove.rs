@@ -295,7 +295,7 @@ fn without<'e>(
     gone: impl Iterator<Item = (&'e String, &'e Entry)> + Clone,
 ) -> Result<(), Error> {
     let Directory { root, files, .. } = directory;
-    for (file, text) in files {
+    for (file, text) in files.iter_mut() {
         let own = gone.clone().filter(|(of, _)| *of == file);
         let own = own.map(|(_, entry)| entry);
         if own.clone().next().is_some() {
