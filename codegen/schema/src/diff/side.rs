@@ -124,11 +124,7 @@ impl<'s> Sources<'s> {
             let known = ids.chain(names).chain(["or the path of a schema.json"]);
             return Err(Error::unknown_revision(name, known));
         }
-        let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
-        let text = String::from_utf8(bytes).map_err(|cause| {
-            let cause = std::io::Error::new(std::io::ErrorKind::InvalidData, cause);
-            Error::io("read", path, cause)
-        })?;
+        let text = fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))?;
         self.of_text(name, &text, raw)
     }
 
