@@ -156,7 +156,8 @@ impl Replay {
         } = made?;
         let open = generated.decisions.clone();
         let asked: SortedSet<Asked> = open.iter().map(asked).collect();
-        let new = asked.difference(&self.open).count();
+        let new = asked.iter().filter(|one| !self.open.contains(*one));
+        let new = new.count();
         self.open = asked;
         Ok(Step {
             rows: before.and_then(|before| levels(&spec, &before, (name, text))),

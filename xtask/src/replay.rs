@@ -237,7 +237,7 @@ impl History {
         }
         for (question, places) in kinds {
             let mut often: Vec<_> = places.iter().collect();
-            often.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
+            often.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
             let often = often.iter().take(3);
             let often = often.map(|(place, times)| format!("{place} ({times})"));
             let _ = writeln!(

@@ -79,8 +79,8 @@ impl Docs {
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
         let mut source: Source<SortedMap<String, Section>> = Source::of(file)?;
         let mut errors = Vec::new();
-        for (name, section) in &mut source.rules {
-            for (since, lines) in &mut section.since {
+        for (name, section) in source.rules.iter_mut() {
+            for (since, lines) in section.since.iter_mut() {
                 let (offset, since) = (since.span().start, since.get_ref());
                 let range = order.range(since, lines.until.as_deref());
                 let is_empty = lines.doc.is_none() && lines.members.is_empty();

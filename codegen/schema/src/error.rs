@@ -359,3 +359,19 @@ impl Error {
         }
     }
 }
+
+/// Reads the names of an enum on the command line.
+macro_rules! from_name {
+    ($type:ident, $kind:literal, $name:ident) => {
+        impl std::str::FromStr for $type {
+            type Err = crate::Error;
+
+            fn from_str(name: &str) -> Result<Self, crate::Error> {
+                let found = Self::ALL.iter().find(|one| one.$name() == name);
+                let known = Self::ALL.iter().map(|one| one.$name());
+                (found.copied()).ok_or_else(|| crate::Error::no_such($kind, name, known))
+            }
+        }
+    };
+}
+pub(crate) use from_name;

@@ -90,18 +90,6 @@ impl FileSet {
         Ok(below)
     }
 
-    /// Returns the number of files.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.files.len()
-    }
-
-    /// Returns whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Compares the set with the files below `root`, writing nothing.
     ///
     /// # Errors

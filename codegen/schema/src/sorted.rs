@@ -1,23 +1,49 @@
-//! Maps and sets in the order of their keys, kept as sorted lists.
+//! Maps and sets in the order of their keys, kept as sorted lists and read as slices.
 //!
-//! They have the methods of the standard library's B-trees that this crate calls, and are a tenth of the work for the
-//! compiler: the crate has more than a hundred kinds of maps and sets, and as B-trees they were a quarter of its code.
+//! They have the methods of the standard library's B-trees that change a collection or look for a key, and are a tenth
+//! of the work for the compiler: the crate has more than a hundred kinds of maps and sets, and as B-trees they were a
+//! quarter of its code. The flat map of the `litemap` crate sorts what is collected, which is more code for each kind,
+//! and reads and writes JSON differently.
 //! A lookup halves the list; a new key that is not the last moves the entries after it.
 
 use std::borrow::Borrow;
-use std::fmt;
 use std::ops::{Deref, Index};
-use std::{slice, vec};
+use std::{fmt, slice, vec};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-/// What a map and a set have in common: they take entries one by one, and give them back in order.
+/// A map in the order of its keys, which can be read as a slice of its entries.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SortedMap<K, V>(Vec<(K, V)>);
+
+/// A set in the order of its items, which can be read as a slice.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct SortedSet<T>(Vec<T>);
+
+/// What a map and a set have in common: they take entries one by one, and are read and given back in order.
 macro_rules! collection {
     ($of:ident<$first:ident $(, $second:ident)?> of $entry:ty) => {
+        impl<$first $(, $second)?> $of<$first $(, $second)?> {
+            /// Creates an empty collection.
+            #[must_use]
+            pub const fn new() -> Self {
+                Self(Vec::new())
+            }
+        }
+
         impl<$first $(, $second)?> Default for $of<$first $(, $second)?> {
             fn default() -> Self {
                 Self::new()
+            }
+        }
+
+        impl<$first $(, $second)?> Deref for $of<$first $(, $second)?> {
+            type Target = [$entry];
+
+            fn deref(&self) -> &[$entry] {
+                &self.0
             }
         }
 
@@ -37,14 +63,6 @@ macro_rules! collection {
             }
         }
 
-        impl<$first: Ord $(, $second)?, const N: usize> From<[$entry; N]>
-            for $of<$first $(, $second)?>
-        {
-            fn from(entries: [$entry; N]) -> Self {
-                entries.into_iter().collect()
-            }
-        }
-
         impl<$first $(, $second)?> IntoIterator for $of<$first $(, $second)?> {
             type Item = $entry;
             type IntoIter = vec::IntoIter<$entry>;
@@ -53,83 +71,67 @@ macro_rules! collection {
                 self.0.into_iter()
             }
         }
+
+        impl<'a, $first $(, $second)?> IntoIterator for &'a $of<$first $(, $second)?> {
+            type Item = &'a $entry;
+            type IntoIter = slice::Iter<'a, $entry>;
+
+            fn into_iter(self) -> Self::IntoIter {
+                self.iter()
+            }
+        }
     };
 }
 
 collection!(SortedMap < K, V > of(K, V));
 collection!(SortedSet<T> of T);
 
-/// A map in the order of its keys.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SortedMap<K, V>(Vec<(K, V)>);
-
-/// The entries of a [`SortedMap`], in the order of its keys.
-pub type Entries<'m, K, V> =
-    std::iter::Map<slice::Iter<'m, (K, V)>, fn(&'m (K, V)) -> (&'m K, &'m V)>;
+/// Returns where a key is among entries, or where it would be.
+fn place<E, K: Borrow<Q>, Q: Ord + ?Sized>(
+    entries: &[E],
+    of: impl Fn(&E) -> &K,
+    key: &Q,
+) -> Result<usize, usize> {
+    match entries.last() {
+        // Most keys come in order.
+        Some(last) if of(last).borrow() < key => Err(entries.len()),
+        _ => entries.binary_search_by(|known| of(known).borrow().cmp(key)),
+    }
+}
 
 impl<K, V> SortedMap<K, V> {
-    /// Creates an empty map.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// Returns the number of entries.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns whether there are no entries.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the entries.
-    pub fn iter(&self) -> Entries<'_, K, V> {
-        self.0.iter().map(|(key, value)| (key, value))
-    }
-
     /// Returns the keys.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator + Clone {
-        self.0.iter().map(|(key, _)| key)
+        self.iter().map(|(key, _)| key)
     }
 
     /// Returns the values, in the order of their keys.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator + Clone {
-        self.0.iter().map(|(_, value)| value)
+        self.iter().map(|(_, value)| value)
     }
 
-    /// Returns the values, to change them.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.0.iter_mut().map(|(_, value)| value)
+    /// Returns the entries, with values to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.0.iter_mut().map(|(key, value)| (&*key, value))
     }
 
     /// Returns the values without the keys.
-    pub fn into_values(self) -> impl DoubleEndedIterator<Item = V> + ExactSizeIterator {
-        self.0.into_iter().map(|(_, value)| value)
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.into_iter().map(|(_, value)| value)
     }
 
     /// Keeps the entries that `keep` approves.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
-        self.0.retain_mut(|(key, value)| keep(key, value));
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
     }
 }
 
 impl<K: Ord, V> SortedMap<K, V> {
-    /// Returns where a key is, or where it would be.
     fn place<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
     where
         K: Borrow<Q>,
     {
-        match self.0.last() {
-            // Most keys come in order.
-            Some((last, _)) if last.borrow() < key => Err(self.0.len()),
-            _ => self
-                .0
-                .binary_search_by(|(known, _)| known.borrow().cmp(key)),
-        }
+        place(&self.0, |(known, _)| known, key)
     }
 
     /// Returns the value of a key.
@@ -137,16 +139,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.get_key_value(key).map(|(_, value)| value)
-    }
-
-    /// Returns a key as the map has it, and its value.
-    pub fn get_key_value<Q: Ord + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
-    where
-        K: Borrow<Q>,
-    {
-        let (key, value) = self.0.get(self.place(key).ok()?)?;
-        Some((key, value))
+        self.place(key).ok().map(|at| &self.0[at].1)
     }
 
     /// Returns the value of a key, to change it.
@@ -154,8 +147,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let at = self.place(key).ok()?;
-        self.0.get_mut(at).map(|(_, value)| value)
+        self.place(key).ok().map(|at| &mut self.0[at].1)
     }
 
     /// Returns whether there is a value for a key.
@@ -186,16 +178,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.remove_entry(key).map(|(_, value)| value)
-    }
-
-    /// Removes a key, and returns it with its value.
-    pub fn remove_entry<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<(K, V)>
-    where
-        K: Borrow<Q>,
-    {
-        let at = self.place(key).ok()?;
-        Some(self.0.remove(at))
+        self.place(key).ok().map(|at| self.0.remove(at).1)
     }
 
     /// Returns the place of a key, to fill or change it.
@@ -241,40 +224,6 @@ impl<'m, K, V> Entry<'m, K, V> {
     {
         self.or_insert_with(V::default)
     }
-
-    /// Changes the value, if there is one.
-    #[must_use]
-    pub fn and_modify(self, change: impl FnOnce(&mut V)) -> Self {
-        if let Ok(at) = self.at {
-            change(&mut self.entries[at].1);
-        }
-        self
-    }
-}
-
-impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for SortedMap<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-impl<'m, K, V> IntoIterator for &'m SortedMap<K, V> {
-    type Item = (&'m K, &'m V);
-    type IntoIter = Entries<'m, K, V>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl<'m, K, V> IntoIterator for &'m mut SortedMap<K, V> {
-    type Item = (&'m K, &'m mut V);
-    type IntoIter =
-        std::iter::Map<slice::IterMut<'m, (K, V)>, fn(&'m mut (K, V)) -> (&'m K, &'m mut V)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter_mut().map(|(key, value)| (&*key, value))
-    }
 }
 
 /// Indexing panics if the map has no such key, as that of the standard library does.
@@ -289,7 +238,7 @@ impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SortedMap<K, V> {
 
 impl<K: Serialize, V: Serialize> Serialize for SortedMap<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
+        serializer.collect_map(self.iter().map(|(key, value)| (key, value)))
     }
 }
 
@@ -317,42 +266,18 @@ impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for Fille
     }
 }
 
-/// A set in the order of its items, which can be read as a slice.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct SortedSet<T>(Vec<T>);
-
-impl<T> Deref for SortedSet<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<T> SortedSet<T> {
-    /// Creates an empty set.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-
+impl<T: Ord> SortedSet<T> {
     /// Keeps the items that `keep` approves.
     pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
         self.0.retain(keep);
     }
-}
 
-impl<T: Ord> SortedSet<T> {
     /// Returns where an item is, or where it would be.
     fn place<Q: Ord + ?Sized>(&self, item: &Q) -> Result<usize, usize>
     where
         T: Borrow<Q>,
     {
-        match self.0.last() {
-            Some(last) if last.borrow() < item => Err(self.0.len()),
-            _ => self.0.binary_search_by(|known| known.borrow().cmp(item)),
-        }
+        place(&self.0, |known| known, item)
     }
 
     /// Returns whether an item is in the set.
@@ -365,13 +290,8 @@ impl<T: Ord> SortedSet<T> {
 
     /// Adds an item, and returns whether it is new.
     pub fn insert(&mut self, item: T) -> bool {
-        match self.place(&item) {
-            Ok(_) => false,
-            Err(at) => {
-                self.0.insert(at, item);
-                true
-            }
-        }
+        let place = self.place(&item);
+        place.map_err(|at| self.0.insert(at, item)).is_err()
     }
 
     fn put(&mut self, item: T) {
@@ -383,56 +303,6 @@ impl<T: Ord> SortedSet<T> {
     where
         T: Borrow<Q>,
     {
-        let place = self.place(item);
-        place.map(|at| self.0.remove(at)).is_ok()
-    }
-
-    /// Returns whether all items are in another set.
-    #[must_use]
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.iter().all(|item| other.contains(item))
-    }
-
-    /// Returns whether the set has all items of another one.
-    #[must_use]
-    pub fn is_superset(&self, other: &Self) -> bool {
-        other.is_subset(self)
-    }
-
-    /// Returns whether no item is in another set.
-    #[must_use]
-    pub fn is_disjoint(&self, other: &Self) -> bool {
-        !self.iter().any(|item| other.contains(item))
-    }
-
-    /// Returns the items that are not in another set.
-    pub fn difference(&self, other: &Self) -> impl Iterator<Item = &T> {
-        self.iter().filter(|item| !other.contains(*item))
-    }
-
-    /// Returns the items that are in another set, too.
-    pub fn intersection(&self, other: &Self) -> impl Iterator<Item = &T> {
-        self.iter().filter(|item| other.contains(*item))
-    }
-
-    /// Returns the items of two sets, each once.
-    pub fn union<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = &'s T> {
-        let all: SortedSet<&T> = self.iter().chain(other).collect();
-        all.into_iter()
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for SortedSet<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
-    }
-}
-
-impl<'s, T> IntoIterator for &'s SortedSet<T> {
-    type Item = &'s T;
-    type IntoIter = slice::Iter<'s, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+        self.place(item).map(|at| self.0.remove(at)).is_ok()
     }
 }

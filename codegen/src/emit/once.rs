@@ -27,13 +27,10 @@ impl Once {
         let mut names: SortedMap<(&str, &str), SortedSet<&str>> = SortedMap::new();
         for (name, piece) in revisions.iter().flat_map(|(.., pieces)| *pieces) {
             let parts = || piece.names.iter().map(String::as_str);
-            names
-                .entry((name, &piece.text))
-                .and_modify(|same| {
-                    same.retain(|part| piece.names.contains(*part) || WIRE.contains(part));
-                    same.extend(parts().filter(|part| WIRE.contains(part)));
-                })
-                .or_insert_with(|| parts().collect());
+            let same = names.entry((name, &piece.text));
+            let same = same.or_insert_with(|| parts().collect());
+            same.retain(|part| piece.names.contains(*part) || WIRE.contains(part));
+            same.extend(parts().filter(|part| WIRE.contains(part)));
         }
         let mut classes: SortedMap<(usize, &str), usize> = SortedMap::new();
         // The text alone decides at first; then types fall apart whose parts have, until none does any more.

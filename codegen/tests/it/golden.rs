@@ -49,7 +49,7 @@ fn generate(feature: &str) -> Crate {
     let revisions = format!(
         "[[revision]]\nid = \"{feature}\"\nlifecycle = \"per-request\"\nstatus = \"released\"\n"
     );
-    let mut files = SortedMap::from([("revisions.toml".to_owned(), revisions)]);
+    let mut files = SortedMap::from_iter([("revisions.toml".to_owned(), revisions)]);
     for entry in fs::read_dir(root().join(feature)).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();

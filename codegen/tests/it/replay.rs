@@ -17,7 +17,7 @@ fn draft(name: &str) -> String {
 /// A spec with one release, which the first draft is.
 fn spec() -> Directory {
     let methods = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\nsince = \"old\"\nuntil = \"old\"\n";
-    let mut directory = Directory::from_files(SortedMap::from([
+    let mut directory = Directory::from_files(SortedMap::from_iter([
         ("methods.toml".to_owned(), methods.to_owned()),
         (
             "docs.toml".to_owned(),
@@ -49,7 +49,7 @@ fn the_history_of_a_draft() {
     let shine = step("2027-01-08-shine").unwrap();
     assert_eq!(
         shine.rows.unwrap(),
-        SortedMap::from([(Level::Compatible, 1)])
+        SortedMap::from_iter([(Level::Compatible, 1)])
     );
     let places: Vec<&str> = shine.open.iter().map(|one| one.place.as_str()).collect();
     assert_eq!((places, shine.new), (vec!["Wall.shine"], 1));

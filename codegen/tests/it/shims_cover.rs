@@ -132,7 +132,7 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
     // Between these two nothing is converted: the extension stands beside the revision.
     let beside = compared("2026-07-28", "tasks");
     let kinds: SortedSet<Kind> = beside.rows.iter().map(|row| row.kind).collect();
-    assert_eq!(kinds, SortedSet::from([Kind::MethodAdded]));
+    assert_eq!(kinds, SortedSet::from_iter([Kind::MethodAdded]));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     };
     assert_eq!(row.kind, Kind::MemberAddedOptional);
     let met = |spec: &Spec| cover(row, &planned(spec));
-    assert_eq!(met(&grown), SortedSet::from([UNDECIDED.to_owned()]));
+    assert_eq!(met(&grown), SortedSet::from_iter([UNDECIDED.to_owned()]));
     assert_eq!(met(&spec), SortedSet::new());
 }
 

@@ -1,7 +1,8 @@
 //! What the schemas say of members that the types keep as text: planned and read by one comparison.
 
 use crate::says;
-use mcp_schema::sorted::{SortedMap, SortedSet};
+use mcp_schema::sorted::SortedMap;
+use std::collections::BTreeSet;
 
 use mcp_schema::Models;
 use mcp_schema::Spec;
@@ -298,7 +299,7 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
         };
         let first = open(&files);
         // One step further is another question, or none.
-        let asked = |open: &Open| -> SortedSet<(String, String)> {
+        let asked = |open: &Open| -> BTreeSet<(String, String)> {
             let all = open.decisions.iter();
             all.map(|one| (format!("{} {}", one.scope, one.place), one.open.clone()))
                 .collect()
@@ -308,7 +309,7 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
         directory.scaffold(&first).unwrap();
         files = directory.files().clone();
         let mut number = 0;
-        for (file, text) in &mut files {
+        for (file, text) in files.iter_mut() {
             let lines = text.lines().map(|line| {
                 number += 1;
                 let value = match (file.as_str(), line.split(" = ").next().unwrap_or_default()) {

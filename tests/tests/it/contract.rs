@@ -104,7 +104,7 @@ fn every_definition_of_a_schema_is_a_row_of_the_table_of_types() {
 fn what_lies_on_disk_is_what_the_generator_makes() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let generated = generate(&spec).unwrap();
-    assert!(generated.files.len() > generated.crates.len() * 3);
+    assert!(generated.crates.iter().all(|one| one.files.len() >= 3));
     let mut files = generated.files;
     for section in &generated.sections {
         section.put(&root(), &mut files).unwrap();

@@ -187,7 +187,9 @@ pub(super) fn open(open: &Open) -> String {
 }
 
 pub(super) fn scaffolded(written: &SortedMap<String, usize>) -> String {
-    let line = |(file, stubs)| format!("spec/{file}: {stubs} stubs written, to be filled in\n");
+    let line = |(file, stubs): &(String, usize)| {
+        format!("spec/{file}: {stubs} stubs written, to be filled in\n")
+    };
     written.iter().map(line).collect()
 }
 

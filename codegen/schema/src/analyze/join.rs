@@ -40,7 +40,7 @@ pub(crate) fn decide(
             _ => None,
         });
     let mut givens: SortedMap<_, _> = objects.collect();
-    for (name, def) in &mut built.model.types {
+    for (name, def) in built.model.types.iter_mut() {
         areas.get(name).clone_into(&mut def.area);
         let boxed = boxes.remove(name).unwrap_or_default();
         let place = def.at();

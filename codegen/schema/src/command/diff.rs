@@ -102,8 +102,7 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 }
 
 fn levels() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(Level::ALL.iter().map(|level| level.id()))
-        .try_map(|id| id.parse::<Level>())
+    PossibleValuesParser::new(Level::ALL.map(Level::as_str)).try_map(|id| id.parse::<Level>())
 }
 
 /// Compares two revisions and renders the changes; `own` reads the spec of the program, `colour` is for text.

@@ -209,12 +209,15 @@ impl Builder<'_> {
                     .collect::<Result<_, _>>()?;
                 return Ok(self.push(Shape::Union(variants), node));
             }
-            let one = rest.unsaid.remove_entry("oneOf");
+            let one = rest.unsaid.remove("oneOf");
             let id = self.node(&rest)?;
             let choices = Node {
                 pointer: node.pointer.clone(),
                 any_of: node.any_of.clone(),
-                unsaid: one.into_iter().collect(),
+                unsaid: one
+                    .map(|one| ("oneOf".to_owned(), one))
+                    .into_iter()
+                    .collect(),
                 ..Node::default()
             };
             let choices = self.node(&choices)?;

@@ -102,7 +102,7 @@ fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (String, Parts) {
     };
     match &mut node.shape {
         Shape::Object { members, rest } => {
-            let members = members.values_mut().map(|member| &mut member.node);
+            let members = members.iter_mut().map(|(_, member)| &mut member.node);
             parts.nodes.extend(members.map(std::mem::take));
             if let Rest::Each(each) = rest {
                 parts.nodes.push(std::mem::take(each));
@@ -116,9 +116,11 @@ fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (String, Parts) {
         Shape::Choice(values) => values.sort_by_cached_key(Value::to_string),
         Shape::Alias(_) | Shape::Any | Shape::Scalar(_) => {}
     }
-    parts
-        .nodes
-        .extend(node.applied.values_mut().map(std::mem::take));
+    parts.nodes.extend(
+        node.applied
+            .iter_mut()
+            .map(|(_, part)| std::mem::take(part)),
+    );
     for part in &mut parts.nodes {
         *part = graph.resolve(*part) + offset;
     }

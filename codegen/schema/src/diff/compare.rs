@@ -92,7 +92,7 @@ impl<'g> Comparer<'g> {
     fn begin(&mut self, places: Place, compares: impl FnOnce(&mut Self, &Spot)) -> SiteId {
         let site = self.sites.len();
         self.sites.push(Site {
-            places: SortedSet::from([places]),
+            places: SortedSet::from_iter([places]),
             ..Site::default()
         });
         compares(self, &Spot::of(site));

@@ -32,7 +32,7 @@ pub(crate) struct Carried {
 /// The errors whose codes a schema carries.
 pub(crate) fn carried(side: &Side) -> Vec<Carried> {
     let graph = &side.graph;
-    let of = |(definition, node): (&String, &NodeId)| {
+    let of = |(definition, node): &(String, NodeId)| {
         let error = graph.member(*node, "error");
         let code = graph.member(error.map_or(*node, |error| error.node), "code")?;
         let name = definition.strip_suffix("Error").unwrap_or(definition);
@@ -229,7 +229,7 @@ fn renumbered(
 
 fn headers(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<Row>) {
     let sides = [before, after].map(|facts| facts.headers.iter().filter(|header| header.used));
-    for pair in by_name(sides, |header| header.name.to_lowercase()).into_values() {
+    for (_, pair) in by_name(sides, |header| header.name.to_lowercase()) {
         let kinds = [Kind::HeaderAdded, Kind::HeaderRemoved, Kind::HeaderChanged];
         let told = |header: &Header| (header.meaning.clone(), header.required, header.must);
         let view = |header: &Header| View {

@@ -234,7 +234,7 @@ impl Graph {
         let mut variants = Vec::new();
         let mut scalars = SortedSet::new();
         let mut first_scalar = None;
-        let mut seen = SortedSet::from([id]);
+        let mut seen = SortedSet::from_iter([id]);
         let mut open = vec![id];
         while let Some(next) = open.pop() {
             let node = self.node(next);

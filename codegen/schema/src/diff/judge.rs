@@ -34,7 +34,7 @@ pub(crate) fn refused_by<'l>(
 ) -> Option<(&'l str, &'l Value)> {
     let mut all = limits.iter();
     let (name, bound) = all.find(|(name, bound)| {
-        let limits = SortedMap::from([((*name).clone(), (*bound).clone())]);
+        let limits = SortedMap::from_iter([((*name).clone(), (*bound).clone())]);
         let mut graph = Graph::default();
         for pattern in patterns(&limits) {
             graph.patterns.read(&pattern);

@@ -1,12 +1,11 @@
 //! The kinds of changes, by stable id, with all that is known of each by itself.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::verdict::{CrateChange, Level, Meaning, Verdict, Verdicts};
-use crate::Error;
+use crate::error::from_name;
 
 /// A kind in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,15 +260,4 @@ impl fmt::Display for Kind {
     }
 }
 
-impl FromStr for Kind {
-    type Err = Error;
-
-    fn from_str(id: &str) -> Result<Self, Error> {
-        (Self::ALL.iter().copied())
-            .find(|kind| kind.id() == id)
-            .ok_or_else(|| {
-                let known = Self::ALL.iter().map(|kind| kind.id());
-                Error::no_such("kind of change", id, known)
-            })
-    }
-}
+from_name!(Kind, "kind of change", id);

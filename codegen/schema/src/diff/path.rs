@@ -214,18 +214,14 @@ pub(crate) struct Selector {
     pub(crate) nodes: [Option<usize>; 2],
 }
 
-impl Part {
-    /// Returns its form in a path.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Params => "params",
-            Self::Result => "result",
-            Self::Error => "error",
-            Self::Header => "header",
-            Self::Rule => "rule",
-        }
+mcp_wire::strings! {
+    Part {
+        Message "message";
+        Params "params";
+        Result "result";
+        Error "error";
+        Header "header";
+        Rule "rule";
     }
 }
 
@@ -248,7 +244,7 @@ impl fmt::Display for WirePath {
         } = self;
         write!(f, "{} {method}", direction_id(*direction))?;
         if *part != Part::Message || !trail.segments.is_empty() {
-            write!(f, " {} {}", part.id(), trail.text)?;
+            write!(f, " {part} {}", trail.text)?;
         }
         Ok(())
     }

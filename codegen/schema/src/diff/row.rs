@@ -140,12 +140,6 @@ impl Row {
         self
     }
 
-    /// Returns the methods that it reaches, `*` for what every message has.
-    pub fn methods(&self) -> impl Iterator<Item = &str> {
-        let runs = self.paths.chunk_by(|a, b| a.method == b.method);
-        runs.filter_map(|run| Some(run.first()?.method.as_str()))
-    }
-
     /// Gives the row its id; `facet` is what tells it from other changes at the same path.
     pub(crate) fn sign(&mut self, facet: &str) {
         let path = self.paths.first().map(ToString::to_string);

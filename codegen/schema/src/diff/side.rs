@@ -12,6 +12,7 @@ use super::graph::Graph;
 use super::lines::Lines;
 use super::messages::{self, Message};
 use super::show::joined;
+use super::variants::share;
 use crate::Error;
 use crate::schema::Schema;
 use crate::spec::errors::ErrorRules;
@@ -123,11 +124,7 @@ impl<'s> Sources<'s> {
             let known = ids.chain(names).chain(["or the path of a schema.json"]);
             return Err(Error::unknown_revision(name, known));
         }
-        let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
-        let text = String::from_utf8(bytes).map_err(|cause| {
-            let cause = std::io::Error::new(std::io::ErrorKind::InvalidData, cause);
-            Error::io("read", path, cause)
-        })?;
+        let text = fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))?;
         self.of_text(name, &text, raw)
     }
 
@@ -241,10 +238,8 @@ impl<'s> Sources<'s> {
         let names: SortedSet<&str> = defs.keys().map(String::as_str).collect();
         self.spec.revisions.iter().max_by_key(|revision| {
             let own: SortedSet<&str> = revision.definitions().map(|(name, _)| name).collect();
-            let shared = own.intersection(&names).count();
-            let all = own.len() + names.len() - shared;
-            // In thousandths, so that it can be compared; the later one wins a tie.
-            shared * 1000 / all.max(1)
+            // The later one wins a tie.
+            share(&own, &names)
         })
     }
 }

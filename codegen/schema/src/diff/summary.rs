@@ -59,7 +59,7 @@ impl Summary {
         };
         let levels = Level::ALL
             .iter()
-            .map(|level| count(level.id(), &|row| row.level == *level));
+            .map(|level| count(level.as_str(), &|row| row.level == *level));
         let kinds = Kind::ALL
             .iter()
             .map(|kind| count(kind.id(), &|row| row.kind == *kind));

@@ -106,15 +106,18 @@ impl<'g> Profile<'g> {
 
     /// Returns whether a tag of a choice holds none of these values; `None` if the choice does not have that tag.
     fn is_apart(&self, name: &str, values: &SortedSet<String>) -> Option<bool> {
-        self.tags.get(name).map(|own| own.is_disjoint(values))
+        self.tags
+            .get(name)
+            .map(|own| !own.iter().any(|own| values.contains(own)))
     }
 }
 
-/// How much two choices share of such members, in thousandths.
-fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
-    match left.union(right).count() {
+/// How much two choices share of such members, or two schemas of their definitions, in thousandths.
+pub(super) fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
+    let shared = left.iter().filter(|name| right.contains(*name)).count();
+    match left.len() + right.len() - shared {
         0 => 1000,
-        all => left.intersection(right).count() * 1000 / all,
+        all => shared * 1000 / all,
     }
 }
 
@@ -270,7 +273,8 @@ impl<'g> Choices<'g> {
             if special.iter().any(|name| !rival.required.contains(name)) {
                 continue;
             }
-            match rival.required.difference(&own.required).next() {
+            let mut required = rival.required.iter();
+            match required.find(|name| !own.required.contains(*name)) {
                 Some(name) => words.push(format!("!{name}")),
                 // Nothing but the name is left to tell the two apart.
                 None => words.extend(own.name.map(str::to_owned)),

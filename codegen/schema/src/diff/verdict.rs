@@ -1,11 +1,8 @@
 //! What a change does to a message that crosses it: two directions, two questions each, and the level that follows.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::error::from_name;
 
 /// What becomes of a message that a peer of one revision sends to a peer of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -97,42 +94,17 @@ impl Verdicts {
     }
 }
 
-impl Level {
-    /// All levels, worst first.
-    pub const ALL: &[Self] = &[
-        Self::Breaking,
-        Self::Risky,
-        Self::Compatible,
-        Self::Representation,
-    ];
-
-    /// Returns the name on the command line and in files.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Breaking => "breaking",
-            Self::Risky => "risky",
-            Self::Compatible => "compatible",
-            Self::Representation => "representation",
-        }
+// The worst first.
+mcp_wire::strings! {
+    Level {
+        Breaking "breaking";
+        Risky "risky";
+        Compatible "compatible";
+        Representation "representation";
     }
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.id())
-    }
-}
-
-impl FromStr for Level {
-    type Err = Error;
-
-    fn from_str(id: &str) -> Result<Self, Error> {
-        (Self::ALL.iter().copied())
-            .find(|level| level.id() == id)
-            .ok_or_else(|| Error::no_such("level", id, Self::ALL.iter().map(|level| level.id())))
-    }
-}
+from_name!(Level, "level", as_str);
 
 /// One of the two revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -176,14 +148,10 @@ pub enum CrateChange {
     Major,
 }
 
-impl CrateChange {
-    /// Returns the name.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Patch => "patch",
-            Self::Minor => "minor",
-            Self::Major => "major",
-        }
+mcp_wire::strings! {
+    CrateChange {
+        Patch "patch";
+        Minor "minor";
+        Major "major";
     }
 }

@@ -68,7 +68,7 @@ pub(super) struct Builder<'s> {
     upstream: &'s SortedMap<String, String>,
     names: Names,
     /// Definitions that are done, or on their way.
-    begun: SortedSet<&'s str>,
+    begun: SortedSet<String>,
     types: SortedMap<String, TypeDef>,
     prose: SortedMap<String, String>,
     /// The decisions of definitions that are done.
@@ -93,16 +93,16 @@ impl<'s> Builder<'s> {
     /// Makes the type of a definition, unless that is done or under way.
     fn definition(&mut self, definition: &str) {
         let schema = self.schema;
-        let Some((definition, node)) = schema.definitions.get_key_value(definition) else {
+        let Some(node) = schema.definitions.get(definition) else {
             return;
         };
         let Some(name) = self.names.definition(definition).map(str::to_owned) else {
             return;
         };
-        if !self.begun.insert(definition) {
+        if !self.begun.insert(definition.to_owned()) {
             return;
         }
-        self.keep_prose(node, definition.clone());
+        self.keep_prose(node, definition.to_owned());
         let asked_by = std::mem::take(&mut self.open);
         let shape = match self.runtime(node, definition) {
             Ok(Some(shape)) => shape,
@@ -117,7 +117,7 @@ impl<'s> Builder<'s> {
         };
         let done = std::mem::replace(&mut self.open, asked_by);
         self.settled.extend(done.decisions);
-        let own = || definition.clone();
+        let own = || definition.to_owned();
         self.put(node, name, (Some(own()), own()), own(), shape);
     }
 

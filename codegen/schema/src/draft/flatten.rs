@@ -158,7 +158,7 @@ impl Join<'_> {
         Ok(Node {
             types: vec![JsonType::Object],
             properties,
-            required: left.required.union(&right.required).cloned().collect(),
+            required: left.required.into_iter().chain(right.required).collect(),
             additional,
             constraints: right.constraints,
             deprecated: left.deprecated || right.deprecated,

@@ -23,9 +23,13 @@ impl Builder<'_> {
         };
         let bare = (node.required.iter()).filter(|wire| !node.properties.contains_key(*wire));
         let bare = bare.map(|wire| (wire, &any));
+        let stated = node
+            .properties
+            .iter()
+            .map(|(wire, property)| (wire, property));
         let mut members = Vec::new();
         let mut fields: SortedMap<String, String> = SortedMap::new();
-        for (wire, property) in node.properties.iter().chain(bare) {
+        for (wire, property) in stated.chain(bare) {
             let mut member = self.member(node, wire, property, place);
             let fixed = matches!(member.presence, Presence::Constant(_));
             let taken_by = match fields.get(&member.field) {

@@ -32,7 +32,7 @@ pub(crate) fn opaque_rule(place: &str, word: &str) -> Settle {
 
 /// Lists unknown keywords: each has no effect, by the rules of JSON Schema.
 pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
-    let of = |(pointer, value): (&String, &serde_json::Value)| {
+    let of = |(pointer, value): &(String, serde_json::Value)| {
         let keyword = pointer.rsplit('/').next().map(unescaped);
         let keyword = keyword.unwrap_or_default();
         let mut settle = erratum(scope, pointer, Some(&value.to_string()), "remove = true");

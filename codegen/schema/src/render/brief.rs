@@ -211,7 +211,7 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
             if ends[0] == ends[1] {
                 // Within one exchange its parts tell the ends apart, or else the ways to the two places.
                 let parts = [&from, &paths].map(|paths| paths.first().map(|path| path.part));
-                let parts = parts.map(|part| part.unwrap_or(Part::Message).id());
+                let parts = parts.map(|part| part.unwrap_or(Part::Message).as_str());
                 let place =
                     |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
                 ends = match parts[0] == parts[1] {

@@ -60,7 +60,7 @@ fn page(history: &History) -> Value {
     let gravest = (0..diffs.len()).max_by_key(|index| breaking(&diffs[*index]));
     let levels = Level::ALL.iter().map(|level| {
         let count = rows().filter(|row| row.level == *level).count();
-        (level.id(), count, hint(*level))
+        (level.as_str(), count, hint(*level))
     });
     let kinds = Kind::ALL.iter().map(|kind| {
         let count = rows().filter(|row| row.kind == *kind).count();

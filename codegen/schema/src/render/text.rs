@@ -98,10 +98,9 @@ pub fn conclusion(summary: &Summary) -> String {
     };
     let rows = |count: usize| counted(count, "change");
     let mut text = format!(
-        "wire: {wire} (new receivers reject old senders in {}, old receivers reject new senders in {}); generated crate: {} ({})",
+        "wire: {wire} (new receivers reject old senders in {}, old receivers reject new senders in {}); generated crate: {of_crate} ({})",
         rows(summary.old_sender_refused),
         rows(summary.new_sender_refused),
-        of_crate.id(),
         rows(summary.crate_rows)
     );
     let extras = [
@@ -252,7 +251,7 @@ impl Writer {
             Level::Compatible => "32",
             Level::Representation => DIM,
         };
-        let level = self.paint(colour, &format!("{:<15}", row.level.id()));
+        let level = self.paint(colour, &format!("{:<15}", row.level));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
         let mut paths = self.some_of(&change.main().collect::<Vec<_>>(), change.is_of_messages());
         let from = self.some_of(&change.from().collect::<Vec<_>>(), false);

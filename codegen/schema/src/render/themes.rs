@@ -91,7 +91,7 @@ pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
 /// What two rows have in common that say the same.
 fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
     let part = row.paths.first().map(|path| path.part);
-    let mut key = vec![row.kind.id().to_owned(), row.level.id().to_owned()];
+    let mut key = vec![row.kind.id().to_owned(), row.level.as_str().to_owned()];
     match (row.kind, part) {
         (kind, _) if is_of_messages(kind) => {
             key.extend(areas(diff, row.paths.iter()).into_iter().cloned());

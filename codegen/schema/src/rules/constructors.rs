@@ -74,10 +74,8 @@ impl TryFrom<Row> for ValueRule {
 impl Constructors {
     /// Every rule, with where it stands and what it is called in errors.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
-        let order = self.order.iter().map(|name| (name.get_ref(), name));
-        let values = placed(&self.value, |rule| &rule.at);
-        rows("order of", order)
-            .chain(rows("value of", values))
+        placed("order of", &self.order, |name| name)
+            .chain(placed("value of", &self.value, |rule| &rule.at))
             .chain(rows("word of", &self.word))
     }
 }

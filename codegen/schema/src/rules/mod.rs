@@ -274,16 +274,16 @@ impl Rules {
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let (names, constructors) = (&self.names, &self.constructors);
-        let inline = placed(&names.rules.inline, |rule| &rule.at);
-        let shape = placed(&self.shapes.rules.shape, |rule| &rule.at);
-        let union = placed(&self.unions.rules.union, |rule| &rule.at);
+        let inline = placed("inline schema", &names.rules.inline, |rule| &rule.at);
+        let shape = placed("shape", &self.shapes.rules.shape, |rule| &rule.at);
+        let union = placed("union", &self.unions.rules.union, |rule| &rule.at);
         let all = [
             names.unused(NO_USE, rows("type", &names.rules.types)),
-            names.unused(NO_USE, rows("inline schema", inline)),
+            names.unused(NO_USE, inline),
             names.unused(NO_USE, rows("runtime type", &names.rules.runtime)),
             names.unused(NO_USE, rows("member", &names.rules.members)),
-            self.shapes.unused(NO_USE, rows("shape", shape)),
-            self.unions.unused(NO_USE, rows("union", union)),
+            self.shapes.unused(NO_USE, shape),
+            self.unions.unused(NO_USE, union),
             constructors.unused(NO_USE, constructors.rules.all()),
         ];
         all.into_iter().flatten().collect()
@@ -297,22 +297,26 @@ const NO_USE: [&str; 3] = [
     "remove the rule, or mend what it names",
 ];
 
-/// Rules, each with where it stands and what it is called in errors.
-fn rows<'r, T: 'r>(
-    what: &str,
-    rules: impl IntoIterator<Item = (&'r String, &'r Spanned<T>)>,
-) -> impl Iterator<Item = (usize, String)> {
-    let row =
-        move |(at, rule): (&String, &Spanned<T>)| (rule.span().start, format!("{what} `{at}`"));
-    rules.into_iter().map(row)
+/// Where a rule stands, and what it is called in errors.
+fn row<T>(what: &str, at: &str, rule: &Spanned<T>) -> (usize, String) {
+    (rule.span().start, format!("{what} `{at}`"))
 }
 
-/// Rules with the places that they are of.
+/// The rows of rules that stand under the places that they are of.
+fn rows<T>(
+    what: &str,
+    rules: &SortedMap<String, Spanned<T>>,
+) -> impl Iterator<Item = (usize, String)> {
+    (rules.iter()).map(move |(at, rule)| row(what, at, rule))
+}
+
+/// The rows of rules that name the places that they are of.
 fn placed<T>(
+    what: &str,
     rules: &[Spanned<T>],
     at: fn(&T) -> &String,
-) -> impl Iterator<Item = (&String, &Spanned<T>)> {
-    rules.iter().map(move |rule| (at(rule.get_ref()), rule))
+) -> impl Iterator<Item = (usize, String)> {
+    (rules.iter()).map(move |rule| row(what, at(rule.get_ref()), rule))
 }
 
 /// The first rule whose pattern meets the place.

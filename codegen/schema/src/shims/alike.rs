@@ -31,7 +31,7 @@ const DECIDING: [&str; 3] = ["code", "method", "result"];
 
 /// The names of all types that are the same, with all that they hold.
 fn alike(old: &Model, new: &Model) -> SortedSet<String> {
-    let same = |(name, def): (&String, &TypeDef)| {
+    let same = |(name, def): &(String, TypeDef)| {
         let other = new.get(name)?;
         let decided = |it: &Member| DECIDING.contains(&it.wire.as_str());
         let by_method = matches!(&def.shape, Shape::Object(it) if it.members.iter().any(decided));

@@ -154,7 +154,7 @@ fn met(row: &Row, planned: &[&Planned]) -> Vec<Met> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
         // Names of definitions are no value that anything could happen to.
-        let proven = || SortedSet::from([PROVEN.to_owned()]);
+        let proven = || SortedSet::from_iter([PROVEN.to_owned()]);
         return planned.iter().flat_map(|pair| pair.met(proven())).collect();
     }
     let near: [Touches; 3] = [
@@ -179,6 +179,6 @@ fn met_on_the_way(row: &Row, planned: &[&Planned]) -> Vec<Met> {
     if !met.is_empty() {
         return met;
     }
-    let alone = |pair: &&Planned| pair.met(SortedSet::from([UNNEGOTIATED.to_owned()]));
+    let alone = |pair: &&Planned| pair.met(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
     planned.last().and_then(alone).into_iter().collect()
 }

@@ -179,5 +179,5 @@ impl<'p> OneWay<'_, 'p> {
 }
 
 fn one(word: &str) -> SortedSet<String> {
-    SortedSet::from([word.to_owned()])
+    SortedSet::from_iter([word.to_owned()])
 }

@@ -103,7 +103,7 @@ impl<'g> Limits<'g> {
         }
         let root = comparer.root(Place::default(), ends[1].1, [Some(old), Some(new)]);
         let mut found = Vec::new();
-        let mut seen = SortedSet::from([root]);
+        let mut seen = SortedSet::from_iter([root]);
         // The first segment is the member itself.
         let mut ahead = vec![(root, Vec::new(), 1)];
         while let Some((site, way, hidden)) = ahead.pop() {

@@ -68,35 +68,31 @@ impl Directory {
         let ended = (all.iter()).filter(|held| is_last && before.is_some() && held.until == before);
         let ended: Vec<Held> = ended.cloned().collect();
         let mut changes = Vec::new();
-        let begin_next: Vec<Fact> = (all.iter())
-            .filter(|held| order.id(at + 1) == Some(held.since.as_str()))
-            .map(|held| held.fact.clone())
-            .collect();
-        for held in all {
+        let after = order.id(at + 1);
+        // Lines of its own that the next revision has lines of its own for were the revision's alone.
+        let begins_next = |held: &Held| {
+            let mut alike = all.iter().filter(|other| other.fact == held.fact);
+            alike.any(|other| after == Some(&other.since))
+        };
+        let after = after.filter(|after| !is_last || heir == Some(after));
+        for held in &all {
             let Ok((from, to)) = order.span(&held.since, held.until.as_deref()) else {
                 continue;
             };
-            let next = order
-                .id(at + 1)
-                .filter(|next| at < to && (!is_last || heir == Some(next)));
-            let change = match next {
-                // Lines of its own that the next revision has lines of its own for were the revision's alone.
-                Some(_) if from == at && begin_next.contains(&held.fact) => Change::Goes,
+            let change = match after.filter(|_| at < to && !begins_next(held)) {
+                Some(after) if from == at => Change::Begins(after.to_owned()),
                 None if from == at => Change::Goes,
-                Some(next) if from == at => {
-                    if heir.is_some() {
-                        kept.push(held.fact.clone());
-                    }
-                    Change::Begins(next.to_owned())
-                }
                 _ if to == at && held.until.is_some() => Change::Ends(before.clone()),
                 _ => continue,
             };
-            changes.push((held, change));
+            if heir.is_some() && matches!(change, Change::Begins(_)) {
+                kept.push(held.fact.clone());
+            }
+            changes.push((held.clone(), change));
         }
         directory.change(changes)?;
-        removed.handed_on = heir.map(|draft| (draft.to_owned(), kept));
-        removed.handed_on = removed.handed_on.filter(|(_, kept)| !kept.is_empty());
+        let handed_on = heir.map(|draft| (draft.to_owned(), kept));
+        removed.handed_on = handed_on.filter(|(_, kept)| !kept.is_empty());
         without_names(directory, id)?;
 
         let entries = directory.entries(REVISIONS)?;
@@ -295,7 +291,7 @@ fn without<'e>(
     gone: impl Iterator<Item = (&'e String, &'e Entry)> + Clone,
 ) -> Result<(), Error> {
     let Directory { root, files, .. } = directory;
-    for (file, text) in files {
+    for (file, text) in files.iter_mut() {
         let own = gone.clone().filter(|(of, _)| *of == file);
         let own = own.map(|(_, entry)| entry);
         if own.clone().next().is_some() {

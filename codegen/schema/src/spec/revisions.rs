@@ -1,7 +1,5 @@
 //! `revisions.toml`: the one ordered list of revisions, read and written with its comments kept.
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -9,6 +7,7 @@ use super::rules::RuleFile;
 use super::sheet::{self, Entry};
 use super::{Directory, REVISIONS};
 use crate::Error;
+use crate::error::from_name;
 use crate::names::module;
 use crate::naming::is_identifier;
 
@@ -49,23 +48,8 @@ mcp_wire::strings! {
     }
 }
 
-/// Reads the names of an enum on the command line.
-macro_rules! from_name {
-    ($type:ident, $kind:literal) => {
-        impl FromStr for $type {
-            type Err = Error;
-
-            fn from_str(name: &str) -> Result<Self, Error> {
-                let known = Self::ALL.map(Self::as_str);
-                let found = Self::ALL.into_iter().find(|one| one.as_str() == name);
-                found.ok_or_else(|| Error::no_such($kind, name, known.into_iter()))
-            }
-        }
-    };
-}
-
-from_name!(Lifecycle, "lifecycle");
-from_name!(Status, "status");
+from_name!(Lifecycle, "lifecycle", as_str);
+from_name!(Status, "status", as_str);
 
 /// One entry, with the places of its values.
 #[derive(Clone, Debug, Deserialize)]

@@ -59,9 +59,9 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
         }
         failures.extend(unconfirmed(&directory, &list, row));
         if let Some(upstream) = upstream {
-            match has_moved_on(row, upstream) {
-                true => moved_on.push(row.id().to_owned()),
-                false => failures.extend(as_upstream(&directory, row, upstream)),
+            match as_upstream(&directory, row, upstream) {
+                Some(unlike) => failures.extend(unlike),
+                None => moved_on.push(row.id().to_owned()),
             }
         }
     }
@@ -156,15 +156,9 @@ fn unlike(
     })
 }
 
-/// Whether a draft is what upstream had on another day: it changes there at any time, and here when it is imported.
-fn has_moved_on(row: &Row, upstream: &Path) -> bool {
-    let path = upstream.join(schema_name(row.id()));
-    row.is_draft()
-        && !row.sha256().is_empty()
-        && Upstream::read(&path).is_ok_and(|file| file.sha256 != row.sha256())
-}
-
-fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Vec<Error> {
+/// How a schema differs from upstream's; `None` for a draft that is what upstream had on another day: it changes there at any
+/// time, and here when it is imported.
+fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Option<Vec<Error>> {
     let (id, name) = (row.id(), schema_name(row.id()));
     let path = upstream.join(&name);
     let place = path.display().to_string();
@@ -172,15 +166,16 @@ fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Vec<Error> 
         Ok(upstream) => upstream,
         Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {
             let problem = format!("revision `{id}` has no upstream file");
-            return vec![Error::file(place, problem, "", "")];
+            return Some(vec![Error::file(place, problem, "", "")]);
         }
-        Err(error) => return vec![error],
+        Err(error) => return Some(vec![error]),
     };
     let help = format!("cargo xtask spec import {place} --revision {id}");
     let mut failures = Vec::new();
     if upstream.sha256 != row.sha256() {
         let recorded = match row.sha256() {
             "" => "nothing",
+            _ if row.is_draft() => return None,
             digest => digest,
         };
         let problem = format!("not the file that was imported as revision `{id}`");
@@ -191,7 +186,7 @@ fn as_upstream(directory: &Directory, row: &Row, upstream: &Path) -> Vec<Error> 
     let problem = format!("not the canonical form of {place}");
     let canonical = &upstream.canonical;
     failures.extend(unlike(directory, &name, canonical, &problem, &help));
-    failures
+    Some(failures)
 }
 
 fn unlisted(directory: &Directory, rows: &[Row]) -> Vec<Error> {

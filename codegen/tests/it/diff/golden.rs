@@ -30,7 +30,9 @@ fn the_summaries_are_as_reviewed() {
     let mut text = String::new();
     for (old, new) in pairs() {
         let summary = diff(old, new).summary();
-        let crate_change = summary.crate_change.map_or("none", |change| change.id());
+        let crate_change = summary
+            .crate_change
+            .map_or("none", |change| change.as_str());
         text.push_str(&format!(
             "{old} -> {new}: {} rows, crate {crate_change}\n",
             summary.rows

@@ -14,7 +14,7 @@ fn wrong(change: &Change, diff: &Diff) -> Option<String> {
         let paths = row.paths.iter().map(ToString::to_string);
         paths.min_by_key(|path| (path.len(), path.clone()))
     };
-    let told = |row: &Row| format!("{} {}", row.kind, row.level.id());
+    let told = |row: &Row| format!("{} {}", row.kind, row.level);
     let says = |row: &Row, said: &str| {
         let rest = said.strip_prefix(&told(row));
         rest.is_some_and(|rest| {

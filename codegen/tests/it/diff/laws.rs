@@ -1,6 +1,6 @@
 //! Laws: nothing from nothing, a mirror, names do not matter, the parts account for the whole.
 
-use mcp_schema::sorted::SortedSet;
+use std::collections::BTreeSet;
 
 use mcp_schema::diff::{Diff, End, Kind, Row, Side, Verdicts, compare};
 use serde_json::Value;
@@ -86,7 +86,7 @@ fn fingerprints_tell_rows_apart_and_do_not_depend_on_the_labels() {
     for (index, old) in sides().iter().enumerate() {
         for new in &sides()[index + 1..] {
             let diff = compare(old, new);
-            let unique: SortedSet<&str> = diff
+            let unique: BTreeSet<&str> = diff
                 .rows
                 .iter()
                 .map(|row| row.fingerprint.as_str())
@@ -108,7 +108,7 @@ fn fingerprints_tell_rows_apart_and_do_not_depend_on_the_labels() {
         )
     };
     let limited = changed(&bare, &(list(3) + &list(5)));
-    let alike = |diff: &Diff| -> SortedSet<String> {
+    let alike = |diff: &Diff| -> BTreeSet<String> {
         let arrays = diff
             .rows
             .iter()
@@ -134,7 +134,7 @@ fn fingerprints_tell_rows_apart_and_do_not_depend_on_the_labels() {
     // The next draft of the day has the same change and another one.
     let second = changed(&first, &flavour("Prompt"));
     let (first, second) = (diff_of(&old, &first), diff_of(&old, &second));
-    let ids = |diff: &Diff| -> SortedSet<String> {
+    let ids = |diff: &Diff| -> BTreeSet<String> {
         diff.rows
             .iter()
             .map(|row| row.fingerprint.clone())
@@ -270,7 +270,7 @@ fn adjacent_revisions_account_for_the_ends() {
         .windows(2)
         .map(|pair| compare(&pair[0], &pair[1]))
         .collect();
-    let touched: SortedSet<String> = steps
+    let touched: BTreeSet<String> = steps
         .iter()
         .flat_map(|diff| &diff.rows)
         .flat_map(bare)

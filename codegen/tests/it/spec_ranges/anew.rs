@@ -46,7 +46,7 @@ fn imported_anew(id: &str) -> Anew {
     *list = list.replace("\nhandlers = true", "");
     // A revision that an extension names stays: the draft takes its place.
     let mut succeeded = Vec::new();
-    for (name, text) in &mut files {
+    for (name, text) in files.iter_mut() {
         let Some(folder) = name.strip_suffix("/extension.toml") else {
             continue;
         };

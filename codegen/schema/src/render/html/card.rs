@@ -35,17 +35,17 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &Change<'_>) -> Value {
         let sender = witness.valid_in.of("an old", "a new");
         let receiver = witness.valid_in.of("a new", "an old");
         let json = serde_json::to_string_pretty(&witness.json).unwrap_or_default();
-        (sender, witness.part.id(), receiver, json)
+        (sender, witness.part.as_str(), receiver, json)
     });
     context! {
         id => id(&row.fingerprint),
         rows => rows.collect::<Value>(),
-        level => row.level.id(),
+        level => row.level.as_str(),
         kind => row.kind.id(),
         main => main.first().map(|path| context! {
             direction => direction_id(path.direction),
             method => &path.method,
-            part => path.part.id(),
+            part => path.part.as_str(),
             path => path.path(),
         }),
         subject => row.subject.as_deref().unwrap_or_default(),
@@ -73,7 +73,7 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &Change<'_>) -> Value {
         places => places.join(", "),
         page => row.page.as_deref(),
         level_reason => row.level_reason.as_deref(),
-        crate_change => row.crate_change.id(),
+        crate_change => row.crate_change.as_str(),
         means => told.means,
         todo => told.todo,
     }

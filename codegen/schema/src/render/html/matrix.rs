@@ -81,7 +81,7 @@ fn cell(index: usize, kind: Option<MethodKind>, met: Option<&(Level, usize)>) ->
             Some(MethodKind::Input) => "◆",
             None => "",
         },
-        level => met.map(|(level, _)| level.id()),
+        level => met.map(|(level, _)| level.as_str()),
         count => met.map_or(0, |(_, count)| *count),
         pair => index.checked_sub(1).filter(|_| met.is_some()),
     }

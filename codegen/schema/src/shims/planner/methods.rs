@@ -157,7 +157,7 @@ fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
         [&method.params, &method.result]
     }
     fn only<'m>(one: &'m Methods, other: &'m Methods) -> impl Iterator<Item = &'m Method> {
-        let only = one.iter().filter(|(key, _)| !other.contains_key(*key));
+        let only = one.iter().filter(|(key, _)| !other.contains_key(key));
         only.map(|(_, method)| method)
     }
     let is_own = |part: &Option<Ty>| {

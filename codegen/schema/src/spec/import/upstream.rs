@@ -29,14 +29,8 @@ impl Upstream {
     /// # Errors
     /// A file that cannot be read, or is not a schema.
     pub fn read(file: &Path) -> Result<Self, Error> {
-        let unreadable = |cause| Error::io("read", file, cause);
-        let bytes = fs::read(file).map_err(unreadable)?;
-        let sha256 = sha256(&bytes);
-        let text = String::from_utf8(bytes).map_err(|error| {
-            unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-        })?;
-        let canonical = canonical::of_text(&file.display().to_string(), &text)?;
-        Ok(Self { canonical, sha256 })
+        let text = fs::read_to_string(file).map_err(|cause| Error::io("read", file, cause))?;
+        Self::of_text(&file.display().to_string(), &text)
     }
 
     /// Reads a text under the name that errors print.
