@@ -1,7 +1,7 @@
 //! References of a schema that moves to another place.
 
 use percent_encoding::percent_decode_str;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
@@ -50,8 +50,8 @@ pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
 }
 
 /// The places of all schemas in a schema that share its base: those that keywords hold, and those that are referred to.
-fn places(schema: &Value, id: &str) -> BTreeSet<String> {
-    let mut places = BTreeSet::new();
+fn places(schema: &Value, id: &str) -> HashSet<String> {
+    let mut places = HashSet::new();
     let mut ahead = vec![String::new()];
     while let Some(place) = ahead.pop() {
         let Some(found) = schema.pointer(&place) else {
