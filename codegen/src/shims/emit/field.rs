@@ -114,7 +114,7 @@ impl Emitter {
         if same.summon.is_some() {
             let value = self.member(transfer, wire, quote!(value));
             let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
-            return quote!(match #source { Some(value) => Some(#value), None => None });
+            return self.mapped(transfer, source, value);
         }
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
         let plain = *transfer == Transfer::Move && boxed[0] == boxed[1];
@@ -127,10 +127,7 @@ impl Emitter {
                 Some(function) if boxed == [false, false] => quote!(#from.map(#function)),
                 _ => {
                     let value = one(quote!(value));
-                    match self.is_exact(transfer) {
-                        true => quote!(#from.map(|value| #value)),
-                        false => quote!(match #from { Some(value) => Some(#value), None => None }),
-                    }
+                    self.mapped(transfer, quote!(#from), value)
                 }
             },
             [false, true] => {
@@ -161,6 +158,19 @@ impl Emitter {
                 });
                 quote!(match #from { Some(value) => #value, None => #fill })
             }
+        }
+    }
+
+    /// An optional value, converted if it is there: to this, of `value`.
+    fn mapped(
+        &self,
+        transfer: &Transfer,
+        from: TokenStream,
+        converted: TokenStream,
+    ) -> TokenStream {
+        match self.is_fallible(transfer) {
+            true => quote!(match #from { Some(value) => Some(#converted), None => None }),
+            false => quote!(#from.map(|value| #converted)),
         }
     }
 

@@ -102,9 +102,7 @@ impl Emitter {
                 let each = self.each_with_context(inner);
                 let values = quote!(cx.map(#value, #each));
                 match is_fallible {
-                    true => {
-                        quote!(Context::all(#values.into_iter().map(|(name, value)| Ok((name, value?)))))
-                    }
+                    true => quote!(Context::all_values(#values)),
                     false => values,
                 }
             }

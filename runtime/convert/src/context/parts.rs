@@ -154,10 +154,18 @@ impl Context {
     /// # Errors
     /// The stop of the first item that has one.
     #[doc(hidden)]
-    pub fn all<B, C: FromIterator<B>>(
-        converted: impl IntoIterator<Item = Result<B, Stop>>,
-    ) -> Result<C, Stop> {
-        converted.into_iter().collect()
+    pub fn all<B>(items: Vec<Result<B, Stop>>) -> Result<Vec<B>, Stop> {
+        items.into_iter().collect()
+    }
+
+    /// Does the same as [`all`](Self::all), for the values of a map.
+    ///
+    /// # Errors
+    /// As [`all`](Self::all).
+    #[doc(hidden)]
+    pub fn all_values<B>(values: Map<Result<B, Stop>>) -> Result<Map<B>, Stop> {
+        let values = values.into_iter().map(|(name, value)| Ok((name, value?)));
+        values.collect()
     }
 
     /// Goes on to the next item of the list that the item at hand belongs to.

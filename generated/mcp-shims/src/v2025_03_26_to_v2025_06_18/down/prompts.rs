@@ -45,10 +45,8 @@ pub(crate) fn prompt_down(value: new::Prompt, cx: &mut Context) -> old::Prompt {
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     old::Prompt {
-        arguments: match arguments {
-            Some(value) => Some(cx.list("arguments", value, prompt_argument_down)),
-            None => None,
-        },
+        arguments: arguments
+            .map(|value| cx.list("arguments", value, prompt_argument_down)),
         description,
         name,
         extra,

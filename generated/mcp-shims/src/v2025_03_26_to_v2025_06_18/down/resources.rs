@@ -76,10 +76,8 @@ pub(crate) fn resource_down(value: new::Resource, cx: &mut Context) -> old::Reso
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     old::Resource {
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_down)),
         description,
         mime_type,
         name,
@@ -109,10 +107,8 @@ pub(crate) fn resource_template_down(
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     old::ResourceTemplate {
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_down)),
         description,
         mime_type,
         name,

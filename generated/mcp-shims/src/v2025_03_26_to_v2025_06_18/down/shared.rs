@@ -32,10 +32,8 @@ pub(crate) fn audio_content_down(
     let new::AudioContent { annotations, data, meta, mime_type, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
     old::AudioContent {
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_down)),
         data,
         mime_type,
         extra,
@@ -91,10 +89,8 @@ pub(crate) fn embedded_resource_down(
     let new::EmbeddedResource { annotations, meta, resource, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
     old::EmbeddedResource {
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_down)),
         resource: text_or_blob_contents_down(resource),
         extra,
     }
@@ -108,10 +104,8 @@ pub(crate) fn image_content_down(
     let new::ImageContent { annotations, data, meta, mime_type, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
     old::ImageContent {
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_down)),
         data,
         mime_type,
         extra,
@@ -126,10 +120,8 @@ pub(crate) fn text_content_down(
     let new::TextContent { annotations, meta, text, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
     old::TextContent {
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_down)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_down)),
         text,
         extra,
     }

@@ -42,10 +42,8 @@ pub(crate) fn prompt_up(value: old::Prompt, cx: &mut Context) -> new::Prompt {
     let old::Prompt { arguments, description, name, mut extra } = value;
     new::Prompt {
         meta: cx.adopt("_meta", &mut extra),
-        arguments: match arguments {
-            Some(value) => Some(cx.list("arguments", value, prompt_argument_up)),
-            None => None,
-        },
+        arguments: arguments
+            .map(|value| cx.list("arguments", value, prompt_argument_up)),
         description,
         name,
         title: cx.adopt("title", &mut extra),

@@ -69,10 +69,8 @@ pub(crate) fn resource_up(value: old::Resource, cx: &mut Context) -> new::Resour
     } = value;
     new::Resource {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_up)),
         description,
         mime_type,
         name,
@@ -98,10 +96,8 @@ pub(crate) fn resource_template_up(
     } = value;
     new::ResourceTemplate {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_up)),
         description,
         mime_type,
         name,

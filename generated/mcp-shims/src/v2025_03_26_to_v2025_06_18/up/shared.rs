@@ -29,10 +29,8 @@ pub(crate) fn audio_content_up(
     let old::AudioContent { annotations, data, mime_type, mut extra } = value;
     new::AudioContent {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_up)),
         data,
         mime_type,
         extra,
@@ -83,10 +81,8 @@ pub(crate) fn embedded_resource_up(
     let old::EmbeddedResource { annotations, resource, mut extra } = value;
     new::EmbeddedResource {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_up)),
         resource: cx.member("resource", resource, text_or_blob_contents_up),
         extra,
     }
@@ -100,10 +96,8 @@ pub(crate) fn image_content_up(
     let old::ImageContent { annotations, data, mime_type, mut extra } = value;
     new::ImageContent {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_up)),
         data,
         mime_type,
         extra,
@@ -118,10 +112,8 @@ pub(crate) fn text_content_up(
     let old::TextContent { annotations, text, mut extra } = value;
     new::TextContent {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: match annotations {
-            Some(value) => Some(cx.member("annotations", value, annotations_up)),
-            None => None,
-        },
+        annotations: annotations
+            .map(|value| cx.member("annotations", value, annotations_up)),
         text,
         extra,
     }

@@ -68,11 +68,8 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
             .member(
                 "properties",
                 properties,
-                |value, cx| Context::all(
-                    cx
-                        .map(value, primitive_schema_definition_down)
-                        .into_iter()
-                        .map(|(name, value)| Ok((name, value?))),
+                |value, cx| Context::all_values(
+                    cx.map(value, primitive_schema_definition_down),
                 ),
             )?,
         required,
@@ -118,11 +115,8 @@ pub(crate) fn elicit_result_down(
                         .member(
                             "content",
                             value,
-                            |value, cx| Context::all(
-                                cx
-                                    .map(value, elicit_value_down)
-                                    .into_iter()
-                                    .map(|(name, value)| Ok((name, value?))),
+                            |value, cx| Context::all_values(
+                                cx.map(value, elicit_value_down),
                             ),
                         )?,
                 )

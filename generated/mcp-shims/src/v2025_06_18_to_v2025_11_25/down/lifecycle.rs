@@ -54,19 +54,15 @@ pub(crate) fn client_capabilities_down(
             ),
         experimental,
         roots,
-        sampling: match sampling {
-            Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "sampling",
-                            value,
-                            client_capabilities_sampling_to_json_object_down,
-                        ),
-                )
-            }
-            None => None,
-        },
+        sampling: sampling
+            .map(|value| {
+                cx
+                    .member(
+                        "sampling",
+                        value,
+                        client_capabilities_sampling_to_json_object_down,
+                    )
+            }),
         extra,
     }
 }

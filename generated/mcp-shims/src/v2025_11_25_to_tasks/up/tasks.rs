@@ -67,10 +67,7 @@ pub(crate) fn cancel_task_result_up(
     cx.drop_member(&rules::CANCELLED_TASK, "taskId", Some(task_id), &mut extra);
     cx.drop_member(&rules::CANCELLED_TASK, "ttl", Some(ttl), &mut extra);
     new::CancelTaskResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         extra,
     }
 }
@@ -153,10 +150,7 @@ pub(crate) fn get_task_result_to_get_task_result_cancelled_up(
     cx.foreign("resultType", &mut extra);
     cx.only("status", &status, "\"cancelled\"")?;
     Ok(new::GetTaskResultCancelled {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         created_at,
         last_updated_at,
         poll_interval_ms: {
@@ -194,10 +188,7 @@ pub(crate) fn get_task_result_to_get_task_result_completed_up(
     cx.foreign("resultType", &mut extra);
     cx.only("status", &status, "\"completed\"")?;
     Ok(new::GetTaskResultCompleted {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         created_at,
         last_updated_at,
         poll_interval_ms: {
@@ -239,10 +230,7 @@ pub(crate) fn get_task_result_to_get_task_result_failed_up(
     cx.foreign("resultType", &mut extra);
     cx.only("status", &status, "\"failed\"")?;
     Ok(new::GetTaskResultFailed {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         created_at,
         error: match cx.carried("error", &mut extra) {
             Some(value) => value,
@@ -284,10 +272,7 @@ pub(crate) fn get_task_result_to_get_task_result_input_required_up(
     cx.foreign("resultType", &mut extra);
     cx.only("status", &status, "\"input_required\"")?;
     Ok(new::GetTaskResultInputRequired {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         created_at,
         input_requests: match cx.carried("inputRequests", &mut extra) {
             Some(value) => value,
@@ -329,10 +314,7 @@ pub(crate) fn get_task_result_to_get_task_result_working_up(
     cx.foreign("resultType", &mut extra);
     cx.only("status", &status, "\"working\"")?;
     Ok(new::GetTaskResultWorking {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         created_at,
         last_updated_at,
         poll_interval_ms: {
@@ -428,16 +410,12 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     } = value;
     cx.only("status", &status, "\"cancelled\"")?;
     Ok(new::TaskStatusNotificationParamsCancelled {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         created_at,
         last_updated_at,
         poll_interval_ms: {
@@ -474,16 +452,12 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     } = value;
     cx.only("status", &status, "\"completed\"")?;
     Ok(new::TaskStatusNotificationParamsCompleted {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         created_at,
         last_updated_at,
         poll_interval_ms: {
@@ -524,16 +498,12 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     } = value;
     cx.only("status", &status, "\"failed\"")?;
     Ok(new::TaskStatusNotificationParamsFailed {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         created_at,
         error: match cx.carried("error", &mut extra) {
             Some(value) => value,
@@ -574,16 +544,12 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     } = value;
     cx.only("status", &status, "\"input_required\"")?;
     Ok(new::TaskStatusNotificationParamsInputRequired {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         created_at,
         input_requests: match cx.carried("inputRequests", &mut extra) {
             Some(value) => value,
@@ -624,16 +590,12 @@ pub(crate) fn task_status_notification_params_to_task_status_notification_params
     } = value;
     cx.only("status", &status, "\"working\"")?;
     Ok(new::TaskStatusNotificationParamsWorking {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         created_at,
         last_updated_at,
         poll_interval_ms: {

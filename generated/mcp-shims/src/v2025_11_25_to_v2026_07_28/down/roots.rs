@@ -16,12 +16,8 @@ pub(crate) fn list_roots_request_params_down(
 ) -> old::RequestParams {
     let new::ListRootsRequestParams { meta, extra } = value;
     old::RequestParams {
-        meta: match meta {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_request_meta_object_down))
-            }
-            None => None,
-        },
+        meta: meta
+            .map(|value| cx.member("_meta", value, map_to_request_meta_object_down)),
         extra,
     }
 }

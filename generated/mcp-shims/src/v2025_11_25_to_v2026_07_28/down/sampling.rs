@@ -45,10 +45,7 @@ pub(crate) fn create_message_request_params_down(
         task: cx.carried("task", &mut extra),
         temperature,
         tool_choice,
-        tools: match tools {
-            Some(value) => Some(cx.list("tools", value, tool_down)),
-            None => None,
-        },
+        tools: tools.map(|value| cx.list("tools", value, tool_down)),
         extra,
     }
 }

@@ -37,10 +37,7 @@ pub(crate) fn complete_result_up(
 ) -> Result<new::CompleteResult, Stop> {
     let old::CompleteResult { completion, meta, mut extra } = value;
     Ok(new::CompleteResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         completion: cx.member("completion", completion, complete_result_completion_up),
         result_type: {
             cx.foreign("resultType", &mut extra);

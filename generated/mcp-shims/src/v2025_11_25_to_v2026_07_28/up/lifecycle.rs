@@ -19,16 +19,12 @@ pub(crate) fn cancelled_notification_params_up(
 ) -> Result<new::CancelledNotificationParams, Stop> {
     let old::CancelledNotificationParams { meta, reason, request_id, extra } = value;
     Ok(new::CancelledNotificationParams {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         reason,
         request_id: match request_id {
             Some(value) => value,
@@ -56,19 +52,10 @@ pub(crate) fn client_capabilities_up(
         elicitation: elicitation.map(client_capabilities_elicitation_up),
         experimental,
         extensions: cx.adopt("extensions", &mut extra),
-        roots: match roots {
-            Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "roots",
-                            value,
-                            client_capabilities_roots_to_json_object_up,
-                        ),
-                )
-            }
-            None => None,
-        },
+        roots: roots
+            .map(|value| {
+                cx.member("roots", value, client_capabilities_roots_to_json_object_up)
+            }),
         sampling: sampling.map(client_capabilities_sampling_up),
         extra,
     }
@@ -122,16 +109,12 @@ pub(crate) fn progress_notification_params_up(
         extra,
     } = value;
     new::ProgressNotificationParams {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         message,
         progress,
         progress_token,

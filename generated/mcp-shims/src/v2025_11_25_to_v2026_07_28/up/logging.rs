@@ -16,16 +16,12 @@ pub(crate) fn logging_message_notification_params_up(
 ) -> new::LoggingMessageNotificationParams {
     let old::LoggingMessageNotificationParams { data, level, logger, meta, extra } = value;
     new::LoggingMessageNotificationParams {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         data,
         level,
         logger,

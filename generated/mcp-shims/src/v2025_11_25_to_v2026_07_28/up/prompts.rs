@@ -54,10 +54,7 @@ pub(crate) fn get_prompt_result_up(
 ) -> Result<new::GetPromptResult, Stop> {
     let old::GetPromptResult { description, messages, meta, mut extra } = value;
     Ok(new::GetPromptResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         description,
         messages: messages.into_iter().map(prompt_message_up).collect(),
         result_type: {
@@ -75,10 +72,7 @@ pub(crate) fn list_prompts_result_up(
 ) -> Result<new::ListPromptsResult, Stop> {
     let old::ListPromptsResult { meta, next_cursor, prompts, mut extra } = value;
     Ok(new::ListPromptsResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         cache_scope: {
             cx.foreign("cacheScope", &mut extra);
             cx.fill(&rules::CACHE_SCOPE, "\"private\"")?

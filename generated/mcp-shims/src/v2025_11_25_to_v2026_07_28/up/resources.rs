@@ -26,10 +26,7 @@ pub(crate) fn list_resource_templates_result_up(
         mut extra,
     } = value;
     Ok(new::ListResourceTemplatesResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         cache_scope: {
             cx.foreign("cacheScope", &mut extra);
             cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
@@ -58,10 +55,7 @@ pub(crate) fn list_resources_result_up(
 ) -> Result<new::ListResourcesResult, Stop> {
     let old::ListResourcesResult { meta, next_cursor, resources, mut extra } = value;
     Ok(new::ListResourcesResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         cache_scope: {
             cx.foreign("cacheScope", &mut extra);
             cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
@@ -119,10 +113,7 @@ pub(crate) fn read_resource_result_up(
 ) -> Result<new::ReadResourceResult, Stop> {
     let old::ReadResourceResult { contents, meta, mut extra } = value;
     Ok(new::ReadResourceResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         cache_scope: {
             cx.foreign("cacheScope", &mut extra);
             cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
@@ -203,16 +194,12 @@ pub(crate) fn resource_updated_notification_params_up(
 ) -> new::ResourceUpdatedNotificationParams {
     let old::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
     new::ResourceUpdatedNotificationParams {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         uri,
         extra,
     }

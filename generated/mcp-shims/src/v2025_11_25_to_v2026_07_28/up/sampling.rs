@@ -62,10 +62,7 @@ pub(crate) fn create_message_request_params_up(
         system_prompt,
         temperature,
         tool_choice,
-        tools: match tools {
-            Some(value) => Some(cx.list("tools", value, tool_up)),
-            None => None,
-        },
+        tools: tools.map(|value| cx.list("tools", value, tool_up)),
         extra,
     }
 }

@@ -87,16 +87,12 @@ pub(crate) fn notification_params_up(
 ) -> new::NotificationParams {
     let old::NotificationParams { meta, extra } = value;
     new::NotificationParams {
-        meta: match if cx.session().subscription_id.is_some() {
+        meta: if cx.session().subscription_id.is_some() {
             meta.or_else(|| Some(Default::default()))
         } else {
             meta
-        } {
-            Some(value) => {
-                Some(cx.member("_meta", value, map_to_notification_meta_object_up))
-            }
-            None => None,
-        },
+        }
+            .map(|value| cx.member("_meta", value, map_to_notification_meta_object_up)),
         extra,
     }
 }

@@ -63,10 +63,7 @@ pub(crate) fn call_tool_result_up(
 ) -> Result<new::CallToolResult, Stop> {
     let old::CallToolResult { content, is_error, meta, structured_content, mut extra } = value;
     let mut value = new::CallToolResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         content: content.into_iter().map(content_block_up).collect(),
         is_error,
         result_type: {
@@ -87,10 +84,7 @@ pub(crate) fn list_tools_result_up(
 ) -> Result<new::ListToolsResult, Stop> {
     let old::ListToolsResult { meta, next_cursor, tools, mut extra } = value;
     Ok(new::ListToolsResult {
-        meta: match meta {
-            Some(value) => Some(cx.member("_meta", value, map_to_result_meta_object_up)),
-            None => None,
-        },
+        meta: meta.map(|value| cx.member("_meta", value, map_to_result_meta_object_up)),
         cache_scope: {
             cx.foreign("cacheScope", &mut extra);
             cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
