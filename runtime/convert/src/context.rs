@@ -7,8 +7,9 @@ use std::sync::Arc;
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject};
 
 use crate::adapter::Adapter;
-use crate::loss::{Change, Loss, Segment, Spell, spelled};
+use crate::loss::{Change, Loss, Spell};
 use crate::outcome::{Dropped, Outcome, Rejected, RequiresState, Stop};
+use crate::path::{Path, Segment};
 use crate::rule::Rule;
 
 /// What happens to fields that the older revision does not name.
@@ -49,7 +50,7 @@ pub struct Context {
     knows_session: bool,
     step: &'static str,
     root: Vec<Segment>,
-    path: Vec<Segment>,
+    path: Path,
     losses: Vec<Loss>,
 }
 
@@ -87,14 +88,14 @@ impl Context {
     #[must_use]
     pub fn within(mut self, member: &'static str) -> Self {
         self.root.push(Segment::Member(member));
-        self.path.clone_from(&self.root);
+        self.path.reset(&self.root);
         self
     }
 
     /// Names the step that the next losses belong to.
     pub fn enter(&mut self, step: &'static str) {
         self.step = step;
-        self.path.clone_from(&self.root);
+        self.path.reset(&self.root);
     }
 
     /// Runs a conversion of what no subscription delivers: the id of the session's is not for it.
@@ -149,15 +150,13 @@ impl Context {
         change: Change,
         value: Option<Arc<dyn Spell>>,
     ) {
-        let mut path = Vec::with_capacity(self.path.len() + 1);
-        path.extend_from_slice(&self.path);
-        path.push(below);
         self.losses.push(Loss {
             step: self.step,
             change,
             rule,
             lesser,
-            path: path.into_boxed_slice(),
+            at: self.path.shared(),
+            below,
             value,
         });
     }
@@ -387,7 +386,7 @@ impl Context {
             adapter,
             rule: rule.id,
             step: self.step,
-            pointer: spelled(&self.path),
+            pointer: self.path.pointer(),
         })
     }
 
@@ -399,7 +398,7 @@ impl Context {
             error: ErrorObject::new(code, message),
             rule: rule.id,
             step: self.step,
-            pointer: spelled(&self.path),
+            pointer: self.path.pointer(),
         }))
     }
 
@@ -410,7 +409,7 @@ impl Context {
         Stop::Dropped(Dropped {
             rule: rule.id,
             step: self.step,
-            pointer: spelled(&self.path),
+            pointer: self.path.pointer(),
         })
     }
 

@@ -1,12 +1,12 @@
 //! A loss, whose value is kept as it was until it is read.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use mcp_wire::{Encode, Json, printable};
 
 use crate::kind::LossKind;
+use crate::path::{Segment, spelled};
 use crate::rule::Rule;
 
 /// A part of a value that could not be carried over as it was.
@@ -20,7 +20,9 @@ pub struct Loss {
     pub change: Change,
     pub(crate) rule: &'static Rule,
     pub(crate) lesser: bool,
-    pub(crate) path: Box<[Segment]>,
+    /// The value at hand, which losses of the same value share.
+    pub(crate) at: Arc<[Segment]>,
+    pub(crate) below: Segment,
     pub(crate) value: Option<Arc<dyn Spell>>,
 }
 
@@ -28,7 +30,11 @@ impl Loss {
     /// Returns the JSON pointer of the part, in the value before the step that lost it.
     #[must_use]
     pub fn pointer(&self) -> String {
-        spelled(&self.path)
+        spelled(self.path())
+    }
+
+    fn path(&self) -> impl Iterator<Item = &Segment> {
+        self.at.iter().chain([&self.below])
     }
 
     /// Returns whether it is the member at these names, from the outermost on; cheaper than its pointer.
@@ -39,7 +45,7 @@ impl Loss {
             Segment::Key(key) => **key == **name,
             Segment::Index(_) | Segment::Below(_) => false,
         };
-        self.path.len() == names.len() && self.path.iter().zip(names).all(is_it)
+        self.at.len() + 1 == names.len() && self.path().zip(names).all(is_it)
     }
 
     /// Returns the rule in `spec/shims/` that says so.
@@ -162,49 +168,6 @@ impl Change {
             Self::Carried | Self::Reshaped | Self::InSession => false,
         }
     }
-}
-
-/// A segment of the path to a value.
-#[derive(Debug, Clone)]
-pub(crate) enum Segment {
-    /// A member that a revision names.
-    Member(&'static str),
-    /// An item of a list.
-    Index(usize),
-    /// A name in a map.
-    Key(Arc<str>),
-    /// What a hook says of the place below: a pointer, escaped.
-    Below(Cow<'static, str>),
-}
-
-/// The pointer of a path.
-pub(crate) fn spelled(path: &[Segment]) -> String {
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Member(name) => push(&mut pointer, name),
-            Segment::Key(name) => push(&mut pointer, name),
-            Segment::Index(index) => {
-                pointer.push('/');
-                pointer.push_str(&index.to_string());
-            }
-            Segment::Below(below) => pointer.push_str(below),
-        }
-    }
-    pointer
-}
-
-/// Returns `/name`, escaped.
-#[must_use]
-pub fn pointer_to(name: &str) -> String {
-    let mut pointer = String::with_capacity(name.len() + 1);
-    push(&mut pointer, name);
-    pointer
-}
-
-fn push(pointer: &mut String, name: &str) {
-    pointer.push('/');
-    pointer.push_str(&mcp_wire::pointer::escaped(name));
 }
 
 /// A value that can be spelled out later.

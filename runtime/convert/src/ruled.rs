@@ -6,8 +6,9 @@ use std::sync::Arc;
 use mcp_wire::{Decode, Encode, Extra, Json};
 
 use crate::context::{Context, UnknownFields};
-use crate::loss::{Change, Segment, Spell};
+use crate::loss::{Change, Spell};
 use crate::outcome::Stop;
+use crate::path::Segment;
 use crate::rule::Rule;
 
 impl Context {

@@ -3,8 +3,8 @@
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, Map};
 
 use crate::context::Context;
-use crate::loss::pointer_to;
 use crate::outcome::Stop;
+use crate::path::pointer_to;
 use crate::rule::Rule;
 
 impl Context {

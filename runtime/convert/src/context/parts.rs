@@ -3,8 +3,9 @@
 use mcp_wire::{Encode, Extra, Map};
 
 use super::{Context, FOREIGN};
-use crate::loss::{Change, Members, Segment};
+use crate::loss::{Change, Members};
 use crate::outcome::Stop;
+use crate::path::Segment;
 use crate::rule::Rule;
 
 impl Context {
@@ -16,22 +17,10 @@ impl Context {
         value: A,
         convert: fn(A, &mut Self) -> B,
     ) -> B {
-        self.go_to(Segment::Member(name));
+        self.path.enter(Segment::Member(name));
         let result = convert(value, self);
-        self.leave();
+        self.path.leave();
         result
-    }
-
-    /// Goes into a part of the value at hand.
-    #[inline(never)]
-    fn go_to(&mut self, segment: Segment) {
-        self.path.push(segment);
-    }
-
-    /// Goes back to the value that the part at hand belongs to.
-    #[inline(never)]
-    fn leave(&mut self) {
-        self.path.pop();
     }
 
     /// Does the same as [`member`](Self::member), for an object without members of its own in the target: one that is left without
@@ -72,8 +61,8 @@ impl Context {
         let lost = self.losses.split_off(before);
         let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
         let in_session = lost.iter().all(|loss| loss.change == Change::InSession);
-        let members = lost.into_iter().filter_map(|loss| match loss.path.last() {
-            Some(Segment::Member(name)) => Some(((*name).to_owned(), loss.value?)),
+        let members = lost.into_iter().filter_map(|loss| match loss.below {
+            Segment::Member(name) => Some((name.to_owned(), loss.value?)),
             _ => None,
         });
         let members = Some(Members(members.collect()));
@@ -92,22 +81,22 @@ impl Context {
         items: Vec<A>,
         convert: fn(A, &mut Self) -> B,
     ) -> Vec<B> {
-        self.go_to(Segment::Member(name));
+        self.path.enter(Segment::Member(name));
         let converted = self.items(items, convert);
-        self.leave();
+        self.path.leave();
         converted
     }
 
     /// Converts each item of a list; losses get the item's index.
     #[doc(hidden)]
     pub fn items<A, B>(&mut self, items: Vec<A>, convert: fn(A, &mut Self) -> B) -> Vec<B> {
-        self.go_to(Segment::Index(0));
+        self.path.enter(Segment::Index(0));
         let mut converted = Vec::with_capacity(items.len());
         for item in items {
             converted.push(convert(item, self));
-            self.go_on();
+            self.path.go_on();
         }
-        self.leave();
+        self.path.leave();
         converted
     }
 
@@ -121,18 +110,18 @@ impl Context {
         keep: fn(&A) -> bool,
         convert: fn(A, &mut Self) -> B,
     ) -> Vec<B> {
-        self.go_to(Segment::Member(name));
+        self.path.enter(Segment::Member(name));
         let mut kept = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
             if !keep(&item) {
                 self.note(rule, Segment::Index(index), Change::Removed, item);
                 continue;
             }
-            self.go_to(Segment::Index(index));
+            self.path.enter(Segment::Index(index));
             kept.push(convert(item, self));
-            self.leave();
+            self.path.leave();
         }
-        self.leave();
+        self.path.leave();
         kept
     }
 
@@ -141,9 +130,9 @@ impl Context {
         values
             .into_iter()
             .map(|(name, value)| {
-                self.go_to(Segment::Key(name.as_str().into()));
+                self.path.enter(Segment::Key(name.as_str().into()));
                 let value = convert(value, self);
-                self.leave();
+                self.path.leave();
                 (name, value)
             })
             .collect()
@@ -166,12 +155,5 @@ impl Context {
     pub fn all_values<B>(values: Map<Result<B, Stop>>) -> Result<Map<B>, Stop> {
         let values = values.into_iter().map(|(name, value)| Ok((name, value?)));
         values.collect()
-    }
-
-    /// Goes on to the next item of the list that the item at hand belongs to.
-    fn go_on(&mut self) {
-        if let Some(Segment::Index(index)) = self.path.last_mut() {
-            *index += 1;
-        }
     }
 }
