@@ -12,7 +12,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Begins anew.
+    /// Goes back to the root, which itself may stand in something.
     pub(crate) fn reset(&mut self, root: &[Segment]) {
         self.segments.clear();
         self.segments.extend_from_slice(root);
