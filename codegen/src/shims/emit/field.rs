@@ -223,7 +223,10 @@ impl Emitter {
         };
         let run = self.each_with_context(inner);
         let kept = quote!(cx.list_keeping(#wire, #rule, #from, #keep, #run));
-        self.all(inner, kept)
+        match self.is_fallible(inner) {
+            true => quote!(Context::all(#kept)?),
+            false => kept,
+        }
     }
 }
 

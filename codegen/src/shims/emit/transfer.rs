@@ -3,8 +3,8 @@
 use super::Emitter;
 use mcp_schema::shims::effect::target;
 use mcp_schema::shims::plan::{Effect, Transfer};
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 
 impl Emitter {
     /// A value of a member, converted; losses get the member's name.
@@ -17,25 +17,19 @@ impl Emitter {
         if self.is_exact(transfer) {
             return self.convert(transfer, value);
         }
-        match transfer {
-            Transfer::List(inner) => {
-                let each = self.each_with_context(inner);
-                self.all(inner, quote!(cx.list(#wire, #value, #each)))
-            }
-            transfer => {
-                let each = self.each_with_context(transfer);
-                let question = self.is_fallible(transfer).then(|| quote!(?));
-                quote!(cx.member(#wire, #value, #each) #question)
-            }
-        }
+        let question = self.is_fallible(transfer).then(|| quote!(?));
+        let (method, inner) = match transfer {
+            Transfer::List(inner) => (self.method("list", inner), &**inner),
+            transfer => (format_ident!("member"), transfer),
+        };
+        let each = self.each_with_context(inner);
+        quote!(cx.#method(#wire, #value, #each) #question)
     }
 
-    /// The items of a list that were converted one by one, in a place where `?` works.
-    pub(super) fn all(&self, inner: &Transfer, items: TokenStream) -> TokenStream {
-        match self.is_fallible(inner) {
-            true => quote!(Context::all(#items)?),
-            false => items,
-        }
+    /// The method of the context that does something to all values: one that may stop has another name.
+    fn method(&self, name: &str, inner: &Transfer) -> Ident {
+        let prefix = if self.is_fallible(inner) { "try_" } else { "" };
+        format_ident!("{prefix}{name}")
     }
 
     /// A value, converted, in a place where `?` works.
@@ -89,22 +83,14 @@ impl Emitter {
                 let function = self.each_with_context(transfer);
                 quote!(#function(#value, cx))
             }
-            Transfer::List(inner) => {
-                let each = self.each_with_context(inner);
-                let items = quote!(cx.items(#value, #each));
-                if is_fallible {
-                    quote!(Context::all(#items))
+            Transfer::List(inner) | Transfer::Map(inner) => {
+                let name = if matches!(transfer, Transfer::List(_)) {
+                    "items"
                 } else {
-                    items
-                }
-            }
-            Transfer::Map(inner) => {
-                let each = self.each_with_context(inner);
-                let values = quote!(cx.map(#value, #each));
-                match is_fallible {
-                    true => quote!(Context::all_values(#values)),
-                    false => values,
-                }
+                    "map"
+                };
+                let (method, each) = (self.method(name, inner), self.each_with_context(inner));
+                quote!(cx.#method(#value, #each))
             }
             Transfer::Nullable(inner) => {
                 let run = self.with_context(inner, quote!(value));

@@ -100,6 +100,43 @@ impl Context {
         converted
     }
 
+    /// Does the same as [`list`](Self::list), by a conversion that may stop.
+    ///
+    /// # Errors
+    /// As the conversion of an item.
+    #[doc(hidden)]
+    pub fn try_list<A, B>(
+        &mut self,
+        name: &'static str,
+        items: Vec<A>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
+    ) -> Result<Vec<B>, Stop> {
+        self.path.enter(Segment::Member(name));
+        let converted = self.try_items(items, convert);
+        self.path.leave();
+        converted
+    }
+
+    /// Does the same as [`items`](Self::items), by a conversion that may stop.
+    ///
+    /// # Errors
+    /// As the conversion of an item.
+    #[doc(hidden)]
+    pub fn try_items<A, B>(
+        &mut self,
+        items: Vec<A>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
+    ) -> Result<Vec<B>, Stop> {
+        self.path.enter(Segment::Index(0));
+        let mut converted = Vec::with_capacity(items.len());
+        for item in items {
+            converted.push(convert(item, self)?);
+            self.path.go_on();
+        }
+        self.path.leave();
+        Ok(converted)
+    }
+
     /// Does the same as [`list`](Self::list), without the items that `keep` refuses, which are recorded.
     #[doc(hidden)]
     pub fn list_keeping<A: Encode + Send + Sync + 'static, B>(
@@ -138,22 +175,31 @@ impl Context {
             .collect()
     }
 
-    /// Returns what became of all items, if none of them stopped the conversion.
+    /// Does the same as [`map`](Self::map), by a conversion that may stop.
+    ///
+    /// # Errors
+    /// As the conversion of a value.
+    #[doc(hidden)]
+    pub fn try_map<A, B>(
+        &mut self,
+        values: Map<A>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
+    ) -> Result<Map<B>, Stop> {
+        let each = |(name, value): (String, A)| {
+            self.path.enter(Segment::Key(name.as_str().into()));
+            let value = convert(value, self);
+            self.path.leave();
+            Ok((name, value?))
+        };
+        values.into_iter().map(each).collect()
+    }
+
+    /// Returns what became of all items of a list, if none of them stopped the conversion.
     ///
     /// # Errors
     /// The stop of the first item that has one.
     #[doc(hidden)]
     pub fn all<B>(items: Vec<Result<B, Stop>>) -> Result<Vec<B>, Stop> {
         items.into_iter().collect()
-    }
-
-    /// Does the same as [`all`](Self::all), for the values of a map.
-    ///
-    /// # Errors
-    /// As [`all`](Self::all).
-    #[doc(hidden)]
-    pub fn all_values<B>(values: Map<Result<B, Stop>>) -> Result<Map<B>, Stop> {
-        let values = values.into_iter().map(|(name, value)| Ok((name, value?)));
-        values.collect()
     }
 }

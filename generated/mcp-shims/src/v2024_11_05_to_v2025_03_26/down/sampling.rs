@@ -32,7 +32,7 @@ pub(crate) fn create_message_request_params_down(
         meta,
         include_context,
         max_tokens,
-        messages: Context::all(cx.list("messages", messages, sampling_message_down))?,
+        messages: cx.try_list("messages", messages, sampling_message_down)?,
         metadata,
         model_preferences,
         stop_sequences,

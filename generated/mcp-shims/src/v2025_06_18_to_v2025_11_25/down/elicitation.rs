@@ -68,9 +68,7 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
             .member(
                 "properties",
                 properties,
-                |value, cx| Context::all_values(
-                    cx.map(value, primitive_schema_definition_down),
-                ),
+                |value, cx| cx.try_map(value, primitive_schema_definition_down),
             )?,
         required,
         extra,
@@ -115,9 +113,7 @@ pub(crate) fn elicit_result_down(
                         .member(
                             "content",
                             value,
-                            |value, cx| Context::all_values(
-                                cx.map(value, elicit_value_down),
-                            ),
+                            |value, cx| cx.try_map(value, elicit_value_down),
                         )?,
                 )
             }
