@@ -15,8 +15,6 @@ pub(crate) type Value = Box<dyn Any>;
 pub(crate) struct Conversion {
     /// The message, and from where to where.
     pub(crate) name: String,
-    /// How many steps that takes.
-    pub(crate) steps: usize,
     /// What is read.
     pub(crate) text: String,
     /// Reads a number of values.
@@ -53,10 +51,9 @@ fn at<A: Versioned + Decode, B: Versioned + Encode>(text: &str) -> String {
 }
 
 macro_rules! conversions {
-    ($message:literal, $ty:ident, $text:expr; $($steps:literal $from:ident $to:ident;)+) => {
+    ($message:literal, $ty:ident, $text:expr; $($from:ident $to:ident;)+) => {
         vec![$(Conversion {
             name: format!("{}, {} to {}", $message, $from::REVISION, $to::REVISION),
-            steps: $steps,
             text: at::<v2026_07_28::$ty, $from::$ty>($text),
             read: read::<$from::$ty>,
             convert: convert::<$from::$ty, $to::$ty>,
@@ -67,16 +64,16 @@ macro_rules! conversions {
 macro_rules! every_way {
     ($message:literal, $ty:ident, $text:expr) => {
         conversions! { $message, $ty, $text;
-            1 v2024_11_05 v2025_03_26;
-            1 v2025_03_26 v2025_06_18;
-            1 v2025_06_18 v2025_11_25;
-            1 v2025_11_25 v2026_07_28;
-            4 v2024_11_05 v2026_07_28;
-            1 v2026_07_28 v2025_11_25;
-            1 v2025_11_25 v2025_06_18;
-            1 v2025_06_18 v2025_03_26;
-            1 v2025_03_26 v2024_11_05;
-            4 v2026_07_28 v2024_11_05;
+            v2024_11_05 v2025_03_26;
+            v2025_03_26 v2025_06_18;
+            v2025_06_18 v2025_11_25;
+            v2025_11_25 v2026_07_28;
+            v2024_11_05 v2026_07_28;
+            v2026_07_28 v2025_11_25;
+            v2025_11_25 v2025_06_18;
+            v2025_06_18 v2025_03_26;
+            v2025_03_26 v2024_11_05;
+            v2026_07_28 v2024_11_05;
         }
     };
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p mcp-tests --bench shims [-- WORD]` prints one line for each conversion whose name has the word:
 //! reading in nanoseconds, converting in nanoseconds, and converting as a part of reading. One step shall cost at most
-//! a tenth, four at most four tenths.
+//! a tenth where it loses nothing and three tenths where it does, four steps up at most a half.
 
 #![allow(
     clippy::unwrap_used,
@@ -48,7 +48,6 @@ fn main() {
         "read ns",
         "convert ns",
         "part",
-        "reach",
     ];
     let mut lines = vec![header.map(str::to_owned).to_vec()];
     for one in conversions::conversions() {
@@ -74,7 +73,6 @@ fn main() {
             format!("{read:.0}"),
             format!("{convert:.0}"),
             format!("{:.3}", convert / read),
-            format!("{:.1}", one.steps as f64 / 10.0),
         ]);
     }
     if is_bench {
