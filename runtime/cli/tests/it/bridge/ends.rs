@@ -15,16 +15,38 @@ use serde_json::{Value, json};
 
 use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
 
+/// Each of them waits for seconds, so they wait side by side.
 #[test]
-fn a_server_that_dies_leaves_an_answer_and_an_end() {
+fn whoever_is_left_gets_an_answer_or_an_end() {
     thread::scope(|scope| {
         for client in [Revision::V2025_11_25, Revision::LATEST] {
-            scope.spawn(move || dies(client));
+            scope.spawn(move || a_server_that_dies_leaves_an_answer_and_an_end(client));
+        }
+        for (arguments, why) in [
+            (&["--", "/no/such/program"][..], "cannot start"),
+            (&["--", "true"], "exit status: 0"),
+            (&["http://127.0.0.1:1/mcp"], "refused"),
+        ] {
+            scope.spawn(move || what_cannot_be_bridged_is_an_error(arguments, why));
+        }
+        let revisions = [
+            Revision::V2025_06_18,
+            Revision::V2025_11_25,
+            Revision::LATEST,
+        ];
+        for client in revisions {
+            for ends in revisions.map(|server| [client, server]) {
+                for is_at_work in [false, true] {
+                    scope.spawn(move || {
+                        a_bridge_that_is_hung_up_waits_for_work_alone(ends, is_at_work)
+                    });
+                }
+            }
         }
     });
 }
 
-fn dies(client: Revision) {
+fn a_server_that_dies_leaves_an_answer_and_an_end(client: Revision) {
     let mut talk = Talk::new(client, bridge(&[], Revision::V2025_06_18));
     let add = talk.tool("add");
     assert_eq!(
@@ -140,20 +162,12 @@ fn refused(arguments: &[&str]) -> (Value, String) {
 }
 
 /// Who starts the bridge reads why on standard error, and its client in the answer to what it asked first.
-#[test]
-fn what_cannot_be_bridged_is_an_error() {
-    let is_told = |arguments: &[&str], why: &str| {
-        let (answer, said) = refused(arguments);
-        let told = answer["error"]["message"].as_str().unwrap_or_default();
-        assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
-        assert!(told.contains(why), "{arguments:?}: {answer}");
-        assert!(said.contains(why), "{arguments:?}: {said}");
-    };
-    thread::scope(|scope| {
-        scope.spawn(|| is_told(&["--", "/no/such/program"], "cannot start"));
-        scope.spawn(|| is_told(&["--", "true"], "exit status: 0"));
-        scope.spawn(|| is_told(&["http://127.0.0.1:1/mcp"], "refused"));
-    });
+fn what_cannot_be_bridged_is_an_error(arguments: &[&str], why: &str) {
+    let (answer, said) = refused(arguments);
+    let told = answer["error"]["message"].as_str().unwrap_or_default();
+    assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
+    assert!(told.contains(why), "{arguments:?}: {answer}");
+    assert!(said.contains(why), "{arguments:?}: {said}");
 }
 
 #[test]
@@ -272,25 +286,10 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
 
 /// Once the client has hung up, calls at work have some seconds to end, and without one the bridge ends at once. A stream
 /// that listens to changes is not a call at work. Nothing is left behind: a server would hold the standard error of the bridge.
-#[test]
-fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
-    let revisions = [
-        Revision::V2025_06_18,
-        Revision::V2025_11_25,
-        Revision::LATEST,
-    ];
-    thread::scope(|scope| {
-        for client in revisions {
-            for server in revisions {
-                for is_at_work in [false, true] {
-                    scope.spawn(move || hangs_up(client, server, is_at_work));
-                }
-            }
-        }
-    });
-}
-
-fn hangs_up(client: Revision, server: Revision, is_at_work: bool) {
+fn a_bridge_that_is_hung_up_waits_for_work_alone(
+    [client, server]: [Revision; 2],
+    is_at_work: bool,
+) {
     let mut talk = Talk::new(client, bridge(&[], server));
     let uri = Json::from(json!({ "uri": "file:///hello" }));
     let listen = talk.ask(OutgoingRequest::new("resources/subscribe", Some(uri)));
