@@ -18,27 +18,23 @@ pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {
 
 /// The text of a file; `file` is named in errors.
 pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
-    Ok(text(&parsed(tokens, file)?))
+    Ok(text(parsed(tokens, file)?))
 }
 
 /// The text of a file of which the body is parsed, with what stands before it.
 pub(crate) fn below(head: TokenStream, body: File, file: &str) -> Result<String, Error> {
     let mut whole = parsed(head, file)?;
     whole.items.extend(body.items);
-    Ok(text(&whole))
+    Ok(text(whole))
 }
 
-fn text(parsed: &File) -> String {
-    let head = prettyplease::unparse(&File {
-        shebang: None,
-        frontmatter: None,
-        attrs: parsed.attrs.clone(),
-        items: Vec::new(),
-    });
-    let mut text = head;
-    let mut previous: Option<&Item> = None;
-    for item in &parsed.items {
-        let close = match (previous, item) {
+fn text(mut parsed: File) -> String {
+    let items = std::mem::take(&mut parsed.items);
+    let mut text = prettyplease::unparse(&parsed);
+    // Each item is laid out as a file of one.
+    parsed.attrs.clear();
+    for item in items {
+        let close = match (parsed.items.pop(), &item) {
             (Some(Item::Mod(_)), Item::Mod(_)) => true,
             (Some(Item::Use(_)), Item::Use(next)) => !is_local(next),
             _ => false,
@@ -46,20 +42,14 @@ fn text(parsed: &File) -> String {
         if !text.is_empty() && !close {
             text.push('\n');
         }
-        let one = File {
-            shebang: None,
-            frontmatter: None,
-            attrs: Vec::new(),
-            items: vec![item.clone()],
-        };
-        text.push_str(&match item {
-            Item::Impl(_) | Item::Trait(_) => spaced(&prettyplease::unparse(&one)),
+        parsed.items.push(item);
+        text.push_str(&match &parsed.items[0] {
+            Item::Impl(_) | Item::Trait(_) => spaced(&prettyplease::unparse(&parsed)),
             Item::Macro(item) if matches!(item.mac.delimiter, MacroDelimiter::Brace(_)) => {
                 table(&item.mac)
             }
-            _ => prettyplease::unparse(&one),
+            _ => prettyplease::unparse(&parsed),
         });
-        previous = Some(item);
     }
     text
 }

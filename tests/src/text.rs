@@ -46,7 +46,10 @@ struct Parser<'t> {
 
 impl Parser<'_> {
     fn peek(&self) -> u8 {
-        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+        match self.text.as_bytes().get(self.at) {
+            Some(byte) => *byte,
+            None => 0,
+        }
     }
 
     fn blanks(&mut self) {
@@ -118,20 +121,25 @@ impl Parser<'_> {
         if self.peek() != b'"' {
             return Err(start);
         }
+        let mut is_plain = true;
         loop {
             self.at += 1;
             match self.peek() {
                 b'"' => break,
-                b'\\' => self.at += 1,
                 0 => return Err(start),
+                b'\\' => {
+                    is_plain = false;
+                    self.at += 1;
+                }
+                // No string has such a byte, as its reader below says.
+                1..b' ' => is_plain = false,
                 _ => {}
             }
         }
         self.at += 1;
         let quoted = self.text.get(start..self.at).unwrap_or_default();
-        let plain = |byte: u8| byte != b'\\' && byte >= b' ';
         match quoted.get(1..quoted.len() - 1) {
-            Some(content) if content.bytes().all(plain) => Ok(content.to_owned()),
+            Some(content) if is_plain => Ok(content.to_owned()),
             _ => serde_json::from_str(quoted).map_err(|_| start),
         }
     }

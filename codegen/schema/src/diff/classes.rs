@@ -3,17 +3,19 @@
 //! By splitting classes until the nodes of each agree in all their parts. Names and places play no part, so a definition
 //! that was renamed, inlined or extracted stays in its class.
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
 
 use serde_json::Value;
 
-use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
+use super::graph::{Graph, NodeId, Rest, Shape};
+use crate::schema::JsonType;
 use crate::schema::applied::is_applied;
 
 /// The classes of the nodes of two graphs, by the index of each node.
 pub(crate) fn classes(old: &Graph, new: &Graph) -> [Vec<usize>; 2] {
-    let mut table: HashMap<String, usize> = HashMap::new();
+    let mut table: HashMap<Own<'_>, usize> = HashMap::new();
     let mut class = Vec::new();
     let mut parts = Vec::new();
     for (graph, offset) in [(old, 0), (new, old.len())] {
@@ -93,42 +95,60 @@ impl Parts {
     }
 }
 
+/// What a node says without its parts.
+#[derive(PartialEq, Eq, Hash)]
+struct Own<'g> {
+    shape: Discriminant<Shape>,
+    members: Vec<(&'g str, bool)>,
+    rest: Option<Discriminant<Rest>>,
+    values: Vec<String>,
+    kinds: Option<&'g SortedSet<JsonType>>,
+    limits: Vec<(&'g str, &'g Value)>,
+    applied: Vec<&'g str>,
+    untyped: bool,
+    deprecated: bool,
+}
+
 /// What a node says without its parts, and these.
-fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (String, Parts) {
-    let mut node = graph.node(id).clone();
-    let mut parts = Parts {
-        nodes: Vec::new(),
-        unordered: 0,
+fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (Own<'_>, Parts) {
+    let node = graph.node(id);
+    let limits = node.limits.iter().filter(|(name, _)| !is_applied(name));
+    let mut own = Own {
+        shape: discriminant(&node.shape),
+        members: Vec::new(),
+        rest: None,
+        values: Vec::new(),
+        kinds: None,
+        limits: limits.map(|(name, limit)| (&**name, limit)).collect(),
+        applied: node.applied.iter().map(|(place, _)| &**place).collect(),
+        untyped: node.untyped,
+        deprecated: node.deprecated,
     };
-    match &mut node.shape {
+    let mut nodes: Vec<NodeId> = Vec::new();
+    let mut unordered = 0;
+    match &node.shape {
         Shape::Object { members, rest } => {
-            let members = members.iter_mut().map(|(_, member)| &mut member.node);
-            parts.nodes.extend(members.map(std::mem::take));
-            if let Rest::Each(each) = rest {
-                parts.nodes.push(std::mem::take(each));
-            }
+            let named = members.iter();
+            own.members = named.map(|(name, of)| (&**name, of.required)).collect();
+            own.rest = Some(discriminant(rest));
+            nodes.extend(members.iter().map(|(_, member)| member.node));
+            nodes.extend(rest.each());
         }
-        Shape::Array(items) => parts.nodes.extend(items.as_mut().map(std::mem::take)),
+        Shape::Array(items) => nodes.extend(items),
         Shape::Union(variants) => {
-            parts.nodes = std::mem::take(variants);
-            parts.unordered = parts.nodes.len();
+            nodes.extend(variants);
+            unordered = nodes.len();
         }
-        Shape::Choice(values) => values.sort_by_cached_key(Value::to_string),
-        Shape::Alias(_) | Shape::Any | Shape::Scalar(_) => {}
+        Shape::Choice(values) => {
+            own.values = values.iter().map(Value::to_string).collect();
+            own.values.sort_unstable();
+        }
+        Shape::Scalar(kinds) => own.kinds = Some(kinds),
+        Shape::Alias(_) | Shape::Any => {}
     }
-    parts.nodes.extend(
-        node.applied
-            .iter_mut()
-            .map(|(_, part)| std::mem::take(part)),
-    );
-    for part in &mut parts.nodes {
+    nodes.extend(node.applied.iter().map(|(_, part)| *part));
+    for part in &mut nodes {
         *part = graph.resolve(*part) + offset;
     }
-    node.limits.retain(|name, _| !is_applied(name));
-    let own = WireNode {
-        pointer: String::new(),
-        definition: None,
-        ..node
-    };
-    (format!("{own:?}"), parts)
+    (own, Parts { nodes, unordered })
 }

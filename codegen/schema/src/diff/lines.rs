@@ -41,7 +41,7 @@ fn part<'t>(text: &'t str, segment: &str) -> Option<&'t str> {
         let members: SortedMap<String, &'t RawValue> = serde_json::from_str(text).ok()?;
         // Older schemas say `definitions`; the canonical form, which pointers go by, does not.
         let older = members.get("definitions").filter(|_| segment == "$defs");
-        members.get(&unescaped(segment)).or(older).copied()
+        members.get(&*unescaped(segment)).or(older).copied()
     };
     let item = || {
         let items: Vec<&'t RawValue> = serde_json::from_str(text).ok()?;

@@ -132,8 +132,5 @@ pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
 /// The name of a part within its keyword: `^x-` of `patternProperties/^x-`.
 pub(crate) fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
     let rest = place.strip_prefix(keyword)?.strip_prefix('/')?;
-    Some(match rest.contains('~') {
-        true => pointer::unescaped(rest).into(),
-        false => rest.into(),
-    })
+    Some(pointer::unescaped(rest))
 }

@@ -188,8 +188,8 @@ impl Parser<'_> {
             return Err(self.error(at, "a reference `#/$defs/NAME`", &value.to_string()));
         };
         let name = target.strip_prefix("/$defs/").map(pointer::unescaped);
-        match name.filter(|name| self.root["$defs"].get(name).is_some()) {
-            Some(name) => Ok(Some(name)),
+        match name.filter(|name| self.root["$defs"].get(&**name).is_some()) {
+            Some(name) => Ok(Some(name.into_owned())),
             None if self.root.pointer(target).is_some() => Ok(None),
             None => {
                 let expected = "the name of a definition under `$defs`";

@@ -292,26 +292,28 @@ impl Walk<'_> {
         siblings: &Map<String, Value>,
     ) -> Result<(), Error> {
         let old = self.dialect == Dialect::Draft07;
-        let nested = self.pointer.matches('/').count() > 1;
-        let no = format!("no `{keyword}`");
+        let nested = || self.pointer.matches('/').count() > 1;
+        let no;
         let (expected, help) = match keyword {
             "items" if value.is_array() => (
                 "one schema for all items",
                 "state a tuple by `prefixItems`, in dialect 2020-12",
             ),
             "additionalItems" | "dependencies" => {
+                no = format!("no `{keyword}`");
                 (no.as_str(), "draft-07 obeys it and 2020-12 ignores it")
             }
             _ if old && NEW_IN_2020.contains(&keyword) => {
+                no = format!("no `{keyword}`");
                 (no.as_str(), "draft-07 ignores it and 2020-12 obeys it")
             }
             "exclusiveMinimum" | "exclusiveMaximum" if !value.is_number() => {
                 ("a number", "true and false are draft-04")
             }
-            "$schema" if nested && value.as_str() != Some(DIALECT) => {
+            "$schema" if nested() && value.as_str() != Some(DIALECT) => {
                 ("the dialect of the whole file", "")
             }
-            "$id" if nested || value.as_str().is_none_or(|id| id.contains('#')) => (
+            "$id" if nested() || value.as_str().is_none_or(|id| id.contains('#')) => (
                 "no `$id` but one without fragment at the top",
                 "it changes what `$ref` refers to",
             ),

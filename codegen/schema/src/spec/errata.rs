@@ -320,7 +320,7 @@ fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), Strin
             "`{pointer}` is not a JSON pointer to a place below the top: it has to start with `/`"
         )
     })?;
-    let name = pointer::unescaped(last);
+    let name = pointer::unescaped(last).into_owned();
     match schema.pointer_mut(parent) {
         Some(Value::Object(members)) => {
             if members.get(&name) != expected {

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::Revision;
 use super::canonical::{definition, definitions};
-use crate::sorted::SortedMap;
 
 /// A union of the messages that one side may send in one way; an unknown method is a case of its own there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +83,7 @@ pub(crate) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
         // A reference may lead back to where it stands.
         depth < 8 && below.any(|schema| has(revision, schema, member, depth + 1))
     }
-    let requests = requests(revision);
-    let request = requests
-        .get(method)
-        .and_then(|name| revision.definition(name));
+    let request = request(revision, method).and_then(|name| revision.definition(name));
     let params = request.and_then(|request| request.pointer("/properties/params"));
     params.is_some_and(|params| has(revision, params, member, 0))
 }
@@ -104,17 +100,18 @@ pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
     definitions(schema).filter_map(|(name, definition)| Some((method_of(definition)?, name)))
 }
 
-/// Method and definition of each request of a revision.
-pub(crate) fn requests(revision: &Revision) -> SortedMap<&str, &str> {
-    messages(&revision.schema)
-        .filter(|(method, _)| !method.starts_with("notifications/"))
-        .collect()
+/// The definition of the request of a method.
+pub(crate) fn request<'r>(revision: &'r Revision, method: &str) -> Option<&'r str> {
+    let is_request = !method.starts_with("notifications/");
+    let messages = messages(&revision.schema).filter(|(of, _)| is_request && *of == method);
+    messages.last().map(|(_, name)| name)
 }
 
 /// The constant of `method`, of the definition itself or of a part that it is put together from.
 fn method_of(definition: &Value) -> Option<&str> {
-    let own = definition.pointer("/properties/method/const");
-    own.and_then(Value::as_str).or_else(|| {
+    let method = definition.get("properties").and_then(|of| of.get("method"));
+    let own = method.and_then(|method| method.get("const")?.as_str());
+    own.or_else(|| {
         let parts = definition.get("allOf")?.as_array()?;
         parts.iter().find_map(method_of)
     })

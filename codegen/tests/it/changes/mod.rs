@@ -225,7 +225,7 @@ fn holder<'s>(schema: &'s mut Value, place: &str) -> (&'s mut Value, String) {
     let place = from_root(place);
     let (holder, name) = place.rsplit_once('/').unwrap();
     let holder = schema.pointer_mut(holder);
-    let name = unescaped(name);
+    let name = unescaped(name).into_owned();
     (
         holder.unwrap_or_else(|| panic!("nothing holds {place}")),
         name,

@@ -5,11 +5,11 @@ use mcp_schema::sorted::{SortedMap, SortedSet};
 use mcp_schema::decision::{Decision, Scope};
 use mcp_schema::model::Model;
 use mcp_schema::rules::Rules;
+use mcp_schema::spec::Spec;
 use mcp_schema::spec::methods::MethodRules;
-use mcp_schema::spec::{Directory, Spec};
 
 use crate::changes::{FILES, catalogue, changed};
-use crate::workspace::repository;
+use crate::specs::{directory, spec};
 
 /// What the schema of a revision leaves open in a spec of these files.
 fn open(files: &SortedMap<String, String>, id: &str) -> Result<Vec<Decision>, String> {
@@ -31,8 +31,7 @@ fn kind(stub: &str) -> &str {
 
 #[test]
 fn every_kind_of_row_that_a_schema_asks_for_is_taken_as_it_is_proposed() {
-    let directory = Directory::read(&repository().join("spec")).unwrap();
-    let spec = directory.spec().unwrap();
+    let (directory, spec) = (directory(), spec());
     let (mut tried, mut wrong) = (SortedSet::<(String, String)>::new(), Vec::new());
     let changes = FILES.iter().flat_map(|file| catalogue(file));
     for change in changes.filter(|change| change.open.is_some()) {

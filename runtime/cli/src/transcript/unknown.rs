@@ -3,19 +3,26 @@
 use std::collections::BTreeMap;
 
 use mcp_protocol::Revision;
+use mcp_schema::Spec;
+use mcp_schema::decision::Scope;
 use mcp_schema::model::{Model, Plan, Rest, Shape, Ty};
+use mcp_schema::rules::Rules;
 use mcp_schema::schema::JsonType;
-use mcp_schema::{Models, Spec};
+use mcp_schema::sorted::SortedMap;
+use mcp_schema::spec::methods::MethodRules;
 use serde_json::Value;
 
 use super::said::Said;
 use crate::embedded;
 use crate::revisions::known_methods;
 
-/// The counts, and the models that say what is known.
+/// The counts, and the models that say what is known: of each revision that is spoken, made when it first is.
 #[derive(Debug)]
 pub(crate) struct Unknown {
-    models: BTreeMap<String, Model>,
+    spec: Spec,
+    rules: Rules,
+    methods: MethodRules,
+    models: BTreeMap<Revision, Option<Model>>,
     /// `Type.member`, by how often it was there.
     pub(crate) members: BTreeMap<String, usize>,
 }
@@ -26,13 +33,12 @@ impl Unknown {
     /// # Errors
     /// A spec that does not read.
     pub(crate) fn new() -> anyhow::Result<Self> {
-        let spec: Spec = embedded::spec()?;
-        let models = Models::build(&spec)?;
-        let models = models.revisions.into_iter();
+        let spec = embedded::spec()?;
         Ok(Self {
-            models: models
-                .map(|of| (of.revision.id.clone(), of.model))
-                .collect(),
+            rules: Rules::read(&spec.rules)?,
+            methods: MethodRules::read(&spec)?,
+            spec,
+            models: BTreeMap::new(),
             members: BTreeMap::new(),
         })
     }
@@ -60,9 +66,18 @@ impl Unknown {
     }
 
     fn of_type(&mut self, revision: Revision, definition: &str, value: &Value) {
-        let Self { models, members } = self;
-        let name = revision.type_named(definition).map(|ty| ty.rust_name);
-        if let (Some(model), Some(name)) = (models.get(revision.id()), name) {
+        let Some(name) = revision.type_named(definition).map(|ty| ty.rust_name) else {
+            return;
+        };
+        let (spec, rules, methods) = (&self.spec, &self.rules, &self.methods);
+        let model = self.models.entry(revision).or_insert_with(|| {
+            let schema = &spec.revision(revision.id()).ok()?.schema;
+            let scope = Scope::Revision(revision.id().to_owned());
+            let built = Model::build(schema, &scope, rules, methods, &SortedMap::new());
+            Some(built.ok()?.model)
+        });
+        if let Some(model) = model {
+            let members = &mut self.members;
             Walk { model, members }.named(name, value);
         }
     }

@@ -1,6 +1,5 @@
 //! Which result answers a request: by the schema, or by a rule where the schema does not say.
 
-use crate::spec::roles::requests;
 use crate::spec::{Revision, Spec, roles};
 
 /// What a `[[result]]` says answers a request.
@@ -62,7 +61,7 @@ impl ResultRule {
         for revision in spec.revisions.iter().filter(|it| self.covers(&it.id)) {
             let id = &revision.id;
             let mut wrong = |says: String| problems.push((Some(id.clone()), says));
-            match requests(revision).remove(self.method.as_str()) {
+            match roles::request(revision, &self.method) {
                 None if listed => wrong(format!("revision `{id}` has no request of that method")),
                 Some(request) if !is_paired(revision, request) => {
                     matched = true;

@@ -15,39 +15,55 @@ use serde_json::{Value, json};
 
 use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
 
+/// Each of them waits for seconds, so they wait side by side.
 #[test]
-fn a_server_that_dies_leaves_an_answer_and_an_end() {
-    for client in [Revision::V2025_11_25, Revision::LATEST] {
-        let mut talk = Talk::new(client, bridge(&[], Revision::V2025_06_18));
-        let add = talk.tool("add");
-        assert_eq!(
-            value(&talk.answers(&[add])[&add])["content"][0]["text"],
-            "3.5"
-        );
-        let (sleep, die) = (talk.tool("sleep"), talk.tool("die"));
-        for (token, answer) in talk.answers(&[sleep, die]) {
-            assert!(
-                !matches!(answer, Answer::Result(_)),
-                "{token:?}: {answer:?}"
-            );
+fn whoever_is_left_gets_an_answer_or_an_end() {
+    thread::scope(|scope| {
+        for client in [Revision::V2025_11_25, Revision::LATEST] {
+            scope.spawn(move || a_server_that_dies_leaves_an_answer_and_an_end(client));
         }
-        // The client has not hung up.
-        let (code, said) = talk.waits();
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("exit status: 9"), "{said}");
-    }
+        for (arguments, why) in [
+            (&["--", "/no/such/program"][..], "cannot start"),
+            (&["--", "true"], "exit status: 0"),
+            (&["http://127.0.0.1:1/mcp"], "refused"),
+        ] {
+            scope.spawn(move || what_cannot_be_bridged_is_an_error(arguments, why));
+        }
+        let revisions = [
+            Revision::V2025_06_18,
+            Revision::V2025_11_25,
+            Revision::LATEST,
+        ];
+        for client in revisions {
+            for ends in revisions.map(|server| [client, server]) {
+                for is_at_work in [false, true] {
+                    scope.spawn(move || {
+                        a_bridge_that_is_hung_up_waits_for_work_alone(ends, is_at_work)
+                    });
+                }
+            }
+        }
+    });
 }
 
-#[test]
-fn a_client_that_goes_leaves_nothing_behind() {
-    let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], Revision::V2025_11_25));
+fn a_server_that_dies_leaves_an_answer_and_an_end(client: Revision) {
+    let mut talk = Talk::new(client, bridge(&[], Revision::V2025_06_18));
     let add = talk.tool("add");
-    talk.answers(&[add]);
-    let _ = talk.tool("sleep");
-    while let Some(output) = talk.client.poll() {
-        talk.does(output, &mut BTreeMap::new());
+    assert_eq!(
+        value(&talk.answers(&[add])[&add])["content"][0]["text"],
+        "3.5"
+    );
+    let (sleep, die) = (talk.tool("sleep"), talk.tool("die"));
+    for (token, answer) in talk.answers(&[sleep, die]) {
+        assert!(
+            !matches!(answer, Answer::Result(_)),
+            "{token:?}: {answer:?}"
+        );
     }
-    drop(talk.ends());
+    // The client has not hung up.
+    let (code, said) = talk.waits();
+    assert_eq!(code, Some(1), "{client}: {said}");
+    assert!(said.contains("exit status: 9"), "{client}: {said}");
 }
 
 #[cfg(unix)]
@@ -146,19 +162,12 @@ fn refused(arguments: &[&str]) -> (Value, String) {
 }
 
 /// Who starts the bridge reads why on standard error, and its client in the answer to what it asked first.
-#[test]
-fn what_cannot_be_bridged_is_an_error() {
-    for (arguments, why) in [
-        (&["--", "/no/such/program"][..], "cannot start"),
-        (&["--", "true"], "exit status: 0"),
-        (&["http://127.0.0.1:1/mcp"], "refused"),
-    ] {
-        let (answer, said) = refused(arguments);
-        let told = answer["error"]["message"].as_str().unwrap_or_default();
-        assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
-        assert!(told.contains(why), "{arguments:?}: {answer}");
-        assert!(said.contains(why), "{arguments:?}: {said}");
-    }
+fn what_cannot_be_bridged_is_an_error(arguments: &[&str], why: &str) {
+    let (answer, said) = refused(arguments);
+    let told = answer["error"]["message"].as_str().unwrap_or_default();
+    assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
+    assert!(told.contains(why), "{arguments:?}: {answer}");
+    assert!(said.contains(why), "{arguments:?}: {said}");
 }
 
 #[test]
@@ -276,22 +285,11 @@ fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
 }
 
 /// Once the client has hung up, calls at work have some seconds to end, and without one the bridge ends at once. A stream
-/// that listens to changes is not a call at work.
-#[test]
-fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
-    let revisions = [Revision::V2025_06_18, Revision::LATEST];
-    thread::scope(|scope| {
-        for client in revisions {
-            for server in revisions {
-                for is_at_work in [false, true] {
-                    scope.spawn(move || hangs_up(client, server, is_at_work));
-                }
-            }
-        }
-    });
-}
-
-fn hangs_up(client: Revision, server: Revision, is_at_work: bool) {
+/// that listens to changes is not a call at work. Nothing is left behind: a server would hold the standard error of the bridge.
+fn a_bridge_that_is_hung_up_waits_for_work_alone(
+    [client, server]: [Revision; 2],
+    is_at_work: bool,
+) {
     let mut talk = Talk::new(client, bridge(&[], server));
     let uri = Json::from(json!({ "uri": "file:///hello" }));
     let listen = talk.ask(OutgoingRequest::new("resources/subscribe", Some(uri)));

@@ -129,13 +129,14 @@ fn bridges_share_sessions_through_a_redis_server_over_tls_that_they_trust() {
         let streams = bridge.stdin(Stdio::null()).stdout(Stdio::null());
         streams.stderr(Stdio::piped()).spawn().unwrap()
     };
-    let refused = start(false).wait_with_output().unwrap();
-    let why = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(refused.status.code(), Some(3), "{why}");
-    assert!(why.contains("cannot connect to Redis"), "{why}");
+    let distrustful = start(false);
     let [(_home, near), (_other, far)] = [0, 1].map(|_| port_of(start(true)));
     let revision = Revision::V2025_11_25;
     let session = opened(near, revision);
     let answer = post_with(far, revision, &session, &add());
     assert_eq!(result(&answer)["content"][0]["text"], "3.5", "{answer}");
+    let refused = distrustful.wait_with_output().unwrap();
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{why}");
+    assert!(why.contains("cannot connect to Redis"), "{why}");
 }
