@@ -42,13 +42,7 @@ fn main() {
     let word = std::env::args()
         .skip(1)
         .find(|argument| !argument.starts_with('-'));
-    let header = [
-        "conversion",
-        "bytes",
-        "read ns",
-        "convert ns",
-        "part",
-    ];
+    let header = ["conversion", "bytes", "read ns", "convert ns", "part"];
     let mut lines = vec![header.map(str::to_owned).to_vec()];
     for one in conversions::conversions() {
         if word
