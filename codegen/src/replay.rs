@@ -144,7 +144,7 @@ impl Replay {
         text: &str,
         made: Result<Made, Refused>,
     ) -> Result<Step, Refused> {
-        // A text that is no schema is not remembered: the next draft is compared with the one before this text.
+        // Replay remembers no text that is no schema: it compares the next draft with the one before this text.
         let before = match &made {
             Err(Refused::Invalid(_)) => None,
             _ => self.before.replace((name.to_owned(), text.to_owned())),

@@ -12,7 +12,7 @@ use crate::model::Rest;
 pub(super) fn mark(conversions: &mut [Conversion]) {
     let all = conversions.iter();
     let bodies: SortedMap<_, _> = all.clone().map(|one| (ends(one), &one.body)).collect();
-    // A conversion is no better than those it calls.
+    // A conversion can come to all that the conversions can that it calls.
     let closed = |those: fn(&Body, &End) -> bool| {
         let those = all.clone().filter(|one| those(&one.body, &one.from));
         largest(those.map(ends).collect(), |ends, set| {
