@@ -12,13 +12,22 @@ use crate::marks::{WRAPPED, read_mark, unwrapped};
 /// Never an embedded resource: that would need a read. The text is for whom the link was.
 pub fn resource_link_to_text(link: new::ResourceLink, cx: &mut Ruled<'_>) -> old::ContentBlock {
     let name = link.title.as_ref().unwrap_or(&link.name);
-    let mut text = [name, ": ", &link.uri].concat();
-    if let Some(mime_type) = &link.mime_type {
-        text.extend([" (", mime_type, ")"]);
-    }
-    if let Some(description) = &link.description {
-        text.extend(["\n", description]);
-    }
+    // One text is made of all pieces at once: lists have many links, and each piece that is added by itself costs a copy.
+    let mime_type = link.mime_type.as_deref();
+    let (open, mime_type, close) = mime_type.map_or(("", "", ""), |it| (" (", it, ")"));
+    let description = link.description.as_deref();
+    let (line, description) = description.map_or(("", ""), |it| ("\n", it));
+    let text = [
+        name,
+        ": ",
+        &link.uri,
+        open,
+        mime_type,
+        close,
+        line,
+        description,
+    ]
+    .concat();
     let mut text = old::TextContent::new(text);
     text.annotations = link.annotations.clone().map(annotations);
     // The whole block is what was lost; the text stands in its place.
