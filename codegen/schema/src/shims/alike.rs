@@ -11,10 +11,12 @@ pub(super) fn unreached(
     [old, new]: [&Model; 2],
     [up, down]: [&[Conversion]; 2],
 ) -> SortedSet<String> {
-    let both = |name: &str| -> bool {
-        let is_it = |one: &Conversion| one.from == End::Type(name.to_owned());
-        up.iter().any(is_it) && down.iter().any(is_it)
-    };
+    let converted = [up, down].map(|way| -> SortedSet<&str> {
+        let named = way.iter().map(|one| &one.from);
+        let named = named.filter(|end| matches!(end, End::Type(_)));
+        named.map(End::name).collect()
+    });
+    let both = |name: &str| converted.iter().all(|names| names.contains(name));
     let definitions = |name: &String| {
         let is_definition =
             |model: &Model| model.get(name).is_some_and(|it| it.definition.is_some());
@@ -51,10 +53,13 @@ fn is_same(one: &Shape, other: &Shape) -> bool {
     let (Shape::Object(one), Shape::Object(other)) = (one, other) else {
         return one == other;
     };
-    let told = |it: &Member| {
-        let presence = (it.wire.clone(), it.presence.clone());
-        (presence, it.ty.clone(), it.constraints.clone())
+    let same = |(one, other): (&Member, &Member)| {
+        one.wire == other.wire
+            && one.presence == other.presence
+            && one.ty == other.ty
+            && one.constraints == other.constraints
     };
-    let [mine, theirs] = [one, other].map(|object| object.members.iter().map(told));
-    one.rest == other.rest && mine.eq(theirs)
+    one.rest == other.rest
+        && one.members.len() == other.members.len()
+        && one.members.iter().zip(&other.members).all(same)
 }

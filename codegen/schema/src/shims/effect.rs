@@ -10,21 +10,26 @@ use crate::model::Rest;
 
 /// Marks the conversions of one direction.
 pub(super) fn mark(conversions: &mut [Conversion]) {
-    let all = conversions.iter();
-    let bodies: SortedMap<_, _> = all.clone().map(|one| (ends(one), &one.body)).collect();
+    let places: SortedMap<_, _> = conversions.iter().map(ends).zip(0..).collect();
+    let calls = conversions.iter().map(|one| {
+        let called = one.body.transfers().into_iter().filter_map(target);
+        called.map(|ends| places.get(&ends).copied()).collect()
+    });
+    let calls: Vec<Vec<Option<usize>>> = calls.collect();
     // A conversion can come to all that the conversions can that it calls.
     let closed = |those: fn(&Body, &End) -> bool| {
-        let those = all.clone().filter(|one| those(&one.body, &one.from));
-        largest(those.map(ends).collect(), |ends, set| {
-            let called = bodies[ends].transfers().into_iter().filter_map(target);
-            called.into_iter().all(|called| set.contains(&called))
+        let all = conversions.iter().enumerate();
+        let those = all.filter(|(_, one)| those(&one.body, &one.from));
+        largest(those.map(|(at, _)| at).collect(), |at, set| {
+            let holds = |called: &Option<usize>| called.is_some_and(|called| set.contains(&called));
+            calls[*at].iter().all(holds)
         })
     };
     let (exact, lossy) = (closed(is_plain), closed(goes_on));
-    for one in conversions {
-        one.effect = match ends(one) {
-            ends if exact.contains(&ends) => Effect::Exact,
-            ends if lossy.contains(&ends) => Effect::Lossy,
+    for (at, one) in conversions.iter_mut().enumerate() {
+        one.effect = match at {
+            at if exact.contains(&at) => Effect::Exact,
+            at if lossy.contains(&at) => Effect::Lossy,
             _ => Effect::Fallible,
         };
     }
